@@ -1,0 +1,5 @@
+//! One file a command.
+
+pub mod models;
+pub mod new;
+pub mod run;

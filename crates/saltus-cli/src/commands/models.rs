@@ -1,0 +1,37 @@
+//! `saltus models`: what comes with Saltus.
+
+use crate::diagnose;
+use crate::text::out;
+use saltus_io::{ModelFile, shipped};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// List the models that come with Saltus, or print one of them.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print the text of this model instead of the list; redirect it to a file to change it
+    name: Option<String>,
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    match &args.name {
+        None => list(),
+        Some(name) => match shipped::MODELS.iter().find(|(n, _)| n == name) {
+            Some((_, text)) => {
+                out!("{text}");
+                ExitCode::SUCCESS
+            }
+            None => diagnose::plain(&crate::locate::unknown(name), false),
+        },
+    }
+}
+
+fn list() -> ExitCode {
+    let width = shipped::MODELS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, text) in shipped::MODELS {
+        let title = ModelFile::parse(name, text, Path::new("")).map(|m| m.title().to_string()).unwrap_or_default();
+        out!("  {name:width$}   {title}\n");
+    }
+    out!("\nRun one with  saltus run NAME,  see its text with  saltus models NAME\n");
+    ExitCode::SUCCESS
+}

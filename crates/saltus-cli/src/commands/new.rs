@@ -1,0 +1,41 @@
+//! `saltus new NAME`: a commented model to start from.
+
+use crate::diagnose;
+use crate::text::out;
+use saltus::SetupError;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+const STARTER: &str = include_str!("starter.toml");
+
+/// Write a commented model to start from.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Name of the model; the file NAME.toml is written, and never overwritten
+    name: String,
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    let stem = args.name.strip_suffix(".toml").unwrap_or(&args.name);
+    let path = format!("{stem}.toml");
+    let title = Path::new(stem).file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    if title.is_empty() {
+        return diagnose::plain(&SetupError::new("a model needs a name").help("such as  saltus new slope"), false);
+    }
+    let escaped = title.replace('\\', "\\\\").replace('"', "\\\"");
+    let text = STARTER.replace("NAME", &escaped);
+    let written = OpenOptions::new().write(true).create_new(true).open(&path).and_then(|mut f| f.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => {
+            out!("wrote {path}\nrun it with  saltus run {path}\n");
+            ExitCode::SUCCESS
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            let error = SetupError::new(format!("`{path}` exists already")).help("choose another name, or remove it first");
+            diagnose::plain(&error, false)
+        }
+        Err(e) => diagnose::plain(&SetupError::new(format!("cannot write `{path}`: {e}")), false),
+    }
+}

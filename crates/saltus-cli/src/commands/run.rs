@@ -1,0 +1,303 @@
+//! `saltus run MODEL`: integrate and say what happened.
+
+use crate::progress::{self, Bar};
+use crate::text::{count, duration, grouped, number, out};
+use crate::{diagnose, locate};
+use anstyle::{AnsiColor, Style};
+use saltus::scheme::{self, Forcing};
+use saltus::{Outside, Problem, Run, RunOptions, SetupError, Status};
+use saltus_io::output::{self, Record, Summary};
+use saltus_io::{FileError, ModelFile, RunDefaults};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Integrate a model and say what happened at the impacts.
+///
+/// The summary gives the impacts, how well the constraints and the impact law were kept, and the energy.
+///
+/// Examples:
+///
+///   saltus run ball-gravity
+///
+///   saltus run ball-gravity --set e=0.5 --end 2 --out results
+///
+///   saltus run my-model.toml --step 1e-5 --every 100 --json
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A model file, or the name of a shipped model (see `saltus models`)
+    model: String,
+    /// The time-stepping scheme [default: the model's, else paoli-schatzman]
+    #[arg(long)]
+    scheme: Option<String>,
+    /// The time step h [default: the model's]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    step: Option<f64>,
+    /// The end time [default: the model's]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    end: Option<f64>,
+    /// Replace a parameter: a number or an expression of parameters; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// How the force enters a step: at its instant (centred) or as its mean (averaged)
+    #[arg(long, value_name = "CHOICE")]
+    forcing: Option<String>,
+    /// Store every N-th instant only; impacts are always kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    every: Option<u64>,
+    /// Write trajectory.npz, trajectory.csv, impacts.csv and run.json into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object instead of the summary
+    #[arg(long)]
+    json: bool,
+}
+
+/// Anything that keeps a run from starting.
+enum Refusal {
+    File(Box<FileError>),
+    Setup(SetupError),
+}
+
+impl From<FileError> for Refusal {
+    fn from(error: FileError) -> Self {
+        Refusal::File(Box::new(error))
+    }
+}
+
+impl From<SetupError> for Refusal {
+    fn from(error: SetupError) -> Self {
+        Refusal::Setup(error)
+    }
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    match execute(args) {
+        Ok(code) => code,
+        Err(Refusal::File(error)) => diagnose::file(&error, args.json),
+        Err(Refusal::Setup(error)) => diagnose::plain(&error, args.json),
+    }
+}
+
+fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+    let overrides = overrides(&args.set)?;
+    let file = locate::model(&args.model)?;
+    let (problem, defaults) = file.problem(&overrides)?;
+    let options = options(args, &file, &defaults)?;
+    if let Some(dir) = &args.out {
+        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    progress::listen();
+    let mut bar = Bar::new(args.json);
+    let started = Instant::now();
+    let run = saltus::run(&problem, &options, &mut |p| bar.report(p));
+    let wall_s = started.elapsed().as_secs_f64();
+    bar.finish();
+    let mut run = run?;
+    run.warnings.extend(warnings(&problem, &options, &run));
+    let summary = Summary::new(&file, &problem, &options, &run, wall_s);
+    if args.json {
+        let text = serde_json::to_string(&summary).map_err(|e| SetupError::new(e.to_string()))?;
+        out!("{text}\n");
+    } else {
+        print(&problem, &options, &run, &summary);
+    }
+    if let Some(dir) = &args.out {
+        let record = Record::new(&file, &problem, &options, &overrides, summary);
+        output::write(dir, &problem, &run, &record).map_err(|e| SetupError::new(e.to_string()))?;
+        if !args.json {
+            out!("\nwrote trajectory.npz, trajectory.csv, impacts.csv, run.json to {}\n", dir.display());
+        }
+    }
+    Ok(match run.status {
+        Status::Finished => ExitCode::SUCCESS,
+        Status::Interrupted { .. } => ExitCode::from(130),
+        Status::Failed(_) => ExitCode::FAILURE,
+    })
+}
+
+fn overrides(set: &[String]) -> Result<Vec<(String, String)>, SetupError> {
+    set.iter()
+        .map(|text| match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+                Ok((name.trim().to_string(), value.trim().to_string()))
+            }
+            _ => Err(SetupError::new(format!("`--set {text}` is not of the form NAME=VALUE")).help("such as  --set e=0.5")),
+        })
+        .collect()
+}
+
+fn options(args: &Args, file: &ModelFile, defaults: &RunDefaults) -> Result<RunOptions, SetupError> {
+    let need = |given: Option<f64>, default: Option<f64>, what: &str| {
+        given.or(default).ok_or_else(|| {
+            SetupError::new(format!("neither the command line nor `{}` gives {what}", file.name))
+                .help(format!("add  --{what} …  or, in the model's [run] section,  {what} = …"))
+        })
+    };
+    let mut options = RunOptions::new(need(args.step, defaults.step, "step")?, need(args.end, defaults.end, "end")?);
+    if let Some(scheme) = &args.scheme {
+        options.scheme = scheme::find(scheme)?;
+    } else if let Some(scheme) = defaults.scheme {
+        options.scheme = scheme;
+    }
+    if let Some(forcing) = &args.forcing {
+        options.forcing = Forcing::find(forcing)?;
+    } else if let Some(forcing) = defaults.forcing {
+        options.forcing = forcing;
+    }
+    options.every = args.every.or(defaults.every).unwrap_or(1);
+    Ok(options)
+}
+
+/// What the person should know about this run.
+fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for table in &problem.model().inputs {
+        let (from, to) = table.range();
+        if from > 0.0 || to < options.end {
+            let beyond = match table.outside() {
+                Outside::Hold => "its end values are held outside",
+                Outside::Zero => "it is zero outside",
+            };
+            warnings.push(format!("the input `{}` has data from t = {from} to {to} only; {beyond}", table.name()));
+        }
+    }
+    if run.audit.worst_law_residual > 0.05 {
+        warnings.push(format!(
+            "at some impact the velocities are {} % away from the impact law: the step is coarse for what happens there",
+            number(100.0 * run.audit.worst_law_residual, 2)
+        ));
+    }
+    let grown = run.trajectory.impacts.iter().filter(|i| {
+        let walls_move = i.constraints.iter().any(|&a| {
+            let model = problem.model();
+            model.graph.depends_on(model.constraints[a].gap, model.t)
+        });
+        !walls_move && i.energy_change > 0.01 * (i.energy_change.abs() + run.audit.energy_start.abs())
+    });
+    let grown = grown.count();
+    if grown > 0 {
+        warnings.push(format!("kinetic energy grew by more than 1 % at {}: try a smaller step", count(grown as u64, "impact")));
+    }
+    warnings
+}
+
+/// How many impacts and contacts the summary shows.
+const SHOWN: usize = 8;
+
+fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) {
+    let bold = Style::new().bold();
+    let dim = Style::new().dimmed();
+    let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+    let model = problem.model();
+    let reached = summary.last.as_ref().map_or(0.0, |s| s.t);
+    out!("{bold}{}{bold:#}\n", model.title);
+    out!(
+        "{dim}{}, h = {}, t = 0 … {}{dim:#}\n",
+        options.scheme.name,
+        number(run.step, 6),
+        number(reached, 6)
+    );
+    let per_step = summary.wall_s / run.steps.max(1) as f64;
+    out!("{} in {}, {} a step\n\n", count(run.steps, "step"), duration(summary.wall_s), duration(per_step));
+    if run.status != Status::Finished {
+        out!("{yellow}{}{yellow:#}\n\n", run.status);
+    }
+    impacts(problem, run, bold, dim);
+    contacts(problem, run, dim);
+    let audit = &run.audit;
+    let worst = match audit.worst {
+        Some((a, t)) => format!(
+            "{}  ({} at t = {}; {} of {} instants outside)",
+            number(audit.max_violation, 3),
+            model.constraints[a].name,
+            number(t, 6),
+            grouped(audit.infeasible),
+            grouped(run.steps + 1)
+        ),
+        None => "none".to_string(),
+    };
+    out!("largest violation    {worst}\n");
+    if !run.trajectory.impacts.is_empty() {
+        out!("impact law residual  {}\n", number(audit.worst_law_residual, 3));
+    }
+    let what = if model.potential.is_some() { "energy              " } else { "kinetic energy      " };
+    out!("{what} {} → {}", number(audit.energy_start, 6), number(audit.energy_end, 6));
+    if !run.trajectory.impacts.is_empty() {
+        out!("   lost at impacts: {}", number(audit.energy_lost_at_impacts, 6));
+    }
+    out!("\n");
+    if let Some(last) = &summary.last {
+        let shown = model.coordinates.len().min(6);
+        let state: Vec<String> = (0..shown)
+            .map(|i| format!("{} = {} ({})", model.coordinates[i], number(last.q[i], 6), number(last.v[i], 6)))
+            .collect();
+        let more = if shown < model.coordinates.len() { ", …" } else { "" };
+        out!("final state          {}{more}  {dim}position (velocity){dim:#}\n", state.join(", "));
+    }
+    for warning in &run.warnings {
+        out!("{yellow}warning:{yellow:#} {warning}\n");
+    }
+}
+
+fn impacts(problem: &Problem, run: &Run, bold: Style, dim: Style) {
+    let model = problem.model();
+    let all = &run.trajectory.impacts;
+    if model.constraints.is_empty() {
+        out!("no constraints: free motion\n\n");
+        return;
+    }
+    if all.is_empty() {
+        out!("{bold}no impacts{bold:#}\n\n");
+        return;
+    }
+    let more = if all.len() > SHOWN { format!(", the first {SHOWN}:") } else { ":".into() };
+    out!("{bold}{}{bold:#}{more}\n", count(all.len() as u64, "impact"));
+    let names: Vec<String> = all
+        .iter()
+        .take(SHOWN)
+        .map(|i| i.constraints.iter().map(|&a| model.constraints[a].name.as_str()).collect::<Vec<_>>().join(" + "))
+        .map(|name| if name.chars().count() > 32 { name.chars().take(31).chain(['…']).collect() } else { name })
+        .collect();
+    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).max(10);
+    out!("{dim}       time         {:width$}  approach     impulse      energy change{dim:#}\n", "constraint");
+    for (k, (impact, name)) in all.iter().zip(&names).enumerate() {
+        let impulse: f64 = impact.impulses.iter().sum();
+        out!(
+            "{:>4}   {:<11}  {name:width$}  {:<11}  {:<11}  {}\n",
+            k + 1,
+            number(impact.t, 7),
+            number(-impact.approach, 5),
+            number(impulse, 5),
+            number(impact.energy_change, 5)
+        );
+    }
+    out!("\n");
+}
+
+fn contacts(problem: &Problem, run: &Run, dim: Style) {
+    let all = &run.trajectory.contacts;
+    for contact in all.iter().take(SHOWN) {
+        let last = run.trajectory.t.last().copied().unwrap_or(0.0);
+        let until = if contact.end >= last { "the end".to_string() } else { format!("t = {}", number(contact.end, 6)) };
+        let name = &problem.model().constraints[contact.constraint].name;
+        out!(
+            "contact with {name} from t = {} to {until}  {dim}impulse {}{dim:#}\n",
+            number(contact.start, 6),
+            number(contact.impulse, 5)
+        );
+    }
+    if all.len() > SHOWN {
+        out!("… and {} more\n", count((all.len() - SHOWN) as u64, "contact"));
+    }
+    if run.audit.landings > 0 {
+        out!(
+            "{dim}{} too slow to tell from lasting contact at this step{dim:#}\n",
+            count(run.audit.landings, "landing")
+        );
+    }
+    if !all.is_empty() || run.audit.landings > 0 {
+        out!("\n");
+    }
+}

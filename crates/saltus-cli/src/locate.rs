@@ -1,0 +1,29 @@
+//! Which model a word on the command line means: a file, or a shipped model's name.
+
+use saltus::{SetupError, nearest};
+use saltus_io::{FileError, ModelFile, shipped};
+use std::path::Path;
+
+/// A file of that name if there is one, else the shipped model, else an error that suggests one.
+pub fn model(word: &str) -> Result<ModelFile, FileError> {
+    let path = Path::new(word);
+    if !path.is_file()
+        && let Some(found) = shipped::find(word)
+    {
+        return found;
+    }
+    if path.exists() || word.contains(['/', '\\']) || word.ends_with(".toml") {
+        return ModelFile::open(path);
+    }
+    Err(FileError::whole(word, unknown(word)))
+}
+
+/// There is no such file and no such shipped model.
+pub fn unknown(word: &str) -> SetupError {
+    let names = || shipped::MODELS.iter().map(|(name, _)| *name);
+    let help = match nearest(word, names()) {
+        Some(near) => format!("did you mean the shipped model `{near}`?  `saltus models` lists them all"),
+        None => "`saltus models` lists the shipped ones; your own is named by its file, such as my-model.toml".into(),
+    };
+    SetupError::new(format!("there is no file and no shipped model called `{word}`")).help(help)
+}

@@ -1,0 +1,40 @@
+//! `saltus`: from a model file to a trusted trajectory, on the command line.
+
+mod commands;
+mod diagnose;
+mod locate;
+mod progress;
+mod text;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Mechanical systems that hit things: motion through any number of impacts.
+///
+/// A model is a short TOML text: energies (or a mass matrix) and forces, gaps f(t, q) ≥ 0, a restitution coefficient.
+/// Start with  `saltus run ball-gravity`,  then write your own with  `saltus new my-model`.
+#[derive(Parser)]
+#[command(name = "saltus", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Integrate a model and say what happened at the impacts
+    Run(commands::run::Args),
+    /// Write a commented model to start from
+    New(commands::new::Args),
+    /// List the models that come with Saltus, or print one of them
+    Models(commands::models::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.command {
+        Command::Run(args) => commands::run::main(&args),
+        Command::New(args) => commands::new::main(&args),
+        Command::Models(args) => commands::models::main(&args),
+    }
+}

@@ -1,0 +1,54 @@
+//! A progress bar for what takes longer than two seconds, and the ear for Ctrl-C.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use saltus::Progress;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Asked to stop by Ctrl-C; a second Ctrl-C ends the program at once.
+pub fn listen() {
+    // If no handler can be set, Ctrl-C keeps its usual meaning.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Shows progress once two seconds have passed.
+pub struct Bar {
+    started: Instant,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Bar {
+    pub fn new(quiet: bool) -> Self {
+        Bar { started: Instant::now(), quiet, bar: None }
+    }
+
+    /// Told how far the run is; false means stop.
+    pub fn report(&mut self, p: Progress) -> bool {
+        if !self.quiet && self.bar.is_none() && self.started.elapsed() > Duration::from_secs(2) {
+            let bar = ProgressBar::with_draw_target(Some(p.steps), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  about {eta} left") {
+                bar.set_style(style);
+            }
+            bar.reset_elapsed();
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(p.step);
+            bar.set_message(format!("t = {}, {}", crate::text::number(p.t, 4), crate::text::count(p.impacts as u64, "impact")));
+        }
+        !STOP.load(Ordering::SeqCst)
+    }
+
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

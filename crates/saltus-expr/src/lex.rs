@@ -1,0 +1,211 @@
+//! Text to tokens. Habits of other languages (`**`, `&&`, `×`) are recognised here, to name the right form.
+
+use crate::error::{ExprError, Span};
+use crate::names::{continues_name, starts_name};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Kind {
+    Number(f64),
+    Name,
+    /// One of the signs of the language, as written.
+    Sign(&'static str),
+    End,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Token {
+    pub kind: Kind,
+    /// Bytes of the text itself, not shifted.
+    pub span: Span,
+}
+
+/// Signs of the language, the longer before their beginnings.
+const SIGNS: [&str; 20] = [
+    "..", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", "'",
+    "=", "\u{2019}",
+];
+
+/// Signs that are not of the language, and what to write instead.
+const FOREIGN: [(&str, &str); 20] = [
+    ("**", "a power is written `a^b`"),
+    ("&&", "write `and(a, b)`"),
+    ("||", "write `or(a, b)`"),
+    ("!", "write `not(a)`"),
+    ("&", "write `and(a, b)`"),
+    (
+        "|",
+        "for \"or\" write `or(a, b)`, for the absolute value `abs(x)`",
+    ),
+    ("%", "write `mod(a, b)`"),
+    ("?", "write `if(condition, a, b)`"),
+    ("\u{2212}", "write the plain minus `-`"),
+    ("\u{2013}", "write the plain minus `-`"),
+    ("\u{d7}", "multiplication is written `*`"),
+    ("\u{b7}", "multiplication is written `*`"),
+    ("\u{22c5}", "multiplication is written `*`"),
+    ("\u{f7}", "division is written `/`"),
+    ("\u{b2}", "a square is written `^2`"),
+    ("\u{b3}", "a cube is written `^3`"),
+    (
+        "\u{2032}",
+        "the velocity of `y` is written `y'`, with a plain apostrophe",
+    ),
+    ("\u{2264}", "write `<=`"),
+    ("\u{2265}", "write `>=`"),
+    ("\u{2260}", "write `!=`"),
+];
+
+/// All tokens, closed by one `End`.
+pub(crate) fn lex(text: &str) -> Result<Vec<Token>, ExprError> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        }
+        let (kind, length) = if starts_number(rest) {
+            number(rest, at)?
+        } else if starts_name(c) {
+            let length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
+            (Kind::Name, length)
+        } else {
+            sign(rest, at)?
+        };
+        tokens.push(Token {
+            kind,
+            span: at..at + length,
+        });
+        at += length;
+    }
+    tokens.push(Token {
+        kind: Kind::End,
+        span: text.len()..text.len(),
+    });
+    Ok(tokens)
+}
+
+fn starts_number(rest: &str) -> bool {
+    let bytes = rest.as_bytes();
+    bytes[0].is_ascii_digit() || (bytes[0] == b'.' && bytes.get(1).is_some_and(u8::is_ascii_digit))
+}
+
+/// A number at the beginning of `rest`: digits, a fraction, an exponent.
+fn number(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
+    let bytes = rest.as_bytes();
+    let digits = |from: usize| {
+        from + bytes[from..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count()
+    };
+    let mut end = digits(0);
+    // The dot of `1..n` belongs to the range.
+    if bytes.get(end) == Some(&b'.') && bytes.get(end + 1) != Some(&b'.') {
+        end = digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let signed = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let first = end + 1 + signed;
+        if bytes.get(first).is_some_and(u8::is_ascii_digit) {
+            end = digits(first);
+        }
+    }
+    let span = at..at + end;
+    match rest[..end].parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((Kind::Number(value), end)),
+        _ => Err(ExprError::new(
+            "a number is too large",
+            span,
+            "beyond 1.8e308",
+        )),
+    }
+}
+
+fn sign(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
+    for (foreign, help) in FOREIGN {
+        if rest.starts_with(foreign) && !rest.starts_with("!=") {
+            return Err(ExprError::new(
+                format!("`{foreign}` is not an operator here"),
+                at..at + foreign.len(),
+                "not known",
+            )
+            .with_help(help));
+        }
+    }
+    for known in SIGNS {
+        if rest.starts_with(known) {
+            // The typographic apostrophe, which editors like to put, counts as the plain one.
+            let kind = Kind::Sign(if known == "\u{2019}" { "'" } else { known });
+            return Ok((kind, known.len()));
+        }
+    }
+    let c = rest.chars().next().unwrap_or(' ');
+    Err(ExprError::new(
+        format!(
+            "the character `{}` cannot stand in an expression",
+            c.escape_debug()
+        ),
+        at..at + c.len_utf8(),
+        "not known",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        lex(text).unwrap().into_iter().map(|t| t.kind).collect()
+    }
+
+    #[test]
+    fn numbers() {
+        for (text, value) in [
+            ("1", 1.0),
+            ("1.5", 1.5),
+            (".5", 0.5),
+            ("2.", 2.0),
+            ("1e-3", 1e-3),
+            ("2.5E+6", 2.5e6),
+        ] {
+            assert_eq!(kinds(text), [Kind::Number(value), Kind::End], "{text}");
+        }
+        assert_eq!(lex("3 + 1e999").unwrap_err().span, 4..9);
+    }
+
+    #[test]
+    fn ranges_are_not_fractions() {
+        let range = [Kind::Number(1.0), Kind::Sign(".."), Kind::Name, Kind::End];
+        assert_eq!(kinds("1..n"), range);
+        assert_eq!(kinds("1 .. n"), range);
+        assert_eq!(kinds("1..2")[2], Kind::Number(2.0));
+        assert_eq!(kinds("1.5..2")[..2], [Kind::Number(1.5), Kind::Sign("..")]);
+    }
+
+    #[test]
+    fn an_exponent_needs_digits() {
+        assert_eq!(kinds("1e"), [Kind::Number(1.0), Kind::Name, Kind::End]);
+        assert_eq!(kinds("1e+x")[1], Kind::Name);
+    }
+
+    #[test]
+    fn foreign_signs_name_the_right_form() {
+        for (text, span, help) in [
+            ("a ** b", 2..4, "a^b"),
+            ("a && b", 2..4, "and(a, b)"),
+            ("a || b", 2..4, "or(a, b)"),
+            ("!a", 0..1, "not(a)"),
+            ("a % b", 2..3, "mod(a, b)"),
+            ("x²", 1..3, "^2"),
+            ("a − b", 2..5, "minus"),
+        ] {
+            let error = lex(text).unwrap_err();
+            assert_eq!(error.span, span, "{text}");
+            assert!(error.help.unwrap().contains(help), "{text}");
+        }
+        assert!(lex("a != b").is_ok());
+        assert_eq!(lex("a $ b").unwrap_err().span, 2..3);
+    }
+}

@@ -1,0 +1,55 @@
+//! Sampled functions of time from a file with two columns.
+
+use crate::{FileError, read};
+use saltus::{Outside, SetupError, Table};
+use std::path::Path;
+
+/// A record of a few hundred million samples is the most that fits a memory; a text of this size holds some.
+const LIMIT: u64 = 1 << 30;
+
+/// Reads two columns, time and value, separated by a comma, a semicolon or white space. Empty lines and lines that
+/// start with `#` are passed over; a first line without numbers is a header.
+pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileError> {
+    let text = read::text(path, "sampled input", LIMIT)?;
+    let shown = path.display().to_string();
+    let fail = |span, message: String, label: &str| FileError {
+        name: shown.clone(),
+        // Only the line concerned is shown; the rest of a long record is not worth copying.
+        text: text.clone(),
+        error: SetupError::new(message).at(span, label),
+    };
+    let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let span = start..start + line.trim_end().len();
+        start += line.len();
+        let body = line.trim();
+        if body.is_empty() || body.starts_with('#') {
+            continue;
+        }
+        let fields: Vec<&str> =
+            body.split(|c: char| c == ',' || c == ';' || c.is_whitespace()).filter(|f| !f.is_empty()).collect();
+        let numbers: Vec<Option<f64>> = fields.iter().map(|f| f.parse().ok()).collect();
+        if x.is_empty() && !fields.is_empty() && numbers.iter().all(Option::is_none) {
+            continue;
+        }
+        let (&[Some(a), Some(b)], 2) = (&numbers[..numbers.len().min(2)], numbers.len()) else {
+            let message = format!("the input `{name}` needs two numbers on each line, time and value");
+            return Err(fail(span, message, "not two numbers"));
+        };
+        if !a.is_finite() || !b.is_finite() {
+            return Err(fail(span, format!("the input `{name}` has a value that is not finite"), "not finite"));
+        }
+        if x.last().is_some_and(|&last| a <= last) {
+            let message = format!("the times of the input `{name}` must increase");
+            return Err(fail(span, message, "not later than the line before"));
+        }
+        x.push(a);
+        y.push(b);
+    }
+    Table::new(name, x, y, outside).map_err(|message| FileError {
+        name: shown.clone(),
+        text: String::new(),
+        error: SetupError::new(format!("the input `{name}` cannot be used: {message}")),
+    })
+}

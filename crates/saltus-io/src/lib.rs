@@ -1,0 +1,11 @@
+//! Files for Saltus: models in TOML with the place of every mistake, sampled inputs, and trajectories as npz and CSV.
+
+mod error;
+mod inputs;
+mod model_file;
+pub mod output;
+mod read;
+pub mod shipped;
+
+pub use error::FileError;
+pub use model_file::{ModelFile, RunDefaults};

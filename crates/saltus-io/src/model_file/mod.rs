@@ -1,0 +1,400 @@
+//! Model files: TOML in, [`Description`] and run defaults out. The format is described in `docs/model-files.md`.
+
+mod tree;
+
+use crate::{FileError, inputs, read};
+use saltus::model::{
+    ConstraintText, CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Values,
+};
+use saltus::scheme::{self, Forcing, Scheme};
+use saltus::{Outside, Problem, SetupError, Span};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::de::DeTable;
+use tree::{Key, Value};
+
+/// A model text of more than this is not written by hand, and expressions of this size are not wanted either.
+const LIMIT: u64 = 4 << 20;
+
+/// A model file, read and parsed but not yet understood.
+#[derive(Clone, Debug)]
+pub struct ModelFile {
+    /// Its name as given.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    description: Description,
+    run: RunTexts,
+}
+
+/// What `[run]` says; the command line overrides it.
+#[derive(Clone, Debug, Default)]
+pub struct RunDefaults {
+    /// The scheme.
+    pub scheme: Option<&'static Scheme>,
+    /// The time step.
+    pub step: Option<f64>,
+    /// The end time.
+    pub end: Option<f64>,
+    /// Every how many steps an instant is stored.
+    pub every: Option<u64>,
+    /// How the force enters.
+    pub forcing: Option<Forcing>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct RunTexts {
+    scheme: Option<&'static Scheme>,
+    forcing: Option<Forcing>,
+    every: Option<u64>,
+}
+
+impl ModelFile {
+    /// Reads a model file.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let text = read::text(path, "model file", LIMIT)?;
+        let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Self::parse(&path.display().to_string(), &text, &base)
+    }
+
+    /// Parses a model text; `base` is where its input files lie.
+    pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut reader = Reader { text, base: base.to_path_buf(), description: Description::default(), run: RunTexts::default() };
+        match reader.read() {
+            Ok(()) => Ok(ModelFile {
+                name: name.to_string(),
+                text: text.to_string(),
+                description: reader.description,
+                run: reader.run,
+            }),
+            Err(Failure::Here(error)) => Err(FileError { name: name.to_string(), text: text.to_string(), error }),
+            Err(Failure::Elsewhere(error)) => Err(*error),
+        }
+    }
+
+    /// Understands, compiles and checks the model, with parameters replaced as in `name=value`.
+    pub fn problem(&self, overrides: &[(String, String)]) -> Result<(Problem, RunDefaults), FileError> {
+        let mut description = self.description.clone();
+        description.overrides = overrides.to_vec();
+        let here = |error| FileError { name: self.name.clone(), text: self.text.clone(), error };
+        let model = description.build().map_err(here)?;
+        let mut defaults = RunDefaults {
+            scheme: self.run.scheme,
+            forcing: self.run.forcing,
+            every: self.run.every,
+            ..RunDefaults::default()
+        };
+        for (key, value, span) in &model.settings {
+            if !(*value > 0.0) {
+                let error = SetupError::new(format!("the {key} of a run must be positive, not {value}"));
+                return Err(here(error.at(span.clone(), "must be > 0")));
+            }
+            match key.as_str() {
+                "step" => defaults.step = Some(*value),
+                _ => defaults.end = Some(*value),
+            }
+        }
+        let problem = Problem::new(model).map_err(here)?;
+        Ok((problem, defaults))
+    }
+
+    /// SHA-256 of the text, in hexadecimal.
+    pub fn hash(&self) -> String {
+        Sha256::digest(self.text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    /// The title.
+    pub fn title(&self) -> &str {
+        &self.description.title
+    }
+}
+
+/// A mistake in the model's text, or in a file that it names.
+enum Failure {
+    Here(SetupError),
+    Elsewhere(Box<FileError>),
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        Failure::Here(error)
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    base: PathBuf,
+    description: Description,
+    run: RunTexts,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) -> Result<(), Failure> {
+        if self.text.trim().is_empty() {
+            return Err(SetupError::new("the file is empty")
+                .help("`saltus new NAME` writes a commented model to start from")
+                .into());
+        }
+        let root = DeTable::parse(self.text).map_err(|e| {
+            let error = SetupError::new(format!("this is not valid TOML: {}", e.message().trim()));
+            match e.span() {
+                Some(span) => error.at(span, "here").help("texts and expressions stand in quotes; docs/model-files.md shows the format"),
+                None => error,
+            }
+        })?;
+        let root = root.get_ref();
+        tree::only(
+            root,
+            "the model file",
+            &["title", "source", "parameters", "inputs", "coordinates", "definitions", "dynamics", "constraint", "impact", "run"],
+        )?;
+        for (key, value) in tree::entries(root) {
+            match key.get_ref().as_ref() {
+                "title" => self.description.title = tree::string(value, "the title")?,
+                "source" => drop(tree::string(value, "the source")?),
+                "parameters" => self.parameters(value)?,
+                "inputs" => self.inputs(value)?,
+                "coordinates" => self.coordinates(value)?,
+                "definitions" => self.definitions(value)?,
+                "dynamics" => self.dynamics(key, value)?,
+                "constraint" => self.constraints(value)?,
+                "impact" => self.impact(value)?,
+                _ => self.run(value)?,
+            }
+        }
+        if self.description.title.is_empty() {
+            self.description.title = "Untitled model".into();
+        }
+        Ok(())
+    }
+
+    fn parameters(&mut self, value: &Value) -> Result<(), Failure> {
+        for (key, value) in tree::entries(tree::table(value, "[parameters]", "m = 1.0")?) {
+            let value = tree::values(self.text, value, "a parameter")?;
+            self.description.parameters.push(saltus::model::ParameterText { name: tree::name(key), value });
+        }
+        Ok(())
+    }
+
+    fn inputs(&mut self, value: &Value) -> Result<(), Failure> {
+        for (key, value) in tree::entries(tree::table(value, "[inputs]", "ag = \"record.csv\"")?) {
+            let (file, outside) = match value.get_ref().as_table() {
+                None => (value, Outside::Hold),
+                Some(table) => {
+                    tree::only(table, "an input", &["file", "outside"])?;
+                    let file = need(table, "file", value.span(), "an input", "file = \"record.csv\"")?;
+                    (file, outside(table)?)
+                }
+            };
+            let path = tree::string(file, "the file of an input")?;
+            let table = inputs::table(&self.base.join(&path), key.get_ref(), outside).map_err(|e| match e.error.span {
+                Some(_) => Failure::Elsewhere(Box::new(e)),
+                // The file as a whole cannot be used: the place to look at is where the model names it.
+                None => Failure::Here(e.error.at(file.span(), "named here")),
+            })?;
+            self.description.inputs.push((tree::name(key), Arc::new(table)));
+        }
+        Ok(())
+    }
+
+    fn coordinates(&mut self, value: &Value) -> Result<(), Failure> {
+        let example = "y = { position = 1.0, velocity = 0.0 }";
+        for (key, value) in tree::entries(tree::table(value, "[coordinates]", example)?) {
+            let table = tree::table(value, "a coordinate", example)?;
+            tree::only(table, "a coordinate", &["for", "position", "velocity"])?;
+            let position = need(table, "position", value.span(), "a coordinate", example)?;
+            let velocity = match get(table, "velocity") {
+                Some(v) => tree::values(self.text, v, "an initial velocity")?,
+                None => Values::One(Text { text: "0".into(), span: key.span() }),
+            };
+            self.description.coordinates.push(CoordinateText {
+                name: tree::name(key),
+                range: self.range(table)?,
+                position: tree::values(self.text, position, "an initial position")?,
+                velocity,
+            });
+        }
+        Ok(())
+    }
+
+    fn definitions(&mut self, value: &Value) -> Result<(), Failure> {
+        for (key, value) in tree::entries(tree::table(value, "[definitions]", "r = \"hypot(x, y)\"")?) {
+            let (range, value) = self.ranged(value, "a definition")?;
+            self.description.definitions.push(DefinitionText { name: tree::name(key), range, value });
+        }
+        Ok(())
+    }
+
+    fn dynamics(&mut self, key: &Key, value: &Value) -> Result<(), Failure> {
+        let table = tree::table(value, "[dynamics]", "kinetic = \"m*y'^2/2\"")?;
+        tree::only(table, "[dynamics]", &["kinetic", "mass", "potential", "force"])?;
+        let d = &mut self.description;
+        match (get(table, "kinetic"), get(table, "mass")) {
+            (Some(_), Some(mass)) => {
+                return Err(SetupError::new("the inertia is given twice, as an energy and as a matrix")
+                    .at(mass.span(), "give either `kinetic` or `mass`")
+                    .into());
+            }
+            (Some(kinetic), None) => {
+                d.inertia = Some(Inertia::Kinetic(tree::text(self.text, kinetic, "the kinetic energy")?));
+            }
+            (None, Some(mass)) => d.inertia = Some(mass_rows(self.text, mass)?),
+            (None, None) => {
+                return Err(SetupError::new("[dynamics] has neither `kinetic` nor `mass`")
+                    .at(key.span(), "no inertia")
+                    .help("give the kinetic energy, kinetic = \"m*y'^2/2\", or the mass matrix, mass = [[\"m\"]]")
+                    .into());
+            }
+        }
+        if let Some(potential) = get(table, "potential") {
+            d.potential = Some(tree::text(self.text, potential, "the potential energy")?);
+        }
+        if let Some(force) = get(table, "force") {
+            for (key, value) in tree::entries(tree::table(force, "[dynamics.force]", "y = \"-c*y'\"")?) {
+                let (range, value) = self.ranged(value, "a force")?;
+                let Name { text, span } = tree::name(key);
+                // A quoted key, "x[1]", has its text one byte into its span.
+                let quoted = self.text[span.clone()].starts_with(['"', '\'']);
+                let start = span.start + usize::from(quoted);
+                let target = Text { span: start..start + text.len(), text };
+                self.description.forces.push(ForceText { target, range, value });
+            }
+        }
+        Ok(())
+    }
+
+    fn constraints(&mut self, value: &Value) -> Result<(), Failure> {
+        let list: Vec<&Value> = match (value.get_ref().as_array(), value.get_ref().is_table()) {
+            (Some(list), _) => list.iter().collect(),
+            (None, true) => vec![value],
+            (None, false) => {
+                return Err(SetupError::new("constraints are written as [[constraint]] sections")
+                    .at(value.span(), "not a section")
+                    .into());
+            }
+        };
+        for (k, value) in list.into_iter().enumerate() {
+            let example = "[[constraint]]\n  name = \"floor\"\n  gap = \"y\"";
+            let table = tree::table(value, "a constraint", example)?;
+            tree::only(table, "a constraint", &["name", "for", "gap", "restitution"])?;
+            let gap = need(table, "gap", value.span(), "a constraint", "gap = \"y\"")?;
+            let name = match get(table, "name") {
+                Some(name) => Name { text: tree::string(name, "the name of a constraint")?, span: name.span() },
+                None => Name { text: format!("constraint {}", k + 1), span: gap.span() },
+            };
+            let restitution = get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
+            self.description.constraints.push(ConstraintText {
+                name,
+                range: self.range(table)?,
+                gap: tree::text(self.text, gap, "a gap")?,
+                restitution,
+            });
+        }
+        Ok(())
+    }
+
+    fn impact(&mut self, value: &Value) -> Result<(), Failure> {
+        let table = tree::table(value, "[impact]", "restitution = 0.8")?;
+        tree::only(table, "[impact]", &["restitution"])?;
+        if let Some(e) = get(table, "restitution") {
+            self.description.restitution = Some(tree::text(self.text, e, "a restitution")?);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, value: &Value) -> Result<(), Failure> {
+        let table = tree::table(value, "[run]", "step = 1e-3")?;
+        tree::only(table, "[run]", &["scheme", "step", "end", "every", "forcing"])?;
+        for (key, value) in tree::entries(table) {
+            let here = |mut error: SetupError| {
+                error.span = Some(value.span());
+                error.label = "not known".into();
+                Failure::Here(error)
+            };
+            match key.get_ref().as_ref() {
+                "scheme" => self.run.scheme = Some(scheme::find(&tree::string(value, "the scheme")?).map_err(here)?),
+                "forcing" => {
+                    self.run.forcing = Some(Forcing::find(&tree::string(value, "the forcing")?).map_err(here)?);
+                }
+                "every" => {
+                    let whole = value.get_ref().as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
+                    let Some(every) = whole.filter(|&n| n > 0) else {
+                        return Err(SetupError::new("`every` must be a positive whole number")
+                            .at(value.span(), "every how many steps an instant is stored")
+                            .into());
+                    };
+                    self.run.every = Some(every);
+                }
+                name => {
+                    let text = tree::text(self.text, value, "a step or an end time")?;
+                    self.description.settings.push((name.to_string(), text));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn range(&self, table: &DeTable) -> Result<Option<Text>, SetupError> {
+        let Some(value) = get(table, "for") else { return Ok(None) };
+        tree::string(value, "a range")?;
+        Ok(Some(tree::text(self.text, value, "a range")?))
+    }
+
+    /// An expression, or `{ for = "i = 1..n", value = "…" }`.
+    fn ranged(&self, value: &Value, what: &str) -> Result<(Option<Text>, Text), SetupError> {
+        match value.get_ref().as_table() {
+            None => Ok((None, tree::text(self.text, value, what)?)),
+            Some(table) => {
+                tree::only(table, what, &["for", "value"])?;
+                let inner = need(table, "value", value.span(), what, "{ for = \"i = 1..n\", value = \"…\" }")?;
+                Ok((self.range(table)?, tree::text(self.text, inner, what)?))
+            }
+        }
+    }
+}
+
+fn get<'a, 't>(table: &'t DeTable<'a>, key: &str) -> Option<&'t Value<'a>> {
+    table.get(key)
+}
+
+fn need<'a, 't>(
+    table: &'t DeTable<'a>,
+    key: &str,
+    span: Span,
+    what: &str,
+    example: &str,
+) -> Result<&'t Value<'a>, SetupError> {
+    get(table, key).ok_or_else(|| {
+        SetupError::new(format!("{what} needs a `{key}`"))
+            .at(span, format!("no `{key}` here"))
+            .help(format!("such as  {example}"))
+    })
+}
+
+fn outside(table: &DeTable) -> Result<Outside, SetupError> {
+    let Some(value) = get(table, "outside") else { return Ok(Outside::Hold) };
+    match value.get_ref().as_str() {
+        Some("hold") => Ok(Outside::Hold),
+        Some("zero") => Ok(Outside::Zero),
+        _ => Err(SetupError::new("`outside` says what an input is beyond its data")
+            .at(value.span(), "\"hold\" (the end value) or \"zero\"")),
+    }
+}
+
+fn mass_rows(source: &str, value: &Value) -> Result<Inertia, SetupError> {
+    let example = "such as  mass = [[\"m1\", \"0\"], [\"0\", \"m2\"]]";
+    let bad = |value: &Value, what: &str| {
+        SetupError::new(format!("{what} must be a list, not {}", tree::kind(value)))
+            .at(value.span(), "a list is needed here")
+            .help(example)
+    };
+    let rows = value.get_ref().as_array().ok_or_else(|| bad(value, "the mass matrix"))?;
+    let mut texts = Vec::new();
+    for row in rows.iter() {
+        let entries = row.get_ref().as_array().ok_or_else(|| bad(row, "a row of the mass matrix"))?;
+        texts.push(entries.iter().map(|e| tree::text(source, e, "a mass")).collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(Inertia::Mass(texts, value.span()))
+}

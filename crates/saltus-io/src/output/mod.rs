@@ -1,0 +1,72 @@
+//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv` and `run.json`.
+//!
+//! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
+//! file under a final name.
+
+mod npz;
+mod summary;
+mod tables;
+
+pub use summary::{AuditSummary, ContactSummary, Final, ImpactSummary, ImpactsSummary, Record, Summary};
+
+use crate::read::reason;
+use saltus::{Problem, Run};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// A file that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write `{path}`: {reason}")]
+pub struct WriteError {
+    path: String,
+    reason: String,
+}
+
+impl WriteError {
+    fn new(path: &Path, error: &std::io::Error) -> Self {
+        WriteError { path: path.display().to_string(), reason: reason(error) }
+    }
+}
+
+/// Makes sure that files can be written into a directory, before a long run is started.
+pub fn prepare(dir: &Path) -> Result<(), WriteError> {
+    std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
+    tempfile::Builder::new().tempfile_in(dir).map_err(|e| WriteError::new(dir, &e))?;
+    Ok(())
+}
+
+/// Writes all files of a run into a directory.
+pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Result<(), WriteError> {
+    std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
+    atomically(&dir.join("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?;
+    atomically(&dir.join("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?;
+    atomically(&dir.join("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory))?;
+    atomically(&dir.join("run.json"), |w| {
+        serde_json::to_writer_pretty(&mut *w, record)?;
+        w.write_all(b"\n")
+    })
+}
+
+/// Writes a file beside its final place and renames it when it is complete.
+fn atomically(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
+) -> Result<(), WriteError> {
+    let attempt = || -> std::io::Result<()> {
+        let dir = path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".saltus-").suffix(".tmp").tempfile_in(dir)?;
+        let mut buffered = BufWriter::with_capacity(1 << 16, file.as_file_mut());
+        write(&mut buffered)?;
+        buffered.flush()?;
+        drop(buffered);
+        // Temporary files are private to their owner; results are ordinary files.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
+    };
+    attempt().map_err(|e| WriteError::new(path, &e))
+}

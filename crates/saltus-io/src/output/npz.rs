@@ -1,0 +1,48 @@
+//! `trajectory.npz`: NumPy arrays, stored without compression (which takes longer than the run).
+
+use npyz::WriterBuilder;
+use saltus::{Problem, Side, Trajectory};
+use std::io::{self, Seek, Write};
+use zip::write::SimpleFileOptions;
+
+/// Writes t, q, v_left, v_right and the impacts: impact_t, impact_q, impact_v_before, impact_v_after (one row an
+/// impact) and impact_impulse (one column a constraint).
+pub fn write<W: Write + Seek>(out: W, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
+    let mut zip = zip::ZipWriter::new(out);
+    let (n, d) = (trajectory.len() as u64, trajectory.dimension() as u64);
+    array(&mut zip, "t", &[n], trajectory.t.iter().copied())?;
+    array(&mut zip, "q", &[n, d], trajectory.positions().iter().copied())?;
+    array(&mut zip, "v_left", &[n, d], trajectory.velocities(Side::Left).iter().copied())?;
+    array(&mut zip, "v_right", &[n, d], trajectory.velocities(Side::Right).iter().copied())?;
+    let impacts = &trajectory.impacts;
+    let k = impacts.len() as u64;
+    array(&mut zip, "impact_t", &[k], impacts.iter().map(|i| i.t))?;
+    array(&mut zip, "impact_q", &[k, d], impacts.iter().flat_map(|i| i.q.iter().copied()))?;
+    array(&mut zip, "impact_v_before", &[k, d], impacts.iter().flat_map(|i| i.v_before.iter().copied()))?;
+    array(&mut zip, "impact_v_after", &[k, d], impacts.iter().flat_map(|i| i.v_after.iter().copied()))?;
+    let m = problem.constraints();
+    let impulses = impacts.iter().flat_map(|i| {
+        let mut row = vec![0.0; m];
+        i.constraints.iter().zip(i.impulses).for_each(|(&a, p)| row[a] = *p);
+        row
+    });
+    array(&mut zip, "impact_impulse", &[k, m as u64], impulses)?;
+    zip.finish()?;
+    Ok(())
+}
+
+fn array<W: Write + Seek>(
+    zip: &mut zip::ZipWriter<W>,
+    name: &str,
+    shape: &[u64],
+    values: impl Iterator<Item = f64>,
+) -> io::Result<()> {
+    let bytes = 8 * shape.iter().product::<u64>();
+    let options = SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Stored)
+        .large_file(bytes > u64::from(u32::MAX) / 2);
+    zip.start_file(format!("{name}.npy"), options)?;
+    let mut npy = npyz::WriteOptions::new().default_dtype().shape(shape).writer(zip).begin_nd()?;
+    npy.extend(values)?;
+    npy.finish()
+}

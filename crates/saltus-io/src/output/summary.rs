@@ -1,0 +1,217 @@
+//! A run in one JSON object: what `--json` prints and `run.json` holds.
+
+use crate::ModelFile;
+use saltus::{Problem, Run, RunOptions, Side, Status};
+use serde::Serialize;
+
+/// The summary of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The model's name as given.
+    pub model: String,
+    /// Its title.
+    pub title: String,
+    /// The scheme.
+    pub scheme: &'static str,
+    /// The step used.
+    pub step: f64,
+    /// The end time asked for.
+    pub end: f64,
+    /// Steps made.
+    pub steps: u64,
+    /// Wall time of the run, recording included, in seconds.
+    pub wall_s: f64,
+    /// `finished`, `interrupted` or `failed`.
+    pub status: &'static str,
+    /// The status in a sentence.
+    pub message: String,
+    /// Names of the coordinates, in the order of q.
+    pub coordinates: Vec<String>,
+    /// Names of the constraints.
+    pub constraints: Vec<String>,
+    /// The last state.
+    #[serde(rename = "final")]
+    pub last: Option<Final>,
+    /// The impacts.
+    pub impacts: ImpactsSummary,
+    /// Intervals of lasting contact.
+    pub contacts: Vec<ContactSummary>,
+    /// What was checked.
+    pub audit: AuditSummary,
+    /// What the person should know.
+    pub warnings: Vec<String>,
+}
+
+/// The last state.
+#[derive(Clone, Debug, Serialize)]
+pub struct Final {
+    /// Its instant.
+    pub t: f64,
+    /// The position.
+    pub q: Vec<f64>,
+    /// The velocity (left limit).
+    pub v: Vec<f64>,
+}
+
+/// How many impacts, and the first of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImpactsSummary {
+    /// Their number.
+    pub count: usize,
+    /// The first ones; all are in `impacts.csv`.
+    pub first: Vec<ImpactSummary>,
+}
+
+/// One impact.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImpactSummary {
+    /// Its instant.
+    pub t: f64,
+    /// The constraints that acted.
+    pub constraints: Vec<String>,
+    /// The velocity before.
+    pub v_before: Vec<f64>,
+    /// The velocity after.
+    pub v_after: Vec<f64>,
+    /// The impulses, in the order of `constraints`.
+    pub impulse: Vec<f64>,
+    /// The change of kinetic energy.
+    pub energy_change: f64,
+}
+
+/// One interval of contact.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContactSummary {
+    /// The constraint.
+    pub constraint: String,
+    /// Where it begins.
+    pub start: f64,
+    /// Where it ends.
+    pub end: f64,
+    /// Its total impulse.
+    pub impulse: f64,
+}
+
+/// What was checked.
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditSummary {
+    /// The deepest gap below zero, as a positive number.
+    pub max_violation: f64,
+    /// At how many instants a gap was below zero.
+    pub infeasible_steps: u64,
+    /// Energy at the start.
+    pub energy_start: f64,
+    /// Energy at the end.
+    pub energy_end: f64,
+    /// Kinetic energy lost at impacts.
+    pub energy_lost_at_impacts: f64,
+    /// The largest relative distance from the impact law.
+    pub worst_law_residual: f64,
+    /// Landings too slow to count as impacts at this step.
+    pub landings: u64,
+}
+
+/// How many impacts and contacts a summary lists.
+const SHOWN: usize = 10;
+
+impl Summary {
+    /// Sums a run up.
+    pub fn new(file: &ModelFile, problem: &Problem, options: &RunOptions, run: &Run, wall_s: f64) -> Self {
+        let model = problem.model();
+        let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
+        let trajectory = &run.trajectory;
+        let last = trajectory.len().checked_sub(1).map(|k| Final {
+            t: trajectory.t[k],
+            q: trajectory.q(k).to_vec(),
+            v: trajectory.v(k, Side::Left).to_vec(),
+        });
+        let first = trajectory.impacts.iter().take(SHOWN).map(|i| ImpactSummary {
+            t: i.t,
+            constraints: names(i.constraints),
+            v_before: i.v_before.to_vec(),
+            v_after: i.v_after.to_vec(),
+            impulse: i.impulses.to_vec(),
+            energy_change: i.energy_change,
+        });
+        let contacts = trajectory.contacts.iter().take(SHOWN).map(|c| ContactSummary {
+            constraint: model.constraints[c.constraint].name.clone(),
+            start: c.start,
+            end: c.end,
+            impulse: c.impulse,
+        });
+        let audit = &run.audit;
+        Summary {
+            model: file.name.clone(),
+            title: model.title.clone(),
+            scheme: options.scheme.name,
+            step: run.step,
+            end: options.end,
+            steps: run.steps,
+            wall_s,
+            status: match run.status {
+                Status::Finished => "finished",
+                Status::Interrupted { .. } => "interrupted",
+                Status::Failed(_) => "failed",
+            },
+            message: run.status.to_string(),
+            coordinates: model.coordinates.clone(),
+            constraints: model.constraints.iter().map(|c| c.name.clone()).collect(),
+            last,
+            impacts: ImpactsSummary { count: trajectory.impacts.len(), first: first.collect() },
+            contacts: contacts.collect(),
+            audit: AuditSummary {
+                max_violation: audit.max_violation,
+                infeasible_steps: audit.infeasible,
+                energy_start: audit.energy_start,
+                energy_end: audit.energy_end,
+                energy_lost_at_impacts: audit.energy_lost_at_impacts,
+                worst_law_residual: audit.worst_law_residual,
+                landings: audit.landings,
+            },
+            warnings: run.warnings.clone(),
+        }
+    }
+}
+
+/// Everything needed to make the run again.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// The version of Saltus.
+    pub saltus: &'static str,
+    /// The model's text.
+    pub model_text: String,
+    /// Its SHA-256.
+    pub model_sha256: String,
+    /// Parameters replaced on the command line.
+    pub overrides: Vec<(String, String)>,
+    /// All parameters with their values.
+    pub parameters: Vec<(String, f64)>,
+    /// How the force entered.
+    pub forcing: &'static str,
+    /// Every how many steps an instant was stored.
+    pub every: u64,
+    /// The summary.
+    pub summary: Summary,
+}
+
+impl Record {
+    /// Puts the record of a run together.
+    pub fn new(
+        file: &ModelFile,
+        problem: &Problem,
+        options: &RunOptions,
+        overrides: &[(String, String)],
+        summary: Summary,
+    ) -> Self {
+        Record {
+            saltus: env!("CARGO_PKG_VERSION"),
+            model_text: file.text.clone(),
+            model_sha256: file.hash(),
+            overrides: overrides.to_vec(),
+            parameters: problem.model().parameters.clone(),
+            forcing: options.forcing.name(),
+            every: options.every,
+            summary,
+        }
+    }
+}

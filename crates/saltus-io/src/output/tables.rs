@@ -1,0 +1,55 @@
+//! `trajectory.csv` and `impacts.csv`: plain tables that open anywhere.
+
+use saltus::{Problem, Side, Trajectory};
+use std::io::{self, Write};
+
+/// A field, in quotes where it needs them.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+fn columns(problem: &Problem, prefix: &str, suffix: &str) -> String {
+    problem.model().coordinates.iter().map(|c| format!(",{}", field(&format!("{prefix}{c}{suffix}")))).collect()
+}
+
+fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
+    values.iter().try_for_each(|v| write!(out, ",{v}"))
+}
+
+/// One row a stored instant: t, q, and both limits of the velocity.
+pub fn trajectory(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
+    let names = |p, s| columns(problem, p, s);
+    writeln!(out, "t{}{}{}", names("", ""), names("v_left_", ""), names("v_right_", ""))?;
+    for k in 0..trajectory.len() {
+        write!(out, "{}", trajectory.t[k])?;
+        numbers(out, trajectory.q(k))?;
+        numbers(out, trajectory.v(k, Side::Left))?;
+        numbers(out, trajectory.v(k, Side::Right))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// One row for each constraint that acts in an impact; rows of one impact share its number.
+pub fn impacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
+    let names = |p, s| columns(problem, p, s);
+    writeln!(
+        out,
+        "impact,t,constraint,impulse,approach,energy_change,law_residual{}{}{}",
+        names("", ""),
+        names("v_before_", ""),
+        names("v_after_", "")
+    )?;
+    for (k, impact) in trajectory.impacts.iter().enumerate() {
+        for (&a, impulse) in impact.constraints.iter().zip(impact.impulses) {
+            let name = field(&problem.model().constraints[a].name);
+            write!(out, "{},{},{name},{impulse}", k + 1, impact.t)?;
+            numbers(out, &[impact.approach, impact.energy_change, impact.law_residual])?;
+            numbers(out, impact.q)?;
+            numbers(out, impact.v_before)?;
+            numbers(out, impact.v_after)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}

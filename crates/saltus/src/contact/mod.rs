@@ -1,0 +1,7 @@
+//! Physics on top of [`crate::project`]: tangent and normal cones, the impact law, kinetic angles.
+
+mod angle;
+mod impact;
+
+pub use angle::kinetic_angle;
+pub use impact::ImpactLaw;

@@ -1,0 +1,350 @@
+//! From contact steps to impacts.
+//!
+//! A scheme spreads the impulse of one impact over a few steps (two for Paoli–Schatzman). Here those steps become one
+//! impact again, with its instant, its constraints, the velocities on both sides, and how well the law was kept.
+//!
+//! - A window opens when a constraint gets an impulse that it had not in the step before; it lasts the scheme's number
+//!   of contact steps, longer if further constraints join in.
+//! - The instant is where the incoming motion meets the constraint.
+//! - v⁻ and v⁺ are the velocities before and after the window, each carried by the acceleration of free flight to the
+//!   instant at which the scheme applies the law. What the forces did during the window is thereby not mistaken for
+//!   the impact: M(v⁺ − v⁻) is the impulse.
+//! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
+//!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
+
+use crate::contact::ImpactLaw;
+use crate::linalg::{Metric, Rows};
+use crate::problem::{Dynamics, Gaps};
+use crate::scheme::{Node, Scheme};
+use crate::trajectory::Contact;
+use crate::Problem;
+
+/// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
+const SLOW: f64 = 3.0;
+
+/// All impacts of a run, in order, stored side by side.
+#[derive(Clone, Debug, Default)]
+pub struct Impacts {
+    d: usize,
+    times: Vec<f64>,
+    q: Vec<f64>,
+    v_before: Vec<f64>,
+    v_after: Vec<f64>,
+    energy_change: Vec<f64>,
+    residual: Vec<f64>,
+    approach: Vec<f64>,
+    starts: Vec<usize>,
+    constraints: Vec<usize>,
+    impulses: Vec<f64>,
+}
+
+/// One impact.
+#[derive(Clone, Copy, Debug)]
+pub struct Impact<'a> {
+    /// Its instant.
+    pub t: f64,
+    /// The position there.
+    pub q: &'a [f64],
+    /// The velocity before it.
+    pub v_before: &'a [f64],
+    /// The velocity after it.
+    pub v_after: &'a [f64],
+    /// The constraints that acted, by their index in the model.
+    pub constraints: &'a [usize],
+    /// Their impulses.
+    pub impulses: &'a [f64],
+    /// The change of kinetic energy.
+    pub energy_change: f64,
+    /// |v⁺ − law(v⁻)| / |v⁻| in the kinetic metric.
+    pub law_residual: f64,
+    /// The gap velocity of the constraint that closes fastest, before the impact (negative).
+    pub approach: f64,
+}
+
+impl Impacts {
+    /// Number of impacts.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Impact `k`.
+    pub fn get(&self, k: usize) -> Impact<'_> {
+        let d = self.d;
+        let acted = self.starts[k]..self.starts.get(k + 1).copied().unwrap_or(self.constraints.len());
+        Impact {
+            t: self.times[k],
+            q: &self.q[k * d..(k + 1) * d],
+            v_before: &self.v_before[k * d..(k + 1) * d],
+            v_after: &self.v_after[k * d..(k + 1) * d],
+            constraints: &self.constraints[acted.clone()],
+            impulses: &self.impulses[acted],
+            energy_change: self.energy_change[k],
+            law_residual: self.residual[k],
+            approach: self.approach[k],
+        }
+    }
+
+    /// All impacts in order.
+    pub fn iter(&self) -> impl Iterator<Item = Impact<'_>> {
+        (0..self.len()).map(|k| self.get(k))
+    }
+}
+
+/// Watches the nodes of a run go by and keeps its books of impacts and contacts.
+pub(crate) struct Watch<'p> {
+    problem: &'p Problem,
+    scheme: &'static Scheme,
+    h: f64,
+    gaps: Gaps,
+    dynamics: Dynamics,
+    metric: Metric,
+    law: ImpactLaw,
+    rows: Rows,
+    walls: Vec<f64>,
+    restitution: Vec<f64>,
+    acted: Vec<usize>,
+    /// Impulse of each constraint in the step before; zero if it was not in contact.
+    before: Vec<f64>,
+    touched: Vec<bool>,
+    episodes: Vec<Episode>,
+    window: Window,
+    v_before: Vec<f64>,
+    v_after: Vec<f64>,
+    v_law: Vec<f64>,
+    /// Landings too slow to be impacts at this step size.
+    pub landings: u64,
+}
+
+/// A constraint's current run of contact steps.
+#[derive(Clone, Copy, Default)]
+struct Episode {
+    start: f64,
+    steps: u64,
+    impulse: f64,
+}
+
+/// The contact steps of an impact in progress.
+#[derive(Default)]
+struct Window {
+    open: bool,
+    first: u64,
+    last: u64,
+    t: f64,
+    q: Vec<f64>,
+    v_left: Vec<f64>,
+    acceleration: Vec<f64>,
+    impulses: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl<'p> Watch<'p> {
+    pub fn new(problem: &'p Problem, scheme: &'static Scheme, h: f64) -> Self {
+        let (d, m) = (problem.dimension(), problem.constraints());
+        let dynamics = problem.dynamics();
+        let zero = || vec![0.0; d];
+        let mut gaps = problem.gaps();
+        gaps.evaluate(0.0, &problem.model().q0);
+        // A constraint that is closed at the start is in contact, not hit.
+        let touched = gaps.values.iter().map(|&f| f <= 1e-12).collect();
+        Watch {
+            problem,
+            scheme,
+            h,
+            gaps,
+            metric: dynamics.metric(),
+            dynamics,
+            law: ImpactLaw::new(d, m),
+            rows: Rows::new(),
+            walls: vec![0.0; m],
+            restitution: vec![0.0; m],
+            acted: Vec::with_capacity(m),
+            before: vec![0.0; m],
+            touched,
+            episodes: vec![Episode::default(); m],
+            window: Window {
+                q: zero(),
+                v_left: zero(),
+                acceleration: zero(),
+                impulses: vec![0.0; m],
+                before: vec![0.0; m],
+                ..Window::default()
+            },
+            v_before: zero(),
+            v_after: zero(),
+            v_law: zero(),
+            landings: 0,
+        }
+    }
+
+    /// Takes note of a node. True if it belongs to an impact: its two velocities are then both worth keeping.
+    pub fn note(&mut self, node: &Node, impacts: &mut Impacts, contacts: &mut Vec<Contact>) -> bool {
+        if !node.contact && !self.window.open && self.episodes.iter().all(|e| e.steps == 0) {
+            if node.index == 0 {
+                return false;
+            }
+            self.touched.fill(false);
+            return false;
+        }
+        let fresh = (0..node.impulses.len()).any(|a| node.impulses[a] > 0.0 && !self.touched[a]);
+        if fresh {
+            if !self.window.open {
+                self.open(node);
+            }
+            self.window.last = node.index + self.scheme.contact_steps as u64 - 1;
+        }
+        let belongs = self.window.open;
+        if self.window.open {
+            for (sum, impulse) in self.window.impulses.iter_mut().zip(&node.impulses) {
+                *sum += impulse;
+            }
+            if node.index >= self.window.last {
+                self.close(node, impacts);
+            }
+        }
+        for a in 0..node.impulses.len() {
+            let impulse = node.impulses[a];
+            if impulse > 0.0 {
+                let episode = &mut self.episodes[a];
+                if episode.steps == 0 {
+                    *episode = Episode { start: node.t, ..Episode::default() };
+                }
+                episode.steps += 1;
+                episode.impulse += impulse;
+            } else if self.episodes[a].steps > 0 {
+                self.leave(a, node.t, contacts);
+            }
+            self.touched[a] = impulse > 0.0;
+            self.before[a] = impulse;
+        }
+        belongs
+    }
+
+    /// Closes what is open at the end of a run.
+    pub fn finish(&mut self, node: &Node, impacts: &mut Impacts, contacts: &mut Vec<Contact>) {
+        if self.window.open {
+            self.close(node, impacts);
+        }
+        for a in 0..self.episodes.len() {
+            if self.episodes[a].steps > 0 {
+                self.leave(a, node.t, contacts);
+            }
+        }
+    }
+
+    /// A constraint leaves contact: an interval worth telling lasts longer than an impact and its echo.
+    fn leave(&mut self, a: usize, t: f64, contacts: &mut Vec<Contact>) {
+        let episode = std::mem::take(&mut self.episodes[a]);
+        if episode.steps > self.scheme.contact_steps as u64 + 1 {
+            let Episode { start, impulse, .. } = episode;
+            contacts.push(Contact { constraint: a, start, end: t, impulse });
+        }
+    }
+
+    fn open(&mut self, node: &Node) {
+        let w = &mut self.window;
+        w.open = true;
+        w.first = node.index;
+        w.t = node.t;
+        w.q.copy_from_slice(&node.q);
+        w.v_left.copy_from_slice(&node.v_left);
+        w.acceleration.copy_from_slice(&node.acceleration);
+        w.impulses.fill(0.0);
+        w.before.copy_from_slice(&self.before);
+    }
+
+    fn close(&mut self, node: &Node, impacts: &mut Impacts) {
+        self.window.open = false;
+        let model = self.problem.model();
+        let steps = (node.index - self.window.first + 1) as f64;
+        // A constraint that was in contact all along acts in the impact only if it gets more than its usual share.
+        self.acted.clear();
+        for a in 0..self.before.len() {
+            if self.window.impulses[a] > SLOW * steps * self.window.before[a] && self.window.impulses[a] > 0.0 {
+                self.acted.push(a);
+            }
+        }
+        // The law acts at the instant the scheme declares, for the restitution of the strongest constraint; a window
+        // longer than usual has its middle later.
+        let strongest = self.acted.iter().copied().max_by(|&a, &b| {
+            self.window.impulses[a].total_cmp(&self.window.impulses[b])
+        });
+        let Some(strongest) = strongest else { return };
+        let e = model.constraints[strongest].restitution;
+        let extra = 0.5 * (steps - self.scheme.contact_steps as f64).max(0.0);
+        let delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
+        let rest = (steps - 1.0) * self.h - delay;
+        for i in 0..self.v_before.len() {
+            self.v_before[i] = self.window.v_left[i] + delay * self.window.acceleration[i];
+            self.v_after[i] = node.v_right[i] - rest * node.acceleration[i];
+        }
+        // Incoming motion: where it meets the first constraint, and how fast it approaches.
+        self.gaps.evaluate(self.window.t, &self.window.q);
+        self.gaps.kinematics(self.window.t, &self.window.q);
+        let (mut approach, mut meeting, mut slow) = (f64::INFINITY, delay, true);
+        for &a in &self.acted {
+            let g = &self.gaps;
+            let speed = g.walls[a] + g.gradients.dot(a, &self.window.v_left);
+            if speed < 0.0 {
+                meeting = meeting.min(-g.values[a] / speed);
+            }
+            let normal = g.gradients.dot(a, &self.window.acceleration).abs();
+            let closing = g.walls[a] + g.gradients.dot(a, &self.v_before);
+            approach = approach.min(closing);
+            slow &= closing > -SLOW * self.h * normal;
+        }
+        if slow {
+            self.landings += 1;
+            return;
+        }
+        let meeting = meeting.clamp(-self.h, delay + self.h);
+        for i in 0..self.window.q.len() {
+            self.window.q[i] += meeting * self.window.v_left[i];
+        }
+        let t = self.window.t + meeting;
+        let (energy_change, residual) = self.judge(t);
+        impacts.d = self.v_before.len();
+        impacts.times.push(t);
+        impacts.q.extend_from_slice(&self.window.q);
+        impacts.v_before.extend_from_slice(&self.v_before);
+        impacts.v_after.extend_from_slice(&self.v_after);
+        impacts.energy_change.push(energy_change);
+        impacts.residual.push(residual);
+        impacts.approach.push(approach);
+        impacts.starts.push(impacts.constraints.len());
+        for &a in &self.acted {
+            impacts.constraints.push(a);
+            impacts.impulses.push(self.window.impulses[a]);
+        }
+    }
+
+    /// Change of kinetic energy and distance from the law, at the impact's position and instant.
+    fn judge(&mut self, t: f64) -> (f64, f64) {
+        let q = &self.window.q;
+        self.dynamics.evaluate(t, q, &self.v_before);
+        if self.metric.set(&self.dynamics.mass).is_err() {
+            return (f64::NAN, f64::NAN);
+        }
+        self.gaps.kinematics(t, q);
+        self.rows.clear();
+        for (k, &a) in self.acted.iter().enumerate() {
+            self.rows.push_row_of(&self.gaps.gradients, a);
+            self.walls[k] = self.gaps.walls[a];
+            self.restitution[k] = self.problem.model().constraints[a].restitution;
+        }
+        self.v_law.copy_from_slice(&self.v_before);
+        let law = self.law.apply(&self.metric, &self.rows, &self.walls, &self.restitution, &mut self.v_law);
+        let before = self.metric.norm_squared(&self.v_before);
+        let after = self.metric.norm_squared(&self.v_after);
+        for (law, v) in self.v_law.iter_mut().zip(&self.v_after) {
+            *law -= v;
+        }
+        let off = self.metric.norm_squared(&self.v_law).sqrt();
+        let residual = if law.is_ok() { off / before.max(after).sqrt().max(f64::MIN_POSITIVE) } else { f64::NAN };
+        (0.5 * (after - before), residual)
+    }
+}

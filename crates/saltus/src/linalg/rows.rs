@@ -1,0 +1,87 @@
+//! Gradients of constraints: sparse rows with a fixed pattern, because a gap between two beads of a hundred
+//! knows only two coordinates.
+
+/// A matrix by sparse rows whose pattern is fixed and whose values change.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    /// The values, row after row.
+    pub values: Vec<f64>,
+}
+
+impl Rows {
+    /// No rows yet.
+    pub fn new() -> Self {
+        Rows { starts: vec![0], columns: Vec::new(), values: Vec::new() }
+    }
+
+    /// Rows from dense ones; every entry is kept, zeros too, so that the pattern can hold other values later.
+    pub fn dense(d: usize, values: &[f64]) -> Self {
+        let mut rows = Rows::new();
+        for row in values.chunks_exact(d) {
+            rows.push(row.iter().copied().enumerate());
+        }
+        rows
+    }
+
+    /// Appends a row given by its (column, value) pairs.
+    pub fn push(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
+        for (column, value) in entries {
+            self.columns.push(column);
+            self.values.push(value);
+        }
+        self.starts.push(self.columns.len());
+    }
+
+    /// Removes all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.columns.clear();
+        self.values.clear();
+    }
+
+    /// Appends row `i` of another matrix.
+    pub fn push_row_of(&mut self, other: &Rows, i: usize) {
+        let (columns, values) = other.row(i);
+        self.columns.extend_from_slice(columns);
+        self.values.extend_from_slice(values);
+        self.starts.push(self.columns.len());
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The columns and values of row `i`.
+    pub fn row(&self, i: usize) -> (&[usize], &[f64]) {
+        let range = self.starts[i]..self.starts[i + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// Row `i` · x.
+    pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
+        let (columns, values) = self.row(i);
+        columns.iter().zip(values).map(|(&c, v)| v * x[c]).sum()
+    }
+
+    /// Σ |row entry · x entry|: the size of what is added up in [`Rows::dot`], which bounds its rounding.
+    pub fn dot_abs(&self, i: usize, x: &[f64]) -> f64 {
+        let (columns, values) = self.row(i);
+        columns.iter().zip(values).map(|(&c, v)| (v * x[c]).abs()).sum()
+    }
+
+    /// out += s · row `i`.
+    pub fn add_to(&self, i: usize, s: f64, out: &mut [f64]) {
+        let (columns, values) = self.row(i);
+        for (&c, v) in columns.iter().zip(values) {
+            out[c] += s * v;
+        }
+    }
+}

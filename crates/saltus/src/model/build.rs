@@ -1,0 +1,496 @@
+//! From texts to a [`Model`]: names are resolved, families spread out, M and g derived.
+
+use super::description::*;
+use super::lagrange::{self, Symbols};
+use super::names::{Family, Level, Meaning, Names, indexed};
+use super::{Constraint, Model, Places};
+use crate::SetupError;
+use saltus_expr::{
+    CompareOp, Expr, ExprKind, Graph, NodeId, Span, integer, lower_with, nearest, parse_at, parse_range_at,
+    parse_target_at,
+};
+use std::rc::Rc;
+
+/// A system larger than this is a typing mistake, not a model for dense expressions.
+const MAX_COORDINATES: usize = 10_000;
+
+type Locals = Vec<(String, i64)>;
+
+struct Build<'a> {
+    text: &'a Description,
+    graph: Graph,
+    names: Names,
+    coordinates: Vec<String>,
+    places: Places,
+}
+
+/// Overrides stand in no file; their spans start here, far beyond any file's end, and are taken off again.
+const OUTSIDE: usize = 1 << 40;
+
+pub fn build(text: &Description) -> Result<Model, SetupError> {
+    understand(text).map_err(|mut error| {
+        if error.span.as_ref().is_some_and(|s| s.start >= OUTSIDE) {
+            error.span = None;
+            error.message = format!("in an override (--set): {}", error.message);
+        }
+        error
+    })
+}
+
+fn understand(text: &Description) -> Result<Model, SetupError> {
+    let mut graph = Graph::new();
+    let t = graph.symbol("t");
+    let names = Names::new(t);
+    let mut b = Build { text, graph, names, coordinates: Vec::new(), places: Places::default() };
+    b.parameters()?;
+    b.coordinates()?;
+    b.definitions()?;
+    let parameters = b.parameter_values()?;
+    let (q0, v0) = b.initial_data()?;
+    b.names.level = Level::Dynamics;
+    b.check_definitions()?;
+    let (mass, mut force, kinetic) = b.inertia()?;
+    let potential = b.potential(&mut force)?;
+    b.forces(&mut force)?;
+    let constraints = b.constraints()?;
+    let settings = b.settings()?;
+    Ok(Model {
+        title: text.title.clone(),
+        parameters,
+        coordinates: b.coordinates,
+        constraints,
+        q0,
+        v0,
+        t,
+        q: b.names.q,
+        v: b.names.v,
+        mass,
+        force,
+        kinetic,
+        potential,
+        graph: b.graph,
+        inputs: text.inputs.iter().map(|(_, table)| table.clone()).collect(),
+        settings,
+        places: b.places,
+    })
+}
+
+fn parse(text: &Text) -> Result<Expr, SetupError> {
+    Ok(parse_at(&text.text, text.span.start)?)
+}
+
+impl Build<'_> {
+    fn lower(&mut self, text: &Text, locals: &Locals) -> Result<NodeId, SetupError> {
+        let expr = parse(text)?;
+        Ok(lower_with(&expr, &mut self.graph, &mut self.names, locals)?)
+    }
+
+    /// A number known before the run.
+    fn number(&mut self, text: &Text, locals: &Locals, what: &str) -> Result<f64, SetupError> {
+        let outer = std::mem::replace(&mut self.names.level, Level::Constants);
+        let node = self.lower(text, locals);
+        self.names.level = outer;
+        let node = node?;
+        self.graph.value(node).ok_or_else(|| {
+            SetupError::new(format!("{what} must be a number known before the run"))
+                .at(text.span.clone(), "depends on time or coordinates")
+        })
+    }
+
+    fn family(&mut self, range: &Text) -> Result<Family, SetupError> {
+        let parsed = parse_range_at(&range.text, range.span.start)?;
+        let outer = std::mem::replace(&mut self.names.level, Level::Constants);
+        let from = integer(&parsed.from, &mut self.graph, &mut self.names, &[]);
+        let to = integer(&parsed.to, &mut self.graph, &mut self.names, &[]);
+        self.names.level = outer;
+        let (from, to) = (from?, to?);
+        let size = to.saturating_sub(from);
+        if size >= MAX_COORDINATES as i64 {
+            return Err(SetupError::new(format!("a family of {size} members is too large"))
+                .at(range.span.clone(), format!("at most {MAX_COORDINATES}")));
+        }
+        Ok(Family { index: parsed.index, from, to })
+    }
+
+    fn optional_family(&mut self, range: &Option<Text>) -> Result<Option<Family>, SetupError> {
+        range.as_ref().map(|r| self.family(r)).transpose()
+    }
+
+    fn parameters(&mut self) -> Result<(), SetupError> {
+        let mut overrides = self.overrides()?;
+        for p in &self.text.parameters {
+            let (texts, list) = match &p.value {
+                Values::One(text) => (std::slice::from_ref(text), false),
+                Values::Each(texts, _) => (texts.as_slice(), true),
+            };
+            let mut values = texts.iter().map(|t| parse(t).map(Rc::new)).collect::<Result<Vec<_>, _>>()?;
+            for (name, member, value) in overrides.extract_if(.., |o| o.0 == p.name.text) {
+                let slot = match (list, member) {
+                    (false, None) => values.first_mut(),
+                    (true, Some(i)) => usize::try_from(i - 1).ok().and_then(|i| values.get_mut(i)),
+                    _ => None,
+                };
+                let Some(slot) = slot else {
+                    let help = match list {
+                        true => format!("`{name}` is a list of {}: set one entry, {name}[1]=…", values.len()),
+                        false => format!("`{name}` is one number: set {name}=…"),
+                    };
+                    let what = indexed(&name, member);
+                    return Err(SetupError::new(format!("there is no parameter `{what}` to set")).help(help));
+                };
+                *slot = Rc::new(value);
+            }
+            self.names.define(&p.name.text, &p.name.span, Meaning::Parameter { values, list })?;
+        }
+        for (name, table) in &self.text.inputs {
+            self.names.define(&name.text, &name.span, Meaning::Input(table.clone()))?;
+        }
+        if let Some((name, ..)) = overrides.first() {
+            let known = self.text.parameters.iter().map(|p| p.name.text.as_str());
+            let help = match nearest(name, known.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the parameters are: {}", known.collect::<Vec<_>>().join(", ")),
+            };
+            return Err(SetupError::new(format!("there is no parameter `{name}` to set")).help(help));
+        }
+        Ok(())
+    }
+
+    /// The overrides as (name, member, expression).
+    fn overrides(&mut self) -> Result<Vec<(String, Option<i64>, Expr)>, SetupError> {
+        let mut parsed = Vec::new();
+        for (target, value) in &self.text.overrides {
+            let name = parse_target_at(target.trim(), OUTSIDE)?;
+            let value = parse_at(value, OUTSIDE)?;
+            let ExprKind::Name { name, index, .. } = name.kind else { continue };
+            let member = match index.first() {
+                Some(i) => Some(integer(i, &mut self.graph, &mut self.names, &[])?),
+                None => None,
+            };
+            parsed.push((name, member, value));
+        }
+        Ok(parsed)
+    }
+
+    fn coordinates(&mut self) -> Result<(), SetupError> {
+        if self.text.coordinates.is_empty() {
+            return Err(SetupError::new("the model has no coordinates")
+                .help("add a [coordinates] section, such as  y = { position = 1.0, velocity = 0.0 }"));
+        }
+        for c in &self.text.coordinates {
+            let family = self.optional_family(&c.range)?;
+            let first = self.coordinates.len();
+            let members: Vec<Option<i64>> = match &family {
+                Some(f) => f.members().map(Some).collect(),
+                None => vec![None],
+            };
+            self.names.define(&c.name.text, &c.name.span, Meaning::Coordinate { first, family })?;
+            for member in members {
+                let name = indexed(&c.name.text, member);
+                let q = self.graph.symbol(&name);
+                let v = self.graph.symbol(&format!("{name}'"));
+                self.names.q.push(q);
+                self.names.v.push(v);
+                self.coordinates.push(name);
+            }
+            if self.coordinates.len() > MAX_COORDINATES {
+                return Err(SetupError::new(format!("more than {MAX_COORDINATES} coordinates"))
+                    .at(c.name.span.clone(), "too many"));
+            }
+        }
+        if self.coordinates.is_empty() {
+            let span = self.text.coordinates[0].name.span.clone();
+            return Err(SetupError::new("the model has no coordinates").at(span, "an empty family"));
+        }
+        Ok(())
+    }
+
+    fn definitions(&mut self) -> Result<(), SetupError> {
+        for d in &self.text.definitions {
+            let family = self.optional_family(&d.range)?;
+            let value = Rc::new(parse(&d.value)?);
+            self.names.define(&d.name.text, &d.name.span, Meaning::Definition { value, family })?;
+        }
+        Ok(())
+    }
+
+    /// Every definition is looked at, used or not: an unused one with a mistake is still a mistake.
+    fn check_definitions(&mut self) -> Result<(), SetupError> {
+        for d in &self.text.definitions {
+            let family = match self.names.get(&d.name.text) {
+                Some(Meaning::Definition { family, .. }) => family.clone(),
+                _ => None,
+            };
+            let members: Vec<Vec<i64>> = match family {
+                Some(f) => f.members().map(|i| vec![i]).collect(),
+                None => vec![Vec::new()],
+            };
+            for index in members {
+                use saltus_expr::Scope;
+                self.names.resolve(&mut self.graph, &d.name.text, &index, false, &d.name.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All parameters as numbers.
+    fn parameter_values(&mut self) -> Result<Vec<(String, f64)>, SetupError> {
+        use saltus_expr::Scope;
+        let mut values = Vec::new();
+        for p in &self.text.parameters {
+            let members: Vec<Option<i64>> = match &p.value {
+                Values::One(_) => vec![None],
+                Values::Each(texts, _) => (1..=texts.len() as i64).map(Some).collect(),
+            };
+            for member in members {
+                let index: Vec<i64> = member.into_iter().collect();
+                let node = self.names.resolve(&mut self.graph, &p.name.text, &index, false, &p.name.span)?;
+                let value = self.graph.value(node).ok_or_else(|| {
+                    SetupError::new(format!("the parameter `{}` is not a number", p.name.text))
+                        .at(p.name.span.clone(), "not constant")
+                })?;
+                values.push((indexed(&p.name.text, member), value));
+            }
+        }
+        Ok(values)
+    }
+
+    fn initial_data(&mut self) -> Result<(Vec<f64>, Vec<f64>), SetupError> {
+        let (mut q0, mut v0) = (Vec::new(), Vec::new());
+        for c in &self.text.coordinates {
+            let family = match self.names.get(&c.name.text) {
+                Some(Meaning::Coordinate { family, .. }) => family.clone(),
+                _ => None,
+            };
+            for (values, what, out) in [(&c.position, "position", 0), (&c.velocity, "velocity", 1)] {
+                let (numbers, spans) = self.series(values, family.as_ref(), what)?;
+                if out == 0 {
+                    q0.extend(numbers);
+                    self.places.positions.extend(spans);
+                } else {
+                    v0.extend(numbers);
+                    self.places.velocities.extend(spans);
+                }
+            }
+        }
+        Ok((q0, v0))
+    }
+
+    /// One number, or one for each member of a family.
+    fn series(
+        &mut self,
+        values: &Values,
+        family: Option<&Family>,
+        what: &str,
+    ) -> Result<(Vec<f64>, Vec<Span>), SetupError> {
+        let what = format!("an initial {what}");
+        let pairs: Vec<(&Text, Locals)> = match (values, family) {
+            (Values::One(text), None) => vec![(text, Vec::new())],
+            (Values::One(text), Some(f)) => f.members().map(|i| (text, vec![(f.index.clone(), i)])).collect(),
+            (Values::Each(texts, span), Some(f)) => {
+                if texts.len() != f.len() {
+                    return Err(SetupError::new(format!("{} values for {} members", texts.len(), f.len()))
+                        .at(span.clone(), "one value a member"));
+                }
+                texts.iter().map(|t| (t, Vec::new())).collect()
+            }
+            (Values::Each(_, span), None) => {
+                return Err(SetupError::new("a list of values needs a family")
+                    .at(span.clone(), "one number here")
+                    .help("to make a family, add  for = \"i = 1..n\"  to this coordinate"));
+            }
+        };
+        let mut numbers = Vec::new();
+        let mut spans = Vec::new();
+        for (text, locals) in pairs {
+            numbers.push(self.number(text, &locals, &what)?);
+            spans.push(text.span.clone());
+        }
+        Ok((numbers, spans))
+    }
+
+    fn inertia(&mut self) -> Result<(Vec<NodeId>, Vec<NodeId>, NodeId), SetupError> {
+        let d = self.names.q.len();
+        let Some(inertia) = &self.text.inertia else {
+            return Err(SetupError::new("the model has no inertia").help(
+                "give the kinetic energy in [dynamics], such as  kinetic = \"m*y'^2/2\",  or a mass matrix  mass = [[\"m\"]]",
+            ));
+        };
+        match inertia {
+            Inertia::Kinetic(text) => {
+                let kinetic = self.lower(text, &Vec::new())?;
+                self.places.inertia = text.span.clone();
+                let symbols = Symbols { t: self.names.t, q: &self.names.q, v: &self.names.v };
+                let (mass, force) = lagrange::inertia(&mut self.graph, kinetic, &symbols);
+                if mass.iter().any(|&m| self.graph.depends_on_any(m, &self.names.v)) {
+                    return Err(SetupError::new("the kinetic energy is not quadratic in the velocities")
+                        .at(text.span.clone(), "its second derivative still contains a velocity")
+                        .help("T must be ½ v·M(q)v, perhaps with terms linear in v; put other effects in [dynamics.force]"));
+                }
+                Ok((mass, force, kinetic))
+            }
+            Inertia::Mass(rows, span) => {
+                self.places.inertia = span.clone();
+                if rows.len() != d || rows.iter().any(|r| r.len() != d) {
+                    let sizes: Vec<String> = rows.iter().map(|r| r.len().to_string()).collect();
+                    return Err(SetupError::new(format!(
+                        "the mass matrix must have {d} rows of {d} entries, one for each coordinate"
+                    ))
+                    .at(span.clone(), format!("{} rows of lengths {}", rows.len(), sizes.join(", "))));
+                }
+                let mut mass = Vec::with_capacity(d * d);
+                for text in rows.iter().flatten() {
+                    let entry = self.lower(text, &Vec::new())?;
+                    if self.graph.depends_on_any(entry, &self.names.v) {
+                        return Err(SetupError::new("a mass may not depend on velocities")
+                            .at(text.span.clone(), "velocity used here"));
+                    }
+                    mass.push(entry);
+                }
+                let zero = self.graph.constant(0.0);
+                let kinetic = lagrange::kinetic(&mut self.graph, &mass, &self.names.v);
+                Ok((mass, vec![zero; d], kinetic))
+            }
+        }
+    }
+
+    /// Lowers the potential and takes its gradient off the force.
+    fn potential(&mut self, force: &mut [NodeId]) -> Result<Option<NodeId>, SetupError> {
+        let Some(text) = &self.text.potential else { return Ok(None) };
+        let potential = self.lower(text, &Vec::new())?;
+        if self.graph.depends_on_any(potential, &self.names.v) {
+            return Err(SetupError::new("a potential may not depend on velocities")
+                .at(text.span.clone(), "velocity used here")
+                .help("put velocity-dependent forces in [dynamics.force]"));
+        }
+        for (f, &q) in force.iter_mut().zip(&self.names.q) {
+            let slope = self.graph.derivative(potential, q);
+            *f = self.graph.sub(*f, slope);
+        }
+        Ok(Some(potential))
+    }
+
+    fn forces(&mut self, force: &mut [NodeId]) -> Result<(), SetupError> {
+        for f in &self.text.forces {
+            let family = self.optional_family(&f.range)?;
+            let target = parse_target_at(&f.target.text, f.target.span.start)?;
+            let ExprKind::Name { name, index, .. } = &target.kind else {
+                return Err(SetupError::new("a force acts on a coordinate").at(target.span, "not a coordinate"));
+            };
+            let Some(Meaning::Coordinate { first, family: of }) = self.names.get(name) else {
+                let known = self.text.coordinates.iter().map(|c| c.name.text.as_str());
+                let help = nearest(name, known).map(|n| format!("did you mean `{n}`?"));
+                let mut error = SetupError::new(format!("`{name}` is not a coordinate"))
+                    .at(target.span.clone(), "forces act on coordinates");
+                error.help = help;
+                return Err(error);
+            };
+            let (first, of) = (*first, of.clone());
+            let members: Vec<(i64, Locals)> = match (&of, &family, index.as_slice()) {
+                (None, None, []) => vec![(0, Vec::new())],
+                (Some(_), Some(f), []) => f.members().map(|i| (i, vec![(f.index.clone(), i)])).collect(),
+                (Some(_), None, [i]) => {
+                    let i = integer(i, &mut self.graph, &mut self.names, &[])?;
+                    vec![(i, Vec::new())]
+                }
+                _ => {
+                    return Err(SetupError::new(format!("`{name}` is {} here", usage(of.is_some())))
+                        .at(f.target.span.clone(), "which member?")
+                        .help(format!(
+                            "one member:  \"{name}[1]\" = \"…\"   several:  {name} = {{ for = \"i = 1..n\", value = \"…\" }}"
+                        )));
+                }
+            };
+            for (i, locals) in members {
+                let offset = match &of {
+                    Some(of) if (of.from..=of.to).contains(&i) => (i - of.from) as usize,
+                    Some(of) => {
+                        return Err(SetupError::new(format!(
+                            "`{name}[{i}]` is outside the family {name}[{}..{}]",
+                            of.from, of.to
+                        ))
+                        .at(f.target.span.clone(), "no such member"));
+                    }
+                    None => 0,
+                };
+                let value = self.lower(&f.value, &locals)?;
+                force[first + offset] = self.graph.add(force[first + offset], value);
+            }
+        }
+        Ok(())
+    }
+
+    fn constraints(&mut self) -> Result<Vec<Constraint>, SetupError> {
+        let mut constraints: Vec<Constraint> = Vec::new();
+        let mut seen: std::collections::BTreeSet<&str> = Default::default();
+        for c in &self.text.constraints {
+            if !seen.insert(&c.name.text) {
+                return Err(SetupError::new(format!("two constraints are called `{}`", c.name.text))
+                    .at(c.name.span.clone(), "second use")
+                    .help("reports tell constraints apart by their names"));
+            }
+            let expr = parse(&c.gap)?;
+            refuse_comparison(&expr)?;
+            let members: Vec<(Option<i64>, Locals)> = match self.optional_family(&c.range)? {
+                Some(f) => f.members().map(|i| (Some(i), vec![(f.index.clone(), i)])).collect(),
+                None => vec![(None, Vec::new())],
+            };
+            for (member, locals) in members {
+                let gap = lower_with(&expr, &mut self.graph, &mut self.names, &locals)?;
+                if self.graph.depends_on_any(gap, &self.names.v) {
+                    return Err(SetupError::new("a gap may not depend on velocities")
+                        .at(c.gap.span.clone(), "velocity used here")
+                        .help("unilateral constraints are f(t, q) ≥ 0; there are no one-sided speed limits"));
+                }
+                if !self.graph.depends_on_any(gap, &self.names.q) {
+                    return Err(SetupError::new("the gap does not depend on any coordinate")
+                        .at(c.gap.span.clone(), "constrains nothing"));
+                }
+                let restitution = self.restitution(c, &locals)?;
+                let name = indexed(&c.name.text, member);
+                constraints.push(Constraint { name, gap, restitution, span: c.gap.span.clone() });
+            }
+        }
+        Ok(constraints)
+    }
+
+    fn settings(&mut self) -> Result<Vec<(String, f64, Span)>, SetupError> {
+        let texts = self.text.settings.iter();
+        texts.map(|(key, text)| Ok((key.clone(), self.number(text, &Vec::new(), key)?, text.span.clone()))).collect()
+    }
+
+    fn restitution(&mut self, c: &ConstraintText, locals: &Locals) -> Result<f64, SetupError> {
+        let Some(text) = c.restitution.as_ref().or(self.text.restitution.as_ref()) else {
+            return Err(SetupError::new(format!("the constraint `{}` has no restitution", c.name.text))
+                .at(c.name.span.clone(), "no restitution for this one")
+                .help("add  [impact]  restitution = 0.8  for all constraints, or  restitution = …  to this one"));
+        };
+        let text = text.clone();
+        let e = self.number(&text, locals, "a restitution")?;
+        if (0.0..=1.0).contains(&e) {
+            return Ok(e);
+        }
+        Err(SetupError::new(format!("the restitution {e} is outside [0, 1]"))
+            .at(text.span, "must be between 0 and 1")
+            .help("0 keeps the bodies together, 1 loses no energy; above 1 an impact would create energy"))
+    }
+}
+
+fn usage(family: bool) -> &'static str {
+    if family { "a family and needs an index or a range" } else { "not a family and takes no index or range" }
+}
+
+/// `gap = "x == 0"` or `gap = "x >= 1"`: say what to write instead.
+fn refuse_comparison(expr: &Expr) -> Result<(), SetupError> {
+    let ExprKind::Compare { op, .. } = &expr.kind else { return Ok(()) };
+    Err(match op {
+        CompareOp::Equal | CompareOp::NotEqual => {
+            SetupError::new("bilateral constraints (joints) are not supported")
+                .at(expr.span.clone(), "an equation")
+                .help("Saltus has unilateral constraints, gap ≥ 0; choose coordinates that satisfy the joint by themselves")
+        }
+        _ => SetupError::new("a gap is an expression, not a comparison")
+            .at(expr.span.clone(), "a comparison")
+            .help("the constraint is gap ≥ 0: for  x >= a  write  gap = \"x - a\", for  x <= b  write  gap = \"b - x\""),
+    })
+}

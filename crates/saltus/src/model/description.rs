@@ -1,0 +1,136 @@
+//! What a person wrote: texts with their places, not yet understood.
+
+use super::Model;
+use crate::SetupError;
+use saltus_expr::{Span, Table};
+use std::sync::Arc;
+
+/// An expression as written, and where it stands in the source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Text {
+    /// The expression.
+    pub text: String,
+    /// Its byte range in the source.
+    pub span: Span,
+}
+
+/// A name as written, and where it stands in the source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Its byte range in the source.
+    pub span: Span,
+}
+
+/// One expression, or one for each member of a family.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// One expression; in a family it may use the index.
+    One(Text),
+    /// A list, one entry a member; the span is that of the whole list.
+    Each(Vec<Text>, Span),
+}
+
+/// `m = 1.0`, or a list `m = [1.0, 2.0]` used as `m[i]`.
+#[derive(Clone, Debug)]
+pub struct ParameterText {
+    /// Its name.
+    pub name: Name,
+    /// Its value or values: expressions of parameters.
+    pub value: Values,
+}
+
+/// A coordinate, or a family of them when `range` is given.
+#[derive(Clone, Debug)]
+pub struct CoordinateText {
+    /// Its name.
+    pub name: Name,
+    /// The family's index and bounds, `i = 1..n`.
+    pub range: Option<Text>,
+    /// The position at t = 0.
+    pub position: Values,
+    /// The velocity at t = 0.
+    pub velocity: Values,
+}
+
+/// A named expression, or a family of them.
+#[derive(Clone, Debug)]
+pub struct DefinitionText {
+    /// Its name.
+    pub name: Name,
+    /// The family's index and bounds.
+    pub range: Option<Text>,
+    /// The expression.
+    pub value: Text,
+}
+
+/// A generalized force on one coordinate or on the members of a family.
+#[derive(Clone, Debug)]
+pub struct ForceText {
+    /// The coordinate: `y`, `x[n]`, or the name of a family when `range` is given.
+    pub target: Text,
+    /// Over which members.
+    pub range: Option<Text>,
+    /// The force.
+    pub value: Text,
+}
+
+/// A unilateral constraint or a family of them.
+#[derive(Clone, Debug)]
+pub struct ConstraintText {
+    /// Its name.
+    pub name: Name,
+    /// The family's index and bounds.
+    pub range: Option<Text>,
+    /// The gap f(t, q) ≥ 0.
+    pub gap: Text,
+    /// Its own restitution, if it has one.
+    pub restitution: Option<Text>,
+}
+
+/// How the inertia is given.
+#[derive(Clone, Debug)]
+pub enum Inertia {
+    /// The kinetic energy; M and the inertial forces are derived from it.
+    Kinetic(Text),
+    /// The mass matrix by rows; the span is that of the whole matrix.
+    Mass(Vec<Vec<Text>>, Span),
+}
+
+/// A model as written. All spans refer to one source text.
+#[derive(Clone, Debug, Default)]
+pub struct Description {
+    /// One line that says what it is.
+    pub title: String,
+    /// The parameters.
+    pub parameters: Vec<ParameterText>,
+    /// Values that replace parameters' own, as (name, expression): what `--set` gives.
+    pub overrides: Vec<(String, String)>,
+    /// Sampled functions of time.
+    pub inputs: Vec<(Name, Arc<Table>)>,
+    /// The coordinates; their order is the order of q.
+    pub coordinates: Vec<CoordinateText>,
+    /// Named expressions.
+    pub definitions: Vec<DefinitionText>,
+    /// Kinetic energy or mass matrix.
+    pub inertia: Option<Inertia>,
+    /// Potential energy.
+    pub potential: Option<Text>,
+    /// Generalized forces besides the energies.
+    pub forces: Vec<ForceText>,
+    /// The constraints.
+    pub constraints: Vec<ConstraintText>,
+    /// The restitution of the constraints that have none of their own.
+    pub restitution: Option<Text>,
+    /// Further numbers made of parameters, with the names under which [`Model::settings`] gives them: a run's step
+    /// and end, say.
+    pub settings: Vec<(String, Text)>,
+}
+
+impl Description {
+    /// Understands the texts: resolves names, spreads families out, derives M and g.
+    pub fn build(&self) -> Result<Model, SetupError> {
+        super::build::build(self)
+    }
+}

@@ -1,0 +1,87 @@
+//! Programs whose outputs fall into blocks (a matrix, a vector), where constant entries are filled in once and
+//! only the others are computed: a constant mass matrix or the gradient of a flat wall costs nothing in a step.
+
+use saltus_expr::{Graph, MissingInput, NodeId, Program, Scalar};
+use std::sync::Arc;
+
+/// Compiled blocks of outputs.
+#[derive(Debug)]
+pub struct Blocks {
+    program: Arc<Program>,
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    /// All entries; zero where they vary.
+    base: Vec<f64>,
+    /// Which entries the program computes, in its order of outputs.
+    varying: Vec<usize>,
+    /// The first of those outputs.
+    first: usize,
+}
+
+impl Blocks {
+    pub fn compile(graph: &Graph, inputs: &[NodeId], nodes: &[&[NodeId]]) -> Result<Self, MissingInput> {
+        let mut outputs = Vec::new();
+        let mut blocks = Vec::new();
+        for block in nodes {
+            let varying: Vec<usize> = (0..block.len()).filter(|&k| graph.value(block[k]).is_none()).collect();
+            let base = block.iter().map(|&n| graph.value(n).unwrap_or(0.0)).collect();
+            blocks.push(Block { base, first: outputs.len(), varying: varying.clone() });
+            outputs.extend(varying.into_iter().map(|k| block[k]));
+        }
+        let program = Arc::new(Program::compile(graph, inputs, &outputs)?);
+        Ok(Blocks { program, blocks })
+    }
+
+    /// A buffer for block `k` with its constants filled in.
+    pub fn buffer(&self, k: usize) -> Vec<f64> {
+        self.blocks[k].base.clone()
+    }
+
+    /// Whether block `k` has no varying entry.
+    pub fn is_constant(&self, k: usize) -> bool {
+        self.blocks[k].varying.is_empty()
+    }
+}
+
+/// Evaluates [`Blocks`] at points; owns the registers, so one is made for each run.
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    code: Arc<Blocks>,
+    scalar: Scalar,
+    idle: bool,
+}
+
+impl Evaluator {
+    pub fn new(code: &Arc<Blocks>) -> Self {
+        let idle = code.blocks.iter().all(|b| b.varying.is_empty());
+        Evaluator { scalar: Scalar::new(code.program.clone()), code: code.clone(), idle }
+    }
+
+    /// Evaluates at the point whose inputs are `t` and then the given vectors.
+    #[inline]
+    pub fn run(&mut self, t: f64, vectors: &[&[f64]]) {
+        if self.idle {
+            return;
+        }
+        let inputs = self.scalar.inputs_mut();
+        inputs[0] = t;
+        let mut at = 1;
+        for v in vectors {
+            inputs[at..at + v.len()].copy_from_slice(v);
+            at += v.len();
+        }
+        self.scalar.run();
+    }
+
+    /// Writes the varying entries of block `k` into a buffer made by [`Blocks::buffer`].
+    #[inline]
+    pub fn write(&self, k: usize, target: &mut [f64]) {
+        let block = &self.code.blocks[k];
+        for (output, &entry) in block.varying.iter().enumerate() {
+            target[entry] = self.scalar.output(block.first + output);
+        }
+    }
+}

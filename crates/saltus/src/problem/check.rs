@@ -1,0 +1,115 @@
+//! What must hold before the first step: M symmetric and positive definite at the start, q0 ∈ K(0), v0 ∈ T(0, q0),
+//! and every number finite. Nothing is repaired: a model that does not start where it says is refused.
+
+use super::Problem;
+use crate::SetupError;
+use crate::linalg::max_abs;
+
+/// A gap this far below zero, relative to the size of q0, is rounding in the text's own formulas.
+pub const ROUNDING: f64 = 1e-12;
+
+pub fn initial_data(problem: &Problem) -> Result<(), SetupError> {
+    let model = problem.model();
+    finite(problem)?;
+    symmetric(problem)?;
+    let mut dynamics = problem.dynamics();
+    dynamics.evaluate(0.0, &model.q0, &model.v0);
+    if let Err(error) = dynamics.metric().set(&dynamics.mass) {
+        let name = &model.coordinates[error.pivot];
+        return Err(SetupError::new("the mass matrix is not positive definite at the start")
+            .at(model.places.inertia.clone(), format!("no inertia along `{name}`, or not a number"))
+            .help("every direction of motion needs mass; check signs, zero parameters and missing coordinates"));
+    }
+    if let Some(i) = dynamics.g.iter().position(|g| !g.is_finite()) {
+        return Err(SetupError::new(format!(
+            "the force on `{}` is {} at the start",
+            model.coordinates[i], dynamics.g[i]
+        ))
+        .help("look for a division by zero, a root or logarithm of a negative number at the initial position"));
+    }
+    admissible(problem)
+}
+
+fn finite(problem: &Problem) -> Result<(), SetupError> {
+    let model = problem.model();
+    let data = model.q0.iter().zip(&model.places.positions).chain(model.v0.iter().zip(&model.places.velocities));
+    for (value, span) in data {
+        if !value.is_finite() {
+            return Err(SetupError::new(format!("the initial value is {value}")).at(span.clone(), "not a finite number"));
+        }
+    }
+    Ok(())
+}
+
+/// A mass matrix may be written by hand with different texts for M_ij and M_ji: they are compared as numbers at the
+/// start and at a few points around it.
+fn symmetric(problem: &Problem) -> Result<(), SetupError> {
+    let model = problem.model();
+    let d = problem.dimension();
+    if (0..d).all(|i| (0..i).all(|j| model.mass[i * d + j] == model.mass[j * d + i])) {
+        return Ok(());
+    }
+    let mut dynamics = problem.dynamics();
+    let mut q = model.q0.clone();
+    for point in 0..4 {
+        for (k, (q, q0)) in q.iter_mut().zip(&model.q0).enumerate() {
+            *q = q0 + 0.37 * point as f64 * ((k + 1) as f64 * 1.7 + point as f64).sin();
+        }
+        dynamics.evaluate(0.0, &q, &model.v0);
+        if dynamics.code.diagonal {
+            return Ok(());
+        }
+        for i in 0..d {
+            for j in 0..i {
+                let (a, b) = (dynamics.mass[i * d + j], dynamics.mass[j * d + i]);
+                if (a - b).abs() > 1e-10 * (a.abs() + b.abs()) {
+                    return Err(SetupError::new("the mass matrix is not symmetric").at(
+                        model.places.inertia.clone(),
+                        format!("row {}, column {} is {a}; row {}, column {} is {b}", i + 1, j + 1, j + 1, i + 1),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn admissible(problem: &Problem) -> Result<(), SetupError> {
+    let model = problem.model();
+    let mut gaps = problem.gaps();
+    gaps.evaluate(0.0, &model.q0);
+    gaps.kinematics(0.0, &model.q0);
+    let scale = max_abs(&model.q0).max(1.0);
+    for (a, constraint) in model.constraints.iter().enumerate() {
+        let (name, f) = (&constraint.name, gaps.values[a]);
+        let place = |label: String| (constraint.span.clone(), label);
+        if !f.is_finite() {
+            let (span, label) = place(format!("is {f} at the initial position"));
+            return Err(SetupError::new(format!("the gap of `{name}` is not a number at the start")).at(span, label));
+        }
+        if f < -ROUNDING * scale {
+            let (span, label) = place(format!("is {f} at t = 0, must be ≥ 0"));
+            return Err(SetupError::new(format!("the initial position is outside the constraint `{name}`"))
+                .at(span, label)
+                .help("change the initial position, or the sign of the gap: it is positive on the allowed side"));
+        }
+        let (_, gradient) = gaps.gradients.row(a);
+        let approach = gaps.walls[a] + gaps.gradients.dot(a, &model.v0);
+        if f <= ROUNDING * scale {
+            if !(max_abs(gradient) > 0.0) || !max_abs(gradient).is_finite() {
+                let (span, label) = place("gradient is zero or not a number here".into());
+                return Err(SetupError::new(format!("the gap of `{name}` has no gradient at the initial position"))
+                    .at(span, label)
+                    .help("write the gap so that it crosses zero with a slope: a distance, not a squared distance"));
+            }
+            let speed = gaps.walls[a].abs() + gaps.gradients.dot_abs(a, &model.v0);
+            if approach < -ROUNDING * (1.0 + speed) {
+                let (span, label) = place(format!("in contact, and the gap changes by {approach} a second"));
+                return Err(SetupError::new(format!("the initial velocity is not admissible at `{name}`"))
+                    .at(span, label)
+                    .help("in contact the velocity must not point into the obstacle; start just before the impact instead"));
+            }
+        }
+    }
+    Ok(())
+}

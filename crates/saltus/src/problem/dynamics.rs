@@ -1,0 +1,117 @@
+//! The compiled right-hand side: M(q), g(t, q, v) and ∂g/∂v.
+
+use super::blocks::{Blocks, Evaluator};
+use crate::linalg::Metric;
+use crate::model::Model;
+use saltus_expr::{MissingInput, NodeId};
+use std::sync::Arc;
+
+/// Programs and structure of the dynamics, shared by all runs of a problem.
+#[derive(Debug)]
+pub struct DynamicsCode {
+    d: usize,
+    /// M has no entry off the diagonal: only the diagonal is stored.
+    pub diagonal: bool,
+    /// g does not depend on the velocity, so a centred scheme is explicit.
+    pub velocity_free: bool,
+    /// ∂g/∂v is symmetric and does not depend on v: one Newton step is exact.
+    pub damping_linear: bool,
+    /// M and ∂g/∂v have no entry off the diagonal.
+    pub damping_diagonal: bool,
+    /// M is constant.
+    pub mass_constant: bool,
+    /// M and ∂g/∂v are constant, so the implicit metric is factored once.
+    pub constant: bool,
+    /// g does not depend on time.
+    pub autonomous: bool,
+    full: Arc<Blocks>,
+    force: Arc<Blocks>,
+}
+
+impl DynamicsCode {
+    pub fn compile(model: &mut Model) -> Result<Self, MissingInput> {
+        let d = model.dimension();
+        let v = model.v.clone();
+        let force = model.force.clone();
+        let velocity_free = !force.iter().any(|&g| model.graph.depends_on_any(g, &v));
+        let mut jacobian = Vec::new();
+        if !velocity_free {
+            for &g in &force {
+                for &v in &v {
+                    jacobian.push(model.graph.derivative(g, v));
+                }
+            }
+        }
+        let symmetric = (0..d).all(|i| (0..i).all(|j| velocity_free || jacobian[i * d + j] == jacobian[j * d + i]));
+        let graph = &model.graph;
+        let diagonal = (0..d).all(|i| (0..d).all(|j| i == j || graph.is_zero(model.mass[i * d + j])));
+        let mass: Vec<NodeId> = match diagonal {
+            true => (0..d).map(|i| model.mass[i * d + i]).collect(),
+            false => model.mass.clone(),
+        };
+        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
+        let full = Blocks::compile(graph, &inputs, &[&mass, &force, &jacobian])?;
+        Ok(DynamicsCode {
+            d,
+            diagonal,
+            velocity_free,
+            damping_linear: symmetric && !jacobian.iter().any(|&j| graph.depends_on_any(j, &v)),
+            damping_diagonal: diagonal
+                && (0..d).all(|i| (0..d).all(|j| i == j || velocity_free || graph.is_zero(jacobian[i * d + j]))),
+            mass_constant: full.is_constant(0),
+            constant: full.is_constant(0) && full.is_constant(2),
+            autonomous: !force.iter().any(|&g| graph.depends_on(g, model.t)),
+            force: Arc::new(Blocks::compile(graph, &inputs, &[&force, &jacobian])?),
+            full: Arc::new(full),
+        })
+    }
+}
+
+/// Evaluates the dynamics; one for each run.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    pub(crate) code: Arc<DynamicsCode>,
+    full: Evaluator,
+    only_force: Evaluator,
+    /// Entries of M at the last point: the diagonal or the matrix by rows.
+    pub mass: Vec<f64>,
+    /// g at the last point.
+    pub g: Vec<f64>,
+    /// ∂g/∂v by rows at the last point; empty when g does not depend on v.
+    pub jacobian: Vec<f64>,
+}
+
+impl Dynamics {
+    pub(crate) fn new(code: &Arc<DynamicsCode>) -> Self {
+        Dynamics {
+            full: Evaluator::new(&code.full),
+            only_force: Evaluator::new(&code.force),
+            mass: code.full.buffer(0),
+            g: code.full.buffer(1),
+            jacobian: code.full.buffer(2),
+            code: code.clone(),
+        }
+    }
+
+    /// A metric of the right shape for M.
+    pub fn metric(&self) -> Metric {
+        if self.code.diagonal { Metric::diagonal(self.code.d) } else { Metric::full(self.code.d) }
+    }
+
+    /// M, g and ∂g/∂v.
+    #[inline]
+    pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.full.run(t, &[q, v]);
+        self.full.write(0, &mut self.mass);
+        self.full.write(1, &mut self.g);
+        self.full.write(2, &mut self.jacobian);
+    }
+
+    /// g and ∂g/∂v only.
+    #[inline]
+    pub fn evaluate_force(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.only_force.run(t, &[q, v]);
+        self.only_force.write(0, &mut self.g);
+        self.only_force.write(1, &mut self.jacobian);
+    }
+}

@@ -1,0 +1,124 @@
+//! Compiled gaps f(t, q) of a set of constraints, with their gradients, wall speeds ∂t f and second derivatives.
+
+use super::blocks::{Blocks, Evaluator};
+use crate::linalg::Rows;
+use crate::model::Model;
+use saltus_expr::{MissingInput, NodeId};
+use std::sync::Arc;
+
+/// Programs and patterns of a set of gaps.
+#[derive(Debug)]
+pub struct GapCode {
+    /// Which constraints, by their index in the model.
+    pub members: Vec<usize>,
+    /// All gaps are affine in q: their gradients may still depend on time.
+    pub affine: bool,
+    rows: Rows,
+    /// (constraint in this set, i, j) of the second derivatives that are not zero, i ≤ j.
+    pub second: Vec<(usize, usize, usize)>,
+    values: Arc<Blocks>,
+    linear: Arc<Blocks>,
+    curved: Arc<Blocks>,
+    kinematic: Arc<Blocks>,
+}
+
+impl GapCode {
+    pub fn compile(model: &mut Model, members: Vec<usize>) -> Result<Self, MissingInput> {
+        let gaps: Vec<NodeId> = members.iter().map(|&a| model.constraints[a].gap).collect();
+        let (q, t) = (model.q.clone(), model.t);
+        let graph = &mut model.graph;
+        let mut rows = Rows::new();
+        let (mut gradient, mut hessian, mut second, mut walls) = (vec![], vec![], vec![], vec![]);
+        for (a, &gap) in gaps.iter().enumerate() {
+            let mut slopes: Vec<(usize, NodeId)> = (0..q.len()).map(|i| (i, graph.derivative(gap, q[i]))).collect();
+            slopes.retain(|&(_, slope)| !graph.is_zero(slope));
+            rows.push(slopes.iter().map(|&(i, slope)| (i, graph.value(slope).unwrap_or(0.0))));
+            for &(i, slope) in &slopes {
+                gradient.push(slope);
+                for j in i..q.len() {
+                    let entry = graph.derivative(slope, q[j]);
+                    if !graph.is_zero(entry) {
+                        second.push((a, i, j));
+                        hessian.push(entry);
+                    }
+                }
+            }
+            walls.push(graph.derivative(gap, t));
+        }
+        let inputs: Vec<NodeId> = [t].iter().chain(&q).copied().collect();
+        let compile = |blocks: &[&[NodeId]]| Blocks::compile(graph, &inputs, blocks).map(Arc::new);
+        Ok(GapCode {
+            affine: second.is_empty(),
+            values: compile(&[&gaps])?,
+            linear: compile(&[&gaps, &gradient])?,
+            curved: compile(&[&gaps, &gradient, &hessian])?,
+            kinematic: compile(&[&gradient, &walls])?,
+            members,
+            rows,
+            second,
+        })
+    }
+}
+
+/// Evaluates a set of gaps; one for each run.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    pub(crate) code: Arc<GapCode>,
+    only_values: Evaluator,
+    linear: Evaluator,
+    curved: Evaluator,
+    kinematic: Evaluator,
+    /// f at the last point.
+    pub values: Vec<f64>,
+    /// ∇f at the last point where gradients were asked for.
+    pub gradients: Rows,
+    /// ∂²f in the order of [`GapCode::second`].
+    pub hessians: Vec<f64>,
+    /// ∂t f at the last point where they were asked for.
+    pub walls: Vec<f64>,
+}
+
+impl Gaps {
+    pub(crate) fn new(code: &Arc<GapCode>) -> Self {
+        Gaps {
+            only_values: Evaluator::new(&code.values),
+            linear: Evaluator::new(&code.linear),
+            curved: Evaluator::new(&code.curved),
+            kinematic: Evaluator::new(&code.kinematic),
+            values: code.values.buffer(0),
+            gradients: code.rows.clone(),
+            hessians: code.curved.buffer(2),
+            walls: code.kinematic.buffer(1),
+            code: code.clone(),
+        }
+    }
+
+    /// f.
+    #[inline]
+    pub fn evaluate(&mut self, t: f64, q: &[f64]) {
+        self.only_values.run(t, &[q]);
+        self.only_values.write(0, &mut self.values);
+    }
+
+    /// f and ∇f.
+    pub fn linearise(&mut self, t: f64, q: &[f64]) {
+        self.linear.run(t, &[q]);
+        self.linear.write(0, &mut self.values);
+        self.linear.write(1, &mut self.gradients.values);
+    }
+
+    /// f, ∇f and ∂²f.
+    pub fn second_order(&mut self, t: f64, q: &[f64]) {
+        self.curved.run(t, &[q]);
+        self.curved.write(0, &mut self.values);
+        self.curved.write(1, &mut self.gradients.values);
+        self.curved.write(2, &mut self.hessians);
+    }
+
+    /// ∇f and ∂t f.
+    pub fn kinematics(&mut self, t: f64, q: &[f64]) {
+        self.kinematic.run(t, &[q]);
+        self.kinematic.write(0, &mut self.gradients.values);
+        self.kinematic.write(1, &mut self.walls);
+    }
+}

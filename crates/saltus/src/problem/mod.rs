@@ -1,0 +1,127 @@
+//! A model made ready to run: compiled, its initial data checked, immutable and shared by any number of runs.
+
+mod blocks;
+mod check;
+mod dynamics;
+mod gaps;
+
+pub use dynamics::Dynamics;
+pub use gaps::Gaps;
+
+use crate::{Model, SetupError};
+use blocks::{Blocks, Evaluator};
+use dynamics::DynamicsCode;
+use gaps::GapCode;
+use std::sync::Arc;
+
+/// Constraints of one restitution are evaluated together: the position-level scheme looks at them at one point.
+#[derive(Clone, Debug)]
+pub struct GapGroup {
+    /// Their restitution e.
+    pub restitution: f64,
+    code: Arc<GapCode>,
+}
+
+/// A compiled, checked model.
+///
+/// ```
+/// use saltus::{Problem, model::Builder};
+/// let model = Builder::new("a bead on a wire").coordinate("x", "0", "1").kinetic("x'^2/2").build().unwrap();
+/// let problem = Problem::new(model).unwrap();
+/// assert_eq!(problem.energy().total(0.0, &[0.0], &[1.0]), 0.5);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Problem {
+    model: Arc<Model>,
+    dynamics: Arc<DynamicsCode>,
+    gaps: Arc<GapCode>,
+    groups: Vec<GapGroup>,
+    energy: Arc<Blocks>,
+}
+
+impl Problem {
+    /// Compiles a model and checks its initial data.
+    pub fn new(mut model: Model) -> Result<Self, SetupError> {
+        let unbound = |e: saltus_expr::MissingInput| SetupError::new(e.to_string());
+        let dynamics = Arc::new(DynamicsCode::compile(&mut model).map_err(unbound)?);
+        let all: Vec<usize> = (0..model.constraints.len()).collect();
+        let gaps = Arc::new(GapCode::compile(&mut model, all).map_err(unbound)?);
+        let mut groups: Vec<GapGroup> = Vec::new();
+        let mut restitutions: Vec<f64> = model.constraints.iter().map(|c| c.restitution).collect();
+        restitutions.sort_by(f64::total_cmp);
+        restitutions.dedup();
+        for restitution in restitutions {
+            let members: Vec<usize> =
+                (0..model.constraints.len()).filter(|&a| model.constraints[a].restitution == restitution).collect();
+            let code = match members.len() == model.constraints.len() {
+                true => gaps.clone(),
+                false => Arc::new(GapCode::compile(&mut model, members).map_err(unbound)?),
+            };
+            groups.push(GapGroup { restitution, code });
+        }
+        let zero = model.graph.constant(0.0);
+        let energies = [model.kinetic, model.potential.unwrap_or(zero)];
+        let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
+        let energy = Arc::new(Blocks::compile(&model.graph, &inputs, &[&energies]).map_err(unbound)?);
+        let problem = Problem { model: Arc::new(model), dynamics, gaps, groups, energy };
+        check::initial_data(&problem)?;
+        Ok(problem)
+    }
+
+    /// The model it was made from.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Number of degrees of freedom.
+    pub fn dimension(&self) -> usize {
+        self.model.dimension()
+    }
+
+    /// Number of constraints.
+    pub fn constraints(&self) -> usize {
+        self.model.constraints.len()
+    }
+
+    /// An evaluator of M, g and ∂g/∂v.
+    pub fn dynamics(&self) -> Dynamics {
+        Dynamics::new(&self.dynamics)
+    }
+
+    /// An evaluator of all gaps, in the order of the model.
+    pub fn gaps(&self) -> Gaps {
+        Gaps::new(&self.gaps)
+    }
+
+    /// Evaluators of the gaps, one for each value of e.
+    pub fn gap_groups(&self) -> Vec<(f64, Gaps)> {
+        self.groups.iter().map(|g| (g.restitution, Gaps::new(&g.code))).collect()
+    }
+
+    /// An evaluator of the energies.
+    pub fn energy(&self) -> Energy {
+        Energy { evaluator: Evaluator::new(&self.energy), buffer: self.energy.buffer(0) }
+    }
+}
+
+/// Evaluates kinetic and potential energy.
+#[derive(Clone, Debug)]
+pub struct Energy {
+    evaluator: Evaluator,
+    buffer: Vec<f64>,
+}
+
+impl Energy {
+    /// Kinetic and potential energy; the latter is zero if the model has none.
+    pub fn both(&mut self, t: f64, q: &[f64], v: &[f64]) -> (f64, f64) {
+        self.evaluator.run(t, &[q, v]);
+        self.evaluator.write(0, &mut self.buffer);
+        (self.buffer[0], self.buffer[1])
+    }
+
+    /// Their sum.
+    pub fn total(mut self, t: f64, q: &[f64], v: &[f64]) -> f64 {
+        let (kinetic, potential) = self.both(t, q, v);
+        kinetic + potential
+    }
+}

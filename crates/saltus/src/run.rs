@@ -1,0 +1,203 @@
+//! The run loop: one scheme, one problem, one trajectory with its audit.
+
+use crate::impacts::Watch;
+use crate::scheme::{self, Forcing, Node, Scheme, Settings};
+use crate::trajectory::Trajectory;
+use crate::{Problem, SetupError, Side, Status, StepFailure};
+
+/// What to run and what to keep of it.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The scheme.
+    pub scheme: &'static Scheme,
+    /// The time step h.
+    pub step: f64,
+    /// The end time.
+    pub end: f64,
+    /// Every how many steps an instant is stored; instants of impacts always are.
+    pub every: u64,
+    /// How the force enters.
+    pub forcing: Forcing,
+}
+
+impl RunOptions {
+    /// The first scheme of the list, everything stored.
+    pub fn new(step: f64, end: f64) -> Self {
+        RunOptions { scheme: &scheme::SCHEMES[0], step, end, every: 1, forcing: Forcing::Centred }
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Steps made.
+    pub step: u64,
+    /// Steps to make.
+    pub steps: u64,
+    /// The time reached.
+    pub t: f64,
+    /// Impacts so far.
+    pub impacts: usize,
+}
+
+/// What was checked along the way.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// The deepest gap below zero at any instant, as a positive number; zero if there is none.
+    pub max_violation: f64,
+    /// Which constraint that was, and when.
+    pub worst: Option<(usize, f64)>,
+    /// At how many instants a gap was below zero by more than rounding.
+    pub infeasible: u64,
+    /// Energy at the start: kinetic plus potential.
+    pub energy_start: f64,
+    /// Energy at the end of what was computed.
+    pub energy_end: f64,
+    /// Energy lost at impacts (positive) or gained (negative), summed.
+    pub energy_lost_at_impacts: f64,
+    /// The largest |v⁺ − law(v⁻)|/|v⁻| over all impacts.
+    pub worst_law_residual: f64,
+    /// Steps in which some constraint acted.
+    pub contact_steps: u64,
+    /// Landings too slow to count as impacts at this step: they are part of contacts.
+    pub landings: u64,
+}
+
+/// A finished (or interrupted, or failed) run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The motion.
+    pub trajectory: Trajectory,
+    /// What held and what did not.
+    pub audit: Audit,
+    /// How it ended.
+    pub status: Status,
+    /// Steps made.
+    pub steps: u64,
+    /// The step used: the one asked for, or slightly less so that the steps fit the end time.
+    pub step: f64,
+    /// Things the person should know.
+    pub warnings: Vec<String>,
+}
+
+/// Progress is reported, and a stop is possible, every so many steps.
+const REPORT_EVERY: u64 = 4096;
+
+/// More memory than this for one trajectory is asked for only by mistake.
+const MOST_BYTES: u64 = 8 << 30;
+
+/// Integrates a problem. `report` is told the progress now and then; when it returns false the run stops there and
+/// keeps what it has.
+pub fn run(
+    problem: &Problem,
+    options: &RunOptions,
+    report: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Run, SetupError> {
+    let (steps, step, warnings) = grid(options.step, options.end)?;
+    let d = problem.dimension();
+    let mut trajectory = Trajectory::new(d);
+    let every = options.every.max(1);
+    let samples = steps / every + 2;
+    let bytes = Trajectory::bytes(d, samples);
+    let room = usize::try_from(samples).is_ok_and(|n| bytes <= MOST_BYTES && trajectory.reserve(n));
+    if !room {
+        let gib = bytes as f64 / (1u64 << 30) as f64;
+        let enough = (bytes / (1 << 28)).saturating_mul(every).max(2);
+        return Err(SetupError::new(format!("storing {samples} instants would take {gib:.1} GiB"))
+            .help(format!("store fewer, for example with --every {enough}; impacts are always kept")));
+    }
+    let settings = Settings { step, forcing: options.forcing };
+    let mut stepper = (options.scheme.start)(problem, &settings)?;
+    let mut watch = Watch::new(problem, options.scheme, step);
+    let mut gaps = problem.gaps();
+    let mut node = Node::new(d, problem.constraints());
+    let mut mean = vec![0.0; d];
+    let mut audit = Audit::default();
+    let mut status = Status::Finished;
+    let mut done = 0;
+    for n in 0..=steps {
+        if n % REPORT_EVERY == 0 && n > 0 {
+            let progress = Progress { step: n, steps, t: node.t, impacts: trajectory.impacts.len() };
+            if !report(progress) {
+                status = Status::Interrupted { t: node.t };
+                break;
+            }
+        }
+        if let Err(reason) = stepper.advance(&mut node) {
+            let (q, v) = (node.q.clone(), node.v_right.clone());
+            status = Status::Failed(StepFailure { t: n as f64 * step, q, v, reason });
+            break;
+        }
+        done = n;
+        gaps.evaluate(node.t, &node.q);
+        let mut outside = false;
+        for (a, &f) in gaps.values.iter().enumerate() {
+            if f < -audit.max_violation {
+                audit.max_violation = -f;
+                audit.worst = Some((a, node.t));
+            }
+            outside |= f < -1e-12;
+        }
+        audit.infeasible += u64::from(outside);
+        audit.contact_steps += u64::from(node.contact);
+        let jumps = watch.note(&node, &mut trajectory.impacts, &mut trajectory.contacts);
+        if node.contact && !jumps {
+            // A lasting contact: its reaction is a density, and the velocity has no jump worth the name.
+            for i in 0..d {
+                mean[i] = 0.5 * (node.v_left[i] + node.v_right[i]);
+            }
+            node.v_left.copy_from_slice(&mean);
+            node.v_right.copy_from_slice(&mean);
+        }
+        if n % every == 0 || jumps || n == steps {
+            trajectory.push(node.t, &node.q, &node.v_left, &node.v_right);
+        }
+    }
+    watch.finish(&node, &mut trajectory.impacts, &mut trajectory.contacts);
+    if trajectory.t.last().is_some_and(|&t| t < done as f64 * step) {
+        trajectory.push(node.t, &node.q, &node.v_left, &node.v_right);
+    }
+    audit.landings = watch.landings;
+    close_audit(problem, &trajectory, &mut audit);
+    Ok(Run { trajectory, audit, status, steps: done, step, warnings })
+}
+
+fn close_audit(problem: &Problem, trajectory: &Trajectory, audit: &mut Audit) {
+    for impact in trajectory.impacts.iter() {
+        audit.energy_lost_at_impacts -= impact.energy_change;
+        audit.worst_law_residual = audit.worst_law_residual.max(impact.law_residual);
+    }
+    let mut energy = problem.energy();
+    let mut total = |k: usize| {
+        let (kinetic, potential) =
+            energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, Side::Left));
+        kinetic + potential
+    };
+    if !trajectory.is_empty() {
+        audit.energy_start = total(0);
+        audit.energy_end = total(trajectory.len() - 1);
+    }
+}
+
+/// The number of steps and the step that divides the end time; a step that does not is made slightly smaller.
+fn grid(step: f64, end: f64) -> Result<(u64, f64, Vec<String>), SetupError> {
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(SetupError::new(format!("the step must be a positive number, not {step}")));
+    }
+    if !(end > 0.0 && end.is_finite()) {
+        return Err(SetupError::new(format!("the end time must be a positive number, not {end}")));
+    }
+    let ratio = end / step;
+    if ratio > 1e15 {
+        return Err(SetupError::new(format!("{ratio:e} steps are too many: time itself would be lost in rounding"))
+            .help("take a larger step or an earlier end"));
+    }
+    let whole = ratio.round();
+    if whole >= 1.0 && (ratio - whole).abs() <= 1e-9 * whole {
+        return Ok((whole as u64, step, Vec::new()));
+    }
+    let steps = ratio.ceil().max(1.0);
+    let fitted = end / steps;
+    let warning = format!("the step {step} does not divide the end time {end}: {steps} steps of {fitted} are used");
+    Ok((steps as u64, fitted, vec![warning]))
+}

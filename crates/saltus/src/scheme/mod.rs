@@ -1,0 +1,125 @@
+//! Time-stepping schemes: the contract, and the one list of them.
+//!
+//! A new scheme is a new file beside this one and one line in [`SCHEMES`]. Everything else (the command line, the
+//! tests every scheme must pass, the benches) follows from the list.
+
+mod paoli_schatzman;
+
+use crate::{Problem, Reason, SetupError};
+use saltus_expr::nearest;
+
+/// All schemes.
+pub const SCHEMES: &[Scheme] = &[paoli_schatzman::SCHEME];
+
+/// A scheme: what it declares about itself, and how to start it.
+#[derive(Debug)]
+pub struct Scheme {
+    /// Its name on the command line and in model files.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is proved to converge.
+    pub paper: &'static str,
+    /// The order of convergence of positions, in the maximum norm, through impacts. Measured by the tests.
+    pub order: f64,
+    /// How many consecutive steps carry the impulse of one impact.
+    pub contact_steps: usize,
+    /// The instant at which an impact with restitution e takes effect, in steps after its first contact step.
+    pub impact_instant: fn(e: f64) -> f64,
+    /// Prepares a run.
+    pub start: for<'p> fn(&'p Problem, &Settings) -> Result<Box<dyn Stepper + 'p>, SetupError>,
+}
+
+/// The scheme of a given name; an unknown name is answered with the nearest one.
+pub fn find(name: &str) -> Result<&'static Scheme, SetupError> {
+    SCHEMES.iter().find(|s| s.name == name).ok_or_else(|| {
+        let names = SCHEMES.iter().map(|s| s.name);
+        let help = match nearest(name, names.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the schemes are: {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        SetupError::new(format!("there is no scheme `{name}`")).help(help)
+    })
+}
+
+/// How the force enters a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Forcing {
+    /// g at the instant t_n, with the centred velocity, implicit in it.
+    #[default]
+    Centred,
+    /// The mean of g over the step ([T] (5)), for loads that are only integrable in time.
+    Averaged,
+}
+
+impl Forcing {
+    /// The choices with their names.
+    pub const ALL: [(&'static str, Forcing); 2] = [("centred", Forcing::Centred), ("averaged", Forcing::Averaged)];
+
+    /// The name of a choice.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, f)| *f == self).map_or("", |(name, _)| name)
+    }
+
+    /// The choice of a given name.
+    pub fn find(name: &str) -> Result<Forcing, SetupError> {
+        let known = || Self::ALL.iter().map(|(name, _)| *name);
+        Self::ALL.iter().find(|(n, _)| *n == name).map(|(_, f)| *f).ok_or_else(|| {
+            SetupError::new(format!("there is no forcing `{name}`"))
+                .help(format!("the choices are: {}", known().collect::<Vec<_>>().join(", ")))
+        })
+    }
+}
+
+/// What a scheme needs besides the problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The time step h.
+    pub step: f64,
+    /// How the force enters.
+    pub forcing: Forcing,
+}
+
+/// An instant t_n of the discrete motion, complete with both velocities and all impulses.
+///
+/// A velocity here is a pair: its jump v⁺ − v⁻ is M⁻¹ Σ P ∇f, zero where there is no contact.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// n.
+    pub index: u64,
+    /// t_n.
+    pub t: f64,
+    /// The position.
+    pub q: Vec<f64>,
+    /// The left limit of the velocity.
+    pub v_left: Vec<f64>,
+    /// The right limit of the velocity.
+    pub v_right: Vec<f64>,
+    /// The acceleration of free flight M⁻¹g.
+    pub acceleration: Vec<f64>,
+    /// The impulse of each constraint, in the order of the model.
+    pub impulses: Vec<f64>,
+    /// Whether any impulse is not zero.
+    pub contact: bool,
+}
+
+impl Node {
+    /// Buffers for `d` degrees of freedom and `m` constraints.
+    pub fn new(d: usize, m: usize) -> Self {
+        let zero = || vec![0.0; d];
+        Node {
+            q: zero(),
+            v_left: zero(),
+            v_right: zero(),
+            acceleration: zero(),
+            impulses: vec![0.0; m],
+            ..Node::default()
+        }
+    }
+}
+
+/// A run in progress. A step allocates nothing.
+pub trait Stepper {
+    /// Makes a step and fills in the node it completes: t_0, t_1, … on successive calls.
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason>;
+}

@@ -1,0 +1,508 @@
+//! Paoli–Schatzman: a position-level scheme whose convergence is proved for M(q), curved and non-convex K and any
+//! e ∈ [0, 1] with one constraint active at a time (Paoli & Schatzman, SIAM J. Numer. Anal. 40, 2002), for several
+//! with e = 0 under the angle condition (Paoli, J. Differential Equations 211, 2005), and for moving K with e = 0
+//! (Paoli, Math. Comput. Simul. 118, 2015). [V] = Paoli 2001, [T] = Paoli 2015.
+//!
+//! ```text
+//! x_free  = 2 qⁿ − qⁿ⁻¹ + h² Fⁿ
+//! qⁿ⁺¹    = argmin |x − x_free|_{M(qⁿ)}   subject to   fα( t̄α, (x + eα qⁿ⁻¹)/(1+eα) ) ≥ 0      [V] (3.2), [T] (6)
+//! t̄α      = tn + h (1−eα)/(1+eα)
+//! q¹      = nearest point of K(t1) to  q0 + h v0 + (h²/2) M⁻¹g(0, q0, v0)                        [V] (3.1)
+//! ```
+//!
+//! Fⁿ = M⁻¹g at tn with the centred velocity (qⁿ⁺¹ − qⁿ⁻¹)/2h, implicit in it ([V] (3.3), H4). For damping −Cv this
+//! makes the metric of the projection M + hC/2.
+//!
+//! The averaged instant t̄ is this project's: it makes a moving wall obey v⁺ − w' = −e (v⁻ − w'). Convergence with
+//! e > 0 and moving K, or e > 0 and several constraints at once, is not proved in the papers; tests compare those
+//! cases with exact solutions.
+
+use super::{Forcing, Node, Scheme, Settings, Stepper};
+use crate::linalg::{Metric, Rows, max_abs};
+use crate::problem::{Dynamics, Gaps};
+use crate::project::{Polyhedron, ProjectionError};
+use crate::{Problem, Reason, SetupError};
+
+pub const SCHEME: Scheme = Scheme {
+    name: "paoli-schatzman",
+    summary: "position level; any restitution, curved, non-convex and moving constraints, M(q)",
+    paper: "Paoli & Schatzman 2002; Paoli 2005, 2010, 2015",
+    order: 1.0,
+    // The velocity is reversed in two steps ([V] §3a) …
+    contact_steps: 2,
+    // … whose mean averaged instant is t̄ + h/2: there both velocities, carried by free flight, obey the law.
+    impact_instant: |e| 0.5 + (1.0 - e) / (1.0 + e),
+    start: |problem, settings| Ok(Box::new(PaoliSchatzman::new(problem, settings)?)),
+};
+
+/// Newton and SQP iterations that need more than this many steps do not converge.
+const MAX_ITERATIONS: usize = 60;
+
+/// Nodes and weights of Gauss–Legendre quadrature with four points on [0, 1]: exact for cubics in time, and a
+/// convergent mean for any load that is Riemann integrable.
+const GAUSS: [(f64, f64); 4] = [
+    (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
+    (0.330_009_478_207_571_87, 0.326_072_577_431_273_07),
+    (0.669_990_521_792_428_1, 0.326_072_577_431_273_07),
+    (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
+];
+
+/// The constraints of one restitution and the point Z = (x + e qⁿ⁻¹)/(1+e) where they are looked at.
+struct Group {
+    e: f64,
+    gaps: Gaps,
+    z: Vec<f64>,
+    /// Where its constraints start in the order of the projection.
+    first: usize,
+    /// Where its gradient entries start among all of them.
+    entries: usize,
+}
+
+struct PaoliSchatzman<'p> {
+    problem: &'p Problem,
+    h: f64,
+    averaged: bool,
+    /// The node being completed.
+    n: u64,
+    q_before: Vec<f64>,
+    q: Vec<f64>,
+    /// The position being sought, x = qⁿ + (advance + kick).
+    x: Vec<f64>,
+    /// qⁿ − qⁿ⁻¹, carried on its own: differences of rounded positions would lose digits for small h.
+    advance: Vec<f64>,
+    /// x − 2qⁿ + qⁿ⁻¹: h² times the acceleration, of free flight first, with the reaction after a contact.
+    kick: Vec<f64>,
+    /// The kick of free flight.
+    free: Vec<f64>,
+    velocity: Vec<f64>,
+    residual: Vec<f64>,
+    p: Vec<f64>,
+    dynamics: Dynamics,
+    mean_g: Vec<f64>,
+    mean_jacobian: Vec<f64>,
+    mass: Metric,
+    /// M − (h/2) sym ∂g/∂v, when the force depends on the velocity.
+    implicit: Metric,
+    /// The metric of a quadratic model with curvature, the above − Σ μ ∂²c.
+    curved: Metric,
+    entries: Vec<f64>,
+    groups: Vec<Group>,
+    affine: bool,
+    /// Model index of each constraint of the projection.
+    order: Vec<usize>,
+    rows: Rows,
+    slack: Vec<f64>,
+    multipliers: Vec<f64>,
+    kernel: Polyhedron,
+}
+
+impl<'p> PaoliSchatzman<'p> {
+    fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
+        let (d, m) = (problem.dimension(), problem.constraints());
+        let model = problem.model();
+        let mut rows = Rows::new();
+        let mut order = Vec::new();
+        let mut groups = Vec::new();
+        for (e, gaps) in problem.gap_groups() {
+            let (first, entries) = (order.len(), rows.values.len());
+            order.extend_from_slice(&gaps.code.members);
+            (0..gaps.gradients.len()).for_each(|a| rows.push_row_of(&gaps.gradients, a));
+            groups.push(Group { e, z: vec![0.0; d], first, entries, gaps });
+        }
+        let dynamics = problem.dynamics();
+        let code = &dynamics.code;
+        let affine = groups.iter().all(|g| g.gaps.code.affine);
+        let implicit = match (code.velocity_free, code.damping_diagonal) {
+            (true, _) => Metric::diagonal(0),
+            (false, true) => Metric::diagonal(d),
+            (false, false) => Metric::full(d),
+        };
+        let curved = Metric::full(if affine { 0 } else { d });
+        let zero = || vec![0.0; d];
+        Ok(PaoliSchatzman {
+            problem,
+            h: settings.step,
+            averaged: settings.forcing == Forcing::Averaged && !code.autonomous,
+            n: 0,
+            q_before: model.q0.clone(),
+            q: model.q0.clone(),
+            x: zero(),
+            advance: model.v0.iter().map(|v| settings.step * v).collect(),
+            kick: zero(),
+            free: zero(),
+            velocity: model.v0.clone(),
+            residual: zero(),
+            p: zero(),
+            mean_g: zero(),
+            mean_jacobian: vec![0.0; dynamics.jacobian.len()],
+            mass: dynamics.metric(),
+            entries: vec![0.0; implicit.entries().len().max(curved.entries().len())],
+            implicit,
+            curved,
+            dynamics,
+            groups,
+            affine,
+            order,
+            rows,
+            slack: vec![0.0; m],
+            multipliers: vec![0.0; m],
+            kernel: Polyhedron::new(d, m),
+        })
+    }
+
+    fn coordinate(&self, i: usize) -> String {
+        self.problem.model().coordinates[i].clone()
+    }
+
+    fn constraint(&self, a: usize) -> String {
+        self.problem.model().constraints[self.order[a]].name.clone()
+    }
+
+    fn t(&self) -> f64 {
+        self.n as f64 * self.h
+    }
+
+    /// The first step starts from a velocity, not from a position before: it is explicit and looks at K(t1).
+    fn is_explicit(&self) -> bool {
+        self.n == 0 || self.dynamics.code.velocity_free
+    }
+
+    /// g and ∂g/∂v at tn, qⁿ and the current velocity, and M if asked; the mean over the step if so chosen.
+    fn evaluate(&mut self, with_mass: bool) {
+        let t = self.t();
+        if with_mass {
+            self.dynamics.evaluate(t, &self.q, &self.velocity);
+        } else if !self.averaged {
+            self.dynamics.evaluate_force(t, &self.q, &self.velocity);
+        }
+        if self.averaged {
+            self.mean_g.fill(0.0);
+            self.mean_jacobian.fill(0.0);
+            for (c, w) in GAUSS {
+                self.dynamics.evaluate_force(t + c * self.h, &self.q, &self.velocity);
+                add(&mut self.mean_g, w, &self.dynamics.g);
+                add(&mut self.mean_jacobian, w, &self.dynamics.jacobian);
+            }
+            self.dynamics.g.copy_from_slice(&self.mean_g);
+            self.dynamics.jacobian.copy_from_slice(&self.mean_jacobian);
+        }
+    }
+
+    fn set_mass(&mut self) -> Result<(), Reason> {
+        if self.n == 0 || !self.dynamics.code.mass_constant {
+            let set = self.mass.set(&self.dynamics.mass);
+            set.map_err(|e| Reason::Mass { coordinate: self.coordinate(e.pivot) })?;
+        }
+        Ok(())
+    }
+
+    /// The metric M − (h/2) sym ∂g/∂v of the implicit equation.
+    fn set_implicit(&mut self) -> Result<(), Reason> {
+        if self.n > 1 && self.dynamics.code.constant {
+            return Ok(());
+        }
+        let d = self.q.len();
+        let (mass, jacobian) = (self.mass.entries(), &self.dynamics.jacobian);
+        let entries = &mut self.entries[..self.implicit.entries().len()];
+        if self.implicit.is_diagonal() {
+            for i in 0..d {
+                entries[i] = mass[i] - 0.5 * self.h * jacobian[i * d + i];
+            }
+        } else {
+            for i in 0..d {
+                for j in 0..d {
+                    let m = match self.mass.is_diagonal() {
+                        true if i == j => mass[i],
+                        true => 0.0,
+                        false => mass[i * d + j],
+                    };
+                    entries[i * d + j] = m - 0.25 * self.h * (jacobian[i * d + j] + jacobian[j * d + i]);
+                }
+            }
+        }
+        let set = self.implicit.set(entries);
+        set.map_err(|e| Reason::Mass { coordinate: self.coordinate(e.pivot) })
+    }
+
+    /// A move this small is rounding next to what a step does.
+    fn tolerance(&self) -> f64 {
+        1e-13 * (max_abs(&self.advance) + max_abs(&self.free)) + 4.0 * f64::EPSILON * max_abs(&self.q)
+    }
+
+    /// residual = M kick − h² g, with g at the velocity of the current kick.
+    fn force_residual(&mut self, with_mass: bool) -> Result<(), Reason> {
+        for i in 0..self.q.len() {
+            self.velocity[i] = (self.advance[i] + 0.5 * self.kick[i]) / self.h;
+        }
+        self.evaluate(with_mass);
+        if with_mass {
+            self.set_mass()?;
+        }
+        self.set_implicit()?;
+        self.mass.apply(&self.kick, &mut self.residual);
+        add(&mut self.residual, -self.h * self.h, &self.dynamics.g);
+        Ok(())
+    }
+
+    /// The free motion: M kick = h² g(tn, qⁿ, (advance + kick/2)/h), by Newton's method where g depends on v.
+    fn free_flight(&mut self) -> Result<(), Reason> {
+        if self.is_explicit() {
+            self.evaluate(true);
+            self.set_mass()?;
+            // A motion that starts from q0, v0 has had half a step of acceleration at t1.
+            let share = if self.n == 0 { 0.5 } else { 1.0 };
+            for (k, g) in self.kick.iter_mut().zip(&self.dynamics.g) {
+                *k = share * self.h * self.h * g;
+            }
+            self.mass.solve(&mut self.kick);
+        } else {
+            let mut iterations = 0;
+            loop {
+                self.force_residual(iterations == 0)?;
+                self.implicit.solve(&mut self.residual);
+                add(&mut self.kick, -1.0, &self.residual);
+                iterations += 1;
+                let move_size = max_abs(&self.residual);
+                if self.dynamics.code.damping_linear || move_size <= self.tolerance() {
+                    break;
+                }
+                if iterations == MAX_ITERATIONS || !move_size.is_finite() {
+                    return Err(self.not_finite().unwrap_or(Reason::Force { iterations }));
+                }
+            }
+        }
+        self.free.copy_from_slice(&self.kick);
+        self.place();
+        self.not_finite().map_or(Ok(()), Err)
+    }
+
+    fn not_finite(&self) -> Option<Reason> {
+        let bad = (0..self.x.len()).find(|&i| !self.x[i].is_finite() || !self.kick[i].is_finite())?;
+        Some(Reason::NotFinite { coordinate: self.coordinate(bad) })
+    }
+
+    /// x = qⁿ + (advance + kick).
+    fn place(&mut self) {
+        for i in 0..self.q.len() {
+            self.x[i] = self.q[i] + (self.advance[i] + self.kick[i]);
+        }
+    }
+
+    /// Evaluates the constraints c = (1+e) f(t̄, (x + e qⁿ⁻¹)/(1+e)), whose gradient in x is ∇f, and what `what` asks for.
+    fn look(&mut self, what: Look) {
+        let t = self.t();
+        for group in &mut self.groups {
+            let e = if self.n == 0 { 0.0 } else { group.e };
+            let share = 1.0 / (1.0 + e);
+            for i in 0..self.q.len() {
+                group.z[i] = share * (self.x[i] + e * self.q_before[i]);
+            }
+            let t = t + self.h * (1.0 - e) * share;
+            match what {
+                Look::Values => group.gaps.evaluate(t, &group.z),
+                Look::Gradients => group.gaps.linearise(t, &group.z),
+                Look::Curvature => group.gaps.second_order(t, &group.z),
+            }
+            for (slack, f) in self.slack[group.first..].iter_mut().zip(&group.gaps.values) {
+                *slack = (1.0 + e) * f;
+            }
+            if !matches!(what, Look::Values) {
+                let values = &group.gaps.gradients.values;
+                self.rows.values[group.entries..group.entries + values.len()].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// Whether the free motion leaves K.
+    fn leaves(&mut self) -> Result<bool, Reason> {
+        self.look(Look::Values);
+        let mut leaves = false;
+        for a in 0..self.slack.len() {
+            if !self.slack[a].is_finite() {
+                return Err(Reason::Gap { constraint: self.constraint(a) });
+            }
+            leaves |= self.slack[a] < 0.0;
+        }
+        Ok(leaves)
+    }
+
+    /// Brings x back: the nearest point of the set of the scheme, in the metric of the step.
+    fn project(&mut self) -> Result<(), Reason> {
+        let linear = self.is_explicit() || self.dynamics.code.damping_linear;
+        if self.affine && linear {
+            self.look(Look::Gradients);
+            self.p.fill(0.0);
+            let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
+            let projected = self.kernel.project(metric, &self.rows, &self.slack, &mut self.p);
+            projected.map_err(|e| self.refused(e))?;
+            add(&mut self.kick, 1.0, &self.p);
+            self.multipliers.copy_from_slice(self.kernel.multipliers());
+            self.place();
+            return Ok(());
+        }
+        // Curved sets are approached from the previous position: the nearest point "in a neighbourhood of qⁿ" [V] (3.2).
+        // If the tangent planes there leave no room, the free position is a better place to start.
+        if !self.affine {
+            for (kick, advance) in self.kick.iter_mut().zip(&self.advance) {
+                *kick = -advance;
+            }
+            match self.sequence() {
+                Err(Reason::Incompatible { .. } | Reason::NearestPoint { .. }) => {}
+                done => return done,
+            }
+        }
+        self.kick.copy_from_slice(&self.free);
+        self.sequence()
+    }
+
+    /// Sequential quadratic programming with the exact second derivatives; quadratic convergence.
+    fn sequence(&mut self) -> Result<(), Reason> {
+        self.multipliers.fill(0.0);
+        let mut last = f64::INFINITY;
+        for iteration in 0..MAX_ITERATIONS {
+            self.place();
+            self.look(if self.affine { Look::Gradients } else { Look::Curvature });
+            if let Some(a) = self.slack.iter().position(|s| !s.is_finite()) {
+                return Err(Reason::Gap { constraint: self.constraint(a) });
+            }
+            if self.is_explicit() {
+                for i in 0..self.q.len() {
+                    self.p[i] = self.kick[i] - self.free[i];
+                }
+                self.mass.apply(&self.p, &mut self.residual);
+            } else {
+                self.force_residual(false)?;
+            }
+            let bent = self.set_curved();
+            let metric = match (bent, self.is_explicit()) {
+                (true, _) => &self.curved,
+                (false, true) => &self.mass,
+                (false, false) => &self.implicit,
+            };
+            self.p.copy_from_slice(&self.residual);
+            metric.solve(&mut self.p);
+            self.p.iter_mut().for_each(|p| *p = -*p);
+            let projected = self.kernel.project(metric, &self.rows, &self.slack, &mut self.p);
+            projected.map_err(|e| self.refused(e))?;
+            self.multipliers.copy_from_slice(self.kernel.multipliers());
+            let size = max_abs(&self.p);
+            // Late and not contracting: the quadratic model overshoots, go half the way.
+            let share = if iteration > 6 && size > 0.7 * last { 0.5 } else { 1.0 };
+            add(&mut self.kick, share, &self.p);
+            last = size;
+            if size <= self.tolerance() {
+                self.place();
+                return self.not_finite().map_or(Ok(()), Err);
+            }
+        }
+        let worst = (0..self.slack.len()).min_by(|&a, &b| self.slack[a].total_cmp(&self.slack[b])).unwrap_or(0);
+        Err(Reason::NearestPoint { constraint: self.constraint(worst), iterations: MAX_ITERATIONS })
+    }
+
+    /// The metric of the step − Σ μ ∂²c; false if there is no curvature or it is not positive definite (then the
+    /// plain metric still converges, only linearly).
+    fn set_curved(&mut self) -> bool {
+        if self.affine || self.multipliers.iter().all(|&m| m == 0.0) {
+            return false;
+        }
+        let d = self.q.len();
+        let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
+        let entries = &mut self.entries[..d * d];
+        if metric.is_diagonal() {
+            entries.fill(0.0);
+            (0..d).for_each(|i| entries[i * d + i] = metric.entries()[i]);
+        } else {
+            entries.copy_from_slice(metric.entries());
+        }
+        for group in &self.groups {
+            let e = if self.n == 0 { 0.0 } else { group.e };
+            for (&(a, i, j), second) in group.gaps.code.second.iter().zip(&group.gaps.hessians) {
+                let term = self.multipliers[group.first + a] * second / (1.0 + e);
+                entries[i * d + j] -= term;
+                if i != j {
+                    entries[j * d + i] -= term;
+                }
+            }
+        }
+        self.curved.set(entries).is_ok()
+    }
+
+    fn refused(&self, error: ProjectionError) -> Reason {
+        match error {
+            ProjectionError::Empty { constraint } => Reason::Incompatible { constraint: self.constraint(constraint) },
+            ProjectionError::Stalled { constraint } => {
+                Reason::NearestPoint { constraint: self.constraint(constraint), iterations: 0 }
+            }
+        }
+    }
+
+    /// Fills in node n: velocities on both sides, from the mean velocities of the two steps that meet there.
+    fn complete(&mut self, node: &mut Node, contact: bool) {
+        let h = self.h;
+        node.index = self.n;
+        node.t = self.t();
+        node.contact = contact;
+        node.q.copy_from_slice(&self.q);
+        node.impulses.fill(0.0);
+        // The jump M⁻¹ Σ P ∇f, with P = μ/h.
+        self.p.fill(0.0);
+        if contact {
+            for (a, &alpha) in self.order.iter().enumerate() {
+                let impulse = self.multipliers[a] / h;
+                node.impulses[alpha] = impulse;
+                if impulse > 0.0 {
+                    self.rows.add_to(a, impulse, &mut self.p);
+                }
+            }
+            self.mass.solve(&mut self.p);
+        }
+        for i in 0..self.q.len() {
+            let gain = self.kick[i] / h - self.p[i];
+            node.v_left[i] = self.advance[i] / h + 0.5 * gain;
+            node.v_right[i] = node.v_left[i] + self.p[i];
+            node.acceleration[i] = gain / h;
+        }
+        if self.n == 0 {
+            // The data themselves; a contact at rest only holds what would start to fall.
+            node.v_left.copy_from_slice(&self.problem.model().v0);
+            node.v_right.copy_from_slice(&self.problem.model().v0);
+            node.acceleration.iter_mut().for_each(|a| *a *= 2.0);
+        }
+    }
+}
+
+/// What to evaluate of the constraints.
+#[derive(Clone, Copy)]
+enum Look {
+    Values,
+    Gradients,
+    Curvature,
+}
+
+/// y += s x.
+fn add(y: &mut [f64], s: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += s * x;
+    }
+}
+
+impl Stepper for PaoliSchatzman<'_> {
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        self.free_flight()?;
+        let contact = self.leaves()?;
+        if contact {
+            self.project()?;
+        }
+        self.complete(node, contact);
+        // On to the next node; the kick of free flight is the best guess for the next one.
+        add(&mut self.advance, 1.0, &self.kick);
+        std::mem::swap(&mut self.q_before, &mut self.q);
+        self.q.copy_from_slice(&self.x);
+        let scale = if self.n == 0 { 2.0 } else { 1.0 };
+        for (kick, free) in self.kick.iter_mut().zip(&self.free) {
+            *kick = scale * free;
+        }
+        self.n += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! How a run ended: reason, time, culprit, remedy.
+
+use std::fmt;
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// It reached its end time.
+    Finished,
+    /// Somebody asked it to stop.
+    Interrupted {
+        /// The last instant computed.
+        t: f64,
+    },
+    /// A step could not be made; what was computed before it stands.
+    Failed(StepFailure),
+}
+
+/// A step that could not be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepFailure {
+    /// The instant the step started from.
+    pub t: f64,
+    /// The position there.
+    pub q: Vec<f64>,
+    /// The mean velocity of the step before.
+    pub v: Vec<f64>,
+    /// What went wrong.
+    pub reason: Reason,
+}
+
+/// Why a step could not be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// A position or a force is infinite or not a number.
+    NotFinite {
+        /// The coordinate concerned.
+        coordinate: String,
+    },
+    /// A gap is infinite or not a number.
+    Gap {
+        /// The constraint concerned.
+        constraint: String,
+    },
+    /// The mass matrix lost its positivity on the way.
+    Mass {
+        /// The coordinate whose pivot failed.
+        coordinate: String,
+    },
+    /// The constraints contradict each other: K(t) is empty around the position.
+    Incompatible {
+        /// The constraint that could not be met.
+        constraint: String,
+    },
+    /// The iteration to the nearest point of a curved K did not converge.
+    NearestPoint {
+        /// The constraint farthest from being met.
+        constraint: String,
+        /// How many iterations were made.
+        iterations: usize,
+    },
+    /// The implicit force equation did not converge.
+    Force {
+        /// How many iterations were made.
+        iterations: usize,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Reason::NotFinite { coordinate } => write!(
+                f,
+                "the motion of `{coordinate}` is no longer a finite number: a force blows up, or the step is too large for a stiff one; try a smaller step"
+            ),
+            Reason::Gap { constraint } => write!(
+                f,
+                "the gap of `{constraint}` is not a finite number here: a root, logarithm or division in it left its domain"
+            ),
+            Reason::Mass { coordinate } => write!(
+                f,
+                "the mass matrix (with the damping of the step) is not positive definite along `{coordinate}`: a singular configuration, or a step too large for a negative damping"
+            ),
+            Reason::Incompatible { constraint } => write!(
+                f,
+                "the constraints leave no room: `{constraint}` contradicts the others here; walls that close completely crush what is between them"
+            ),
+            Reason::NearestPoint { constraint, iterations } => write!(
+                f,
+                "the nearest admissible position was not found in {iterations} iterations (`{constraint}` is the worst): the step may jump over a curved obstacle; try a smaller step"
+            ),
+            Reason::Force { iterations } => write!(
+                f,
+                "the velocity-dependent force was not solved for in {iterations} iterations; try a smaller step"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for StepFailure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the step from t = {} failed: {}", self.t, self.reason)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Status::Finished => write!(f, "finished"),
+            Status::Interrupted { t } => write!(f, "interrupted at t = {t}; everything up to there is kept"),
+            Status::Failed(failure) => write!(f, "{failure}; everything up to there is kept"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Bounded variation made a type: positions are continuous, a velocity is a pair of limits, reactions are impulses.
+
+use crate::impacts::Impacts;
+
+/// Which one-sided limit of a function that may jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The limit from earlier times.
+    Left,
+    /// The limit from later times.
+    Right,
+}
+
+/// An interval during which a constraint stays active.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contact {
+    /// Index of the constraint in the model.
+    pub constraint: usize,
+    /// Where it begins.
+    pub start: f64,
+    /// Where it ends, or the end of the run.
+    pub end: f64,
+    /// The total impulse ∫λ dt over it, the opening impact included.
+    pub impulse: f64,
+}
+
+/// A discrete motion.
+///
+/// Stored instants are those asked for and every instant at which the velocity jumps, so that no jump falls between
+/// two of them: interpolation never averages across one.
+#[derive(Clone, Debug, Default)]
+pub struct Trajectory {
+    d: usize,
+    /// The stored instants.
+    pub t: Vec<f64>,
+    q: Vec<f64>,
+    v_left: Vec<f64>,
+    v_right: Vec<f64>,
+    /// The impacts: instants at which the velocity jumps.
+    pub impacts: Impacts,
+    /// The contacts: intervals during which a constraint is active.
+    pub contacts: Vec<Contact>,
+}
+
+impl Trajectory {
+    /// An empty motion of `d` degrees of freedom.
+    pub fn new(d: usize) -> Self {
+        Trajectory { d, ..Trajectory::default() }
+    }
+
+    /// Bytes taken by `samples` stored instants.
+    pub fn bytes(d: usize, samples: u64) -> u64 {
+        samples.saturating_mul(8 * (1 + 3 * d as u64))
+    }
+
+    /// Sets memory aside; false if there is not enough.
+    pub(crate) fn reserve(&mut self, samples: usize) -> bool {
+        let many = samples.saturating_mul(self.d);
+        self.t.try_reserve(samples).is_ok()
+            && self.q.try_reserve(many).is_ok()
+            && self.v_left.try_reserve(many).is_ok()
+            && self.v_right.try_reserve(many).is_ok()
+    }
+
+    pub(crate) fn push(&mut self, t: f64, q: &[f64], v_left: &[f64], v_right: &[f64]) {
+        self.t.push(t);
+        self.q.extend_from_slice(q);
+        self.v_left.extend_from_slice(v_left);
+        self.v_right.extend_from_slice(v_right);
+    }
+
+    /// Number of degrees of freedom.
+    pub fn dimension(&self) -> usize {
+        self.d
+    }
+
+    /// Number of stored instants.
+    pub fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    /// Whether nothing is stored.
+    pub fn is_empty(&self) -> bool {
+        self.t.is_empty()
+    }
+
+    /// The position at stored instant `k`.
+    pub fn q(&self, k: usize) -> &[f64] {
+        &self.q[k * self.d..(k + 1) * self.d]
+    }
+
+    /// A limit of the velocity at stored instant `k`.
+    pub fn v(&self, k: usize, side: Side) -> &[f64] {
+        let all = match side {
+            Side::Left => &self.v_left,
+            Side::Right => &self.v_right,
+        };
+        &all[k * self.d..(k + 1) * self.d]
+    }
+
+    /// All positions, one instant after another.
+    pub fn positions(&self) -> &[f64] {
+        &self.q
+    }
+
+    /// All velocities of one side, one instant after another.
+    pub fn velocities(&self, side: Side) -> &[f64] {
+        match side {
+            Side::Left => &self.v_left,
+            Side::Right => &self.v_right,
+        }
+    }
+
+    /// Position and velocity at any time, interpolated by the cubic that has the stored positions and the one-sided
+    /// velocities at the ends of the interval. At a stored instant `side` chooses the limit. None outside the run.
+    ///
+    /// ```
+    /// use saltus::{Problem, RunOptions, Side, model::Builder, run};
+    /// let ball = Builder::new("ball").coordinate("y", "1", "-1").kinetic("y'^2/2")
+    ///     .restitution("0.5").constraint("floor", "y").build().unwrap();
+    /// let run = run(&Problem::new(ball).unwrap(), &RunOptions::new(0.1, 2.0), &mut |_| true).unwrap();
+    /// let (q, v) = run.trajectory.at(0.25, Side::Left).unwrap();
+    /// assert!((q[0] - 0.75).abs() < 1e-12 && (v[0] + 1.0).abs() < 1e-12);
+    /// ```
+    pub fn at(&self, t: f64, side: Side) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (first, last) = (*self.t.first()?, *self.t.last()?);
+        if !(first..=last).contains(&t) {
+            return None;
+        }
+        // The stored instant at or before t.
+        let k = self.t.partition_point(|&s| s <= t) - 1;
+        if self.t[k] == t {
+            return Some((self.q(k).to_vec(), self.v(k, side).to_vec()));
+        }
+        let h = self.t[k + 1] - self.t[k];
+        let s = (t - self.t[k]) / h;
+        let (q0, q1) = (self.q(k), self.q(k + 1));
+        let (v0, v1) = (self.v(k, Side::Right), self.v(k + 1, Side::Left));
+        let mut q = vec![0.0; self.d];
+        let mut v = vec![0.0; self.d];
+        for i in 0..self.d {
+            // Cubic Hermite in the form q0 + s(Δ + (1−s)((1−s)(h v0 − Δ) − s(h v1 − Δ))).
+            let delta = q1[i] - q0[i];
+            let (a, b) = (h * v0[i] - delta, h * v1[i] - delta);
+            q[i] = q0[i] + s * (delta + (1.0 - s) * ((1.0 - s) * a - s * b));
+            v[i] = (delta + (1.0 - s) * (1.0 - 3.0 * s) * a + s * (3.0 * s - 2.0) * b) / h;
+        }
+        Some((q, v))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpolation_has_the_data_at_the_ends_and_keeps_jumps() {
+        let mut motion = Trajectory::new(1);
+        motion.push(0.0, &[1.0], &[-1.0], &[-1.0]);
+        motion.push(1.0, &[0.0], &[-1.0], &[0.5]);
+        motion.push(2.0, &[0.5], &[0.5], &[0.5]);
+        assert_eq!(motion.at(1.0, Side::Left), Some((vec![0.0], vec![-1.0])));
+        assert_eq!(motion.at(1.0, Side::Right), Some((vec![0.0], vec![0.5])));
+        assert_eq!(motion.at(0.75, Side::Right), Some((vec![0.25], vec![-1.0])));
+        assert_eq!(motion.at(1.5, Side::Left), Some((vec![0.25], vec![0.5])));
+        assert_eq!(motion.at(2.5, Side::Left), None);
+        assert_eq!(motion.at(f64::NAN, Side::Left), None);
+    }
+
+    #[test]
+    fn interpolation_is_exact_for_parabolas() {
+        let mut motion = Trajectory::new(1);
+        for t in [0.0, 0.5] {
+            let v = [3.0 - 4.0 * t];
+            motion.push(t, &[1.0 + 3.0 * t - 2.0 * t * t], &v, &v);
+        }
+        let (q, v) = motion.at(0.2, Side::Left).expect("inside");
+        assert!((q[0] - (1.0 + 0.6 - 0.08)).abs() < 1e-15 && (v[0] - 2.2).abs() < 1e-14);
+    }
+}
