@@ -3,13 +3,16 @@
 use crate::ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 use crate::error::{ExprError, Span};
 use crate::lex::{Kind, Token, lex};
-use crate::names::{arity, is_reserved};
 
 /// Parentheses, calls, signs and exponents inside each other.
-const MAX_NESTING: usize = 100;
+const MAX_NESTING: usize = 200;
 /// Height of the tree, which long chains `a + b + …` raise as well: whoever
 /// walks, clones or drops the tree recursively must not run out of stack.
 const MAX_HEIGHT: usize = 1000;
+
+/// A mistake on its way up. Errors and trees are boxed inside the parser: its functions call
+/// each other, and in code without optimisation every passing value takes room on the stack.
+type Mistake = Box<ExprError>;
 
 // Binding powers: the operand of a sign binds tighter than `*`, looser than `^`.
 const SUM: u8 = 1;
@@ -36,9 +39,7 @@ pub fn parse(text: &str) -> Result<Expr, ExprError> {
 /// # Errors
 /// The first mistake, with its place.
 pub fn parse_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
-    whole(text, offset, |parser| {
-        parser.expression().map(|tree| tree.expr)
-    })
+    whole(text, offset, |parser| Ok(*parser.expression()?.expr))
 }
 
 /// Parses the head of a family, `i = 1..n`.
@@ -46,9 +47,7 @@ pub fn parse_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
 /// # Errors
 /// The first mistake, with its place.
 pub fn parse_range_at(text: &str, offset: usize) -> Result<IndexRange, ExprError> {
-    whole(text, offset, |parser| {
-        parser.range().map(|(range, _)| range)
-    })
+    whole(text, offset, |parser| Ok(parser.range()?.0))
 }
 
 /// Parses a left-hand side: a name, maybe indexed, without a prime.
@@ -56,52 +55,52 @@ pub fn parse_range_at(text: &str, offset: usize) -> Result<IndexRange, ExprError
 /// # Errors
 /// The first mistake, with its place.
 pub fn parse_target_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
-    whole(text, offset, |parser| {
-        let tree = parser.expression()?;
-        match &tree.expr.kind {
-            ExprKind::Name {
-                velocity: false, ..
-            } => Ok(tree.expr),
-            ExprKind::Name { velocity: true, .. } => Err(ExprError::new(
-                "a velocity cannot be named on a left-hand side",
-                tree.expr.span,
-                "a prime is too much here",
-            )
-            .with_help("write the name without `'`")),
-            _ => Err(ExprError::new(
-                "a left-hand side is a plain name, or an indexed one such as `x[n]`",
-                tree.expr.span,
-                "not a name",
-            )),
-        }
-    })
+    let expr = parse_at(text, offset)?;
+    match &expr.kind {
+        ExprKind::Name {
+            velocity: false, ..
+        } => Ok(expr),
+        ExprKind::Name { velocity: true, .. } => Err(ExprError::new(
+            "a velocity cannot be named on a left-hand side",
+            expr.span,
+            "a prime is too much here",
+        )
+        .with_help("write the name without `'`")),
+        _ => Err(ExprError::new(
+            "a left-hand side is a plain name, or an indexed one such as `x[n]`",
+            expr.span,
+            "not a name",
+        )),
+    }
 }
 
-/// Runs a rule over all of the text and shifts the places.
+/// Runs a rule over all of the text.
 fn whole<T>(
     text: &str,
     offset: usize,
-    rule: impl FnOnce(&mut Parser) -> Result<T, ExprError>,
+    rule: impl FnOnce(&mut Parser) -> Result<T, Mistake>,
 ) -> Result<T, ExprError> {
-    let shifted = |mut error: ExprError| {
+    let tokens = lex(text).map_err(|mut error| {
         error.span = error.span.start + offset..error.span.end + offset;
         error
-    };
+    })?;
     let mut parser = Parser {
         text,
-        tokens: lex(text).map_err(shifted)?,
+        tokens,
         at: 0,
         nesting: 0,
         offset,
     };
-    let result = rule(&mut parser)?;
-    parser.finished()?;
-    Ok(result)
+    let result = rule(&mut parser).map_err(|mistake| *mistake)?;
+    match parser.peek() {
+        Kind::End => Ok(result),
+        _ => Err(*parser.out_of_place()),
+    }
 }
 
 /// An expression and the height of its tree.
 struct Tree {
-    expr: Expr,
+    expr: Box<Expr>,
     height: usize,
 }
 
@@ -114,108 +113,56 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> &Token {
-        // The closing `End` is never passed.
-        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    /// The token ahead; the closing `End` is never passed.
+    fn peek(&self) -> Kind {
+        self.tokens[self.at].kind
     }
 
-    fn next(&mut self) -> Token {
-        let token = self.peek().clone();
-        if token.kind != Kind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn takes(&mut self, sign: &'static str) -> bool {
-        let found = self.peek().kind == Kind::Sign(sign);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn shift(&self, span: &Span) -> Span {
+    /// Its place in the file.
+    fn place(&self) -> Span {
+        let span = &self.tokens[self.at].span;
         span.start + self.offset..span.end + self.offset
     }
 
-    /// The text of a place in the file, shortened for use in a message.
-    fn quote(&self, span: &Span) -> String {
-        let range = span.start - self.offset..span.end - self.offset;
-        let text = self.text.get(range).unwrap_or("…").trim();
-        if text.chars().count() > 24 {
-            "…".into()
-        } else {
-            text.into()
-        }
+    fn advance(&mut self) {
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
-    fn node(&self, kind: ExprKind, span: Span, height: usize) -> Result<Tree, ExprError> {
+    fn takes(&mut self, sign: &'static str) -> bool {
+        let found = self.peek() == Kind::Sign(sign);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn node(&self, kind: ExprKind, span: Span, height: usize) -> Result<Tree, Mistake> {
         if height > MAX_HEIGHT {
-            return Err(ExprError::new(
-                format!("the expression has more than {MAX_HEIGHT} operations one upon another"),
-                span,
-                "too long a chain",
-            )
-            .with_help("use `sum(i = 1..n, …)`, or name parts of it"));
+            return Err(mistakes::too_high(span));
         }
-        Ok(Tree {
-            expr: Expr { kind, span },
-            height,
-        })
-    }
-
-    /// Counts a level of nesting around a rule.
-    fn nested<T>(
-        &mut self,
-        rule: impl FnOnce(&mut Self) -> Result<T, ExprError>,
-    ) -> Result<T, ExprError> {
-        if self.nesting >= MAX_NESTING {
-            let span = self.shift(&self.peek().span);
-            return Err(ExprError::new(
-                format!("the expression is nested more than {MAX_NESTING} levels deep"),
-                span,
-                "too deep",
-            )
-            .with_help("name parts of it and use the names"));
-        }
-        self.nesting += 1;
-        let result = rule(self);
-        self.nesting -= 1;
-        result
+        let expr = Box::new(Expr { kind, span });
+        Ok(Tree { expr, height })
     }
 
     /// An expression with at most one comparison, the loosest of the operators.
-    fn expression(&mut self) -> Result<Tree, ExprError> {
-        let left = self.nested(|p| p.chain(SUM))?;
+    fn expression(&mut self) -> Result<Tree, Mistake> {
+        let left = self.chain(SUM)?;
         let Some(op) = self.comparison() else {
             return Ok(left);
         };
-        self.at += 1;
-        let right = self.nested(|p| p.chain(SUM))?;
+        self.advance();
+        let right = self.chain(SUM)?;
         if let Some(second) = self.comparison() {
-            let span = self.shift(&self.peek().span);
-            self.at += 1;
-            let third = self.nested(|p| p.chain(SUM))?;
-            let (a, b, c) = (
-                self.quote(&left.expr.span),
-                self.quote(&right.expr.span),
-                self.quote(&third.expr.span),
-            );
-            let (first, second) = (op.symbol(), second.symbol());
-            return Err(ExprError::new(
-                "comparisons cannot be chained",
-                span,
-                "a second comparison",
-            )
-            .with_help(format!("write `and({a} {first} {b}, {b} {second} {c})`")));
+            return Err(self.chained(&left.expr, op, &right.expr, second));
         }
         let span = left.expr.span.start..right.expr.span.end;
         let height = 1 + left.height.max(right.height);
-        let (left, right) = (Box::new(left.expr), Box::new(right.expr));
+        let (left, right) = (left.expr, right.expr);
         self.node(ExprKind::Compare { op, left, right }, span, height)
     }
 
     fn comparison(&self) -> Option<CompareOp> {
-        let Kind::Sign(sign) = self.peek().kind else {
+        let Kind::Sign(sign) = self.peek() else {
             return None;
         };
         Some(match sign {
@@ -229,196 +176,96 @@ impl Parser<'_> {
         })
     }
 
-    /// Operands joined by operators that bind at least as tight as `least`.
-    fn chain(&mut self, least: u8) -> Result<Tree, ExprError> {
-        let mut left = self.operand()?;
-        loop {
-            let (op, power) = match self.peek().kind {
-                Kind::Sign("+") => (BinaryOp::Add, SUM),
-                Kind::Sign("-") => (BinaryOp::Sub, SUM),
-                Kind::Sign("*") => (BinaryOp::Mul, PRODUCT),
-                Kind::Sign("/") => (BinaryOp::Div, PRODUCT),
-                Kind::Sign("^") => (BinaryOp::Pow, POWER),
-                _ => break,
-            };
-            if power < least {
-                break;
-            }
-            self.at += 1;
-            // `^` groups from the right, the others from the left.
-            let tighter = if op == BinaryOp::Pow {
-                power
-            } else {
-                power + 1
-            };
-            let right = self.nested(|p| p.chain(tighter))?;
-            let span = left.expr.span.start..right.expr.span.end;
-            let height = 1 + left.height.max(right.height);
-            let kind = ExprKind::Binary {
-                op,
-                left: Box::new(left.expr),
-                right: Box::new(right.expr),
-            };
-            left = self.node(kind, span, height)?;
+    /// Operands joined by operators that bind at least as tight as `least`: every nesting
+    /// passes through here, and here it is counted.
+    fn chain(&mut self, least: u8) -> Result<Tree, Mistake> {
+        if self.nesting >= MAX_NESTING {
+            return Err(self.too_deep());
         }
-        self.no_operand_beside(&left.expr)?;
+        self.nesting += 1;
+        let mut left = self.operand()?;
+        while let Some((op, power)) = self.operator().filter(|&(_, power)| power >= least) {
+            self.advance();
+            // `^` groups from the right, the others from the left.
+            let tighter = power + u8::from(op != BinaryOp::Pow);
+            let right = self.chain(tighter)?;
+            left = self.join(op, left, right)?;
+        }
+        if matches!(self.peek(), Kind::Number(_) | Kind::Name | Kind::Sign("(")) {
+            return Err(self.side_by_side(&left.expr));
+        }
+        self.nesting -= 1;
         Ok(left)
     }
 
-    /// `2x`, `a b`, `2(x+1)`: a product sign was left out.
-    fn no_operand_beside(&self, left: &Expr) -> Result<(), ExprError> {
-        let token = self.peek();
-        let begins = matches!(token.kind, Kind::Number(_) | Kind::Name | Kind::Sign("("));
-        if !begins {
-            return Ok(());
-        }
-        let last = self.shift(&self.tokens[self.at.saturating_sub(1)].span);
-        let here = self.shift(&token.span);
-        let a = self.quote(&last);
-        let b = self.quote(&here);
-        let example = match (token.kind, a.as_str()) {
-            (Kind::Sign("("), ")") => "(…)*(…)".into(),
-            (Kind::Sign("("), a) => format!("{a}*(…)"),
-            (_, ")") => format!("(…)*{b}"),
-            (_, a) => format!("{a}*{b}"),
-        };
-        Err(ExprError::new(
-            "two values stand side by side without an operator",
-            last.start.max(left.span.start)..here.end,
-            "an operator is missing",
-        )
-        .with_help(format!("multiplication is written `{example}`")))
-    }
-
-    fn operand(&mut self) -> Result<Tree, ExprError> {
-        let token = self.next();
-        let span = self.shift(&token.span);
-        match token.kind {
-            Kind::Number(value) => {
-                let tree = self.node(ExprKind::Number(value), span, 1)?;
-                self.no_prime()?;
-                Ok(tree)
-            }
-            Kind::Name => self.name_or_call(&token),
-            Kind::Sign("-") => {
-                let inner = self.nested(|p| p.chain(SIGNED))?;
-                let span = span.start..inner.expr.span.end;
-                let height = inner.height + 1;
-                self.node(ExprKind::Negate(Box::new(inner.expr)), span, height)
-            }
-            Kind::Sign("+") => self.nested(|p| p.chain(SIGNED)),
-            Kind::Sign("(") => {
-                let mut inner = self.expression()?;
-                let end = self.closing(")", &span)?;
-                inner.expr.span = span.start..end;
-                self.no_prime()?;
-                Ok(inner)
-            }
-            _ => Err(self.no_value(&token)),
-        }
-    }
-
-    /// What stands where a value should.
-    fn no_value(&self, token: &Token) -> ExprError {
-        let span = self.shift(&token.span);
-        match token.kind {
-            Kind::End if self.text.trim().is_empty() => {
-                ExprError::new("the expression is empty", span, "nothing here")
-            }
-            Kind::End => ExprError::new(
-                "the expression ends where a value should follow",
-                span,
-                "a value is missing",
-            ),
-            Kind::Sign("=") => self.lone_equals(),
-            Kind::Sign(sign) => ExprError::new(
-                format!("`{sign}` stands where a value should"),
-                span,
-                "a value is missing",
-            ),
-            _ => ExprError::new("a value is missing", span, "here"),
-        }
-    }
-
-    fn lone_equals(&self) -> ExprError {
-        let token = self
-            .tokens
-            .iter()
-            .find(|t| t.kind == Kind::Sign("="))
-            .unwrap_or(self.peek());
-        ExprError::new(
-            "`=` is not an operator",
-            self.shift(&token.span),
-            "not a comparison",
-        )
-        .with_help("equality is tested with `==`")
-    }
-
-    /// A prime after anything but a name.
-    fn no_prime(&self) -> Result<(), ExprError> {
-        if self.peek().kind != Kind::Sign("'") {
-            return Ok(());
-        }
-        Err(ExprError::new(
-            "`'` can only follow the name of a coordinate",
-            self.shift(&self.peek().span),
-            "not after a name",
-        )
-        .with_help("the velocity of `y` is `y'`; other derivatives are not written in expressions"))
-    }
-
-    /// The end of the closing sign, or an error at the opening one.
-    fn closing(&mut self, sign: &'static str, open: &Span) -> Result<usize, ExprError> {
-        let token = self.peek().clone();
-        if self.takes(sign) {
-            return Ok(token.span.end + self.offset);
-        }
-        Err(match token.kind {
-            Kind::End => {
-                let opening = if sign == ")" { "(" } else { "[" };
-                ExprError::new(
-                    format!("this `{opening}` is never closed"),
-                    open.clone(),
-                    "opened here",
-                )
-                .with_help(format!("add a `{sign}`"))
-            }
-            _ => self.out_of_place(&token),
+    fn operator(&self) -> Option<(BinaryOp, u8)> {
+        Some(match self.peek() {
+            Kind::Sign("+") => (BinaryOp::Add, SUM),
+            Kind::Sign("-") => (BinaryOp::Sub, SUM),
+            Kind::Sign("*") => (BinaryOp::Mul, PRODUCT),
+            Kind::Sign("/") => (BinaryOp::Div, PRODUCT),
+            Kind::Sign("^") => (BinaryOp::Pow, POWER),
+            _ => return None,
         })
     }
 
-    /// A token that cannot stand after a complete value.
-    fn out_of_place(&self, token: &Token) -> ExprError {
-        let span = self.shift(&token.span);
-        match token.kind {
-            Kind::Sign("=") => self.lone_equals(),
-            Kind::Sign(")") => ExprError::new("this `)` closes nothing", span, "no `(` before it"),
-            Kind::Sign("]") => ExprError::new("this `]` closes nothing", span, "no `[` before it"),
-            Kind::Sign("[") => {
-                ExprError::new("only a name can be indexed", span, "not after a name")
-                    .with_help("write `x[i]`, and its velocity `x[i]'`")
+    fn join(&self, op: BinaryOp, left: Tree, right: Tree) -> Result<Tree, Mistake> {
+        let span = left.expr.span.start..right.expr.span.end;
+        let height = 1 + left.height.max(right.height);
+        let (left, right) = (left.expr, right.expr);
+        self.node(ExprKind::Binary { op, left, right }, span, height)
+    }
+
+    fn operand(&mut self) -> Result<Tree, Mistake> {
+        match self.peek() {
+            Kind::Name => self.name_or_call(),
+            Kind::Number(value) => self.number(value),
+            Kind::Sign("-") => self.negation(),
+            Kind::Sign("+") => {
+                self.advance();
+                self.chain(SIGNED)
             }
-            Kind::Sign("..") => ExprError::new("a range cannot stand here", span, "a range")
-                .with_help("ranges stand in `sum(i = 1..n, …)`; decimals have one dot"),
-            Kind::Sign(",") => ExprError::new("a comma cannot stand here", span, "unexpected")
-                .with_help("commas separate the arguments of a function; decimals have a dot"),
-            _ => ExprError::new(
-                format!("`{}` cannot stand here", self.quote(&span)),
-                span,
-                "unexpected",
-            ),
+            Kind::Sign("(") => self.parentheses(),
+            _ => Err(self.no_value()),
         }
     }
 
-    fn finished(&mut self) -> Result<(), ExprError> {
-        let token = self.peek().clone();
-        match token.kind {
-            Kind::End => Ok(()),
-            _ => Err(self.out_of_place(&token)),
+    fn number(&mut self, value: f64) -> Result<Tree, Mistake> {
+        let span = self.place();
+        self.advance();
+        self.no_prime()?;
+        self.node(ExprKind::Number(value), span, 1)
+    }
+
+    fn negation(&mut self) -> Result<Tree, Mistake> {
+        let start = self.place().start;
+        self.advance();
+        let inner = self.chain(SIGNED)?;
+        let span = start..inner.expr.span.end;
+        self.node(ExprKind::Negate(inner.expr), span, inner.height + 1)
+    }
+
+    fn parentheses(&mut self) -> Result<Tree, Mistake> {
+        let open = self.place();
+        self.advance();
+        let mut inner = self.expression()?;
+        let end = self.closing(")", &open)?;
+        inner.expr.span = open.start..end;
+        self.no_prime()?;
+        Ok(inner)
+    }
+
+    /// The end of the closing sign, or an error at the opening one.
+    fn closing(&mut self, sign: &'static str, open: &Span) -> Result<usize, Mistake> {
+        let end = self.place().end;
+        if self.takes(sign) {
+            return Ok(end);
         }
+        Err(self.never_closed(sign, open))
     }
 }
 
+mod mistakes;
 mod names;
 
 #[cfg(test)]

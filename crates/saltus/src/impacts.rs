@@ -6,9 +6,11 @@
 //! - A window opens when a constraint gets an impulse that it had not in the step before; it lasts the scheme's number
 //!   of contact steps, longer if further constraints join in.
 //! - The instant is where the incoming motion meets the constraint.
-//! - v⁻ and v⁺ are the velocities before and after the window, each carried by the acceleration of free flight to the
-//!   instant at which the scheme applies the law. What the forces did during the window is thereby not mistaken for
-//!   the impact: M(v⁺ − v⁻) is the impulse.
+//! - The law is judged where the scheme applies it: the velocities before and after the window, each carried by the
+//!   acceleration of free flight to the instant the scheme declares. What the forces did during the window is thereby
+//!   not mistaken for the impact.
+//! - v⁻ is the incoming velocity at the instant of the impact; v⁺ is what the law makes of it, plus the scheme's own
+//!   deviation from the law.
 //! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
 //!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
 
@@ -285,7 +287,7 @@ impl<'p> Watch<'p> {
         // Incoming motion: where it meets the first constraint, and how fast it approaches.
         self.gaps.evaluate(self.window.t, &self.window.q);
         self.gaps.kinematics(self.window.t, &self.window.q);
-        let (mut approach, mut meeting, mut slow) = (f64::INFINITY, delay, true);
+        let (mut meeting, mut slow) = (delay, true);
         for &a in &self.acted {
             let g = &self.gaps;
             let speed = g.walls[a] + g.gradients.dot(a, &self.window.v_left);
@@ -294,7 +296,6 @@ impl<'p> Watch<'p> {
             }
             let normal = g.gradients.dot(a, &self.window.acceleration).abs();
             let closing = g.walls[a] + g.gradients.dot(a, &self.v_before);
-            approach = approach.min(closing);
             slow &= closing > -SLOW * self.h * normal;
         }
         if slow {
@@ -306,7 +307,9 @@ impl<'p> Watch<'p> {
             self.window.q[i] += meeting * self.window.v_left[i];
         }
         let t = self.window.t + meeting;
-        let (energy_change, residual) = self.judge(t);
+        let (energy_change, residual) = self.judge(t, meeting - delay);
+        let first = self.acted.iter().map(|&a| self.gaps.walls[a] + self.gaps.gradients.dot(a, &self.v_before));
+        let approach = first.fold(f64::INFINITY, f64::min);
         impacts.d = self.v_before.len();
         impacts.times.push(t);
         impacts.q.extend_from_slice(&self.window.q);
@@ -322,29 +325,39 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// Change of kinetic energy and distance from the law, at the impact's position and instant.
-    fn judge(&mut self, t: f64) -> (f64, f64) {
+    /// Change of kinetic energy and distance from the law, at the impact's position and instant. On return the
+    /// velocities are those at the instant of the impact, `shift` after the one where the law was judged.
+    fn judge(&mut self, t: f64, shift: f64) -> (f64, f64) {
         let q = &self.window.q;
         self.dynamics.evaluate(t, q, &self.v_before);
+        self.gaps.kinematics(t, q);
         if self.metric.set(&self.dynamics.mass).is_err() {
             return (f64::NAN, f64::NAN);
         }
-        self.gaps.kinematics(t, q);
         self.rows.clear();
         for (k, &a) in self.acted.iter().enumerate() {
             self.rows.push_row_of(&self.gaps.gradients, a);
             self.walls[k] = self.gaps.walls[a];
             self.restitution[k] = self.problem.model().constraints[a].restitution;
         }
+        let size = self.metric.norm_squared(&self.v_before).max(self.metric.norm_squared(&self.v_after));
         self.v_law.copy_from_slice(&self.v_before);
         let law = self.law.apply(&self.metric, &self.rows, &self.walls, &self.restitution, &mut self.v_law);
-        let before = self.metric.norm_squared(&self.v_before);
-        let after = self.metric.norm_squared(&self.v_after);
+        // The deviation v⁺ − law(v⁻).
         for (law, v) in self.v_law.iter_mut().zip(&self.v_after) {
-            *law -= v;
+            *law = v - *law;
         }
         let off = self.metric.norm_squared(&self.v_law).sqrt();
-        let residual = if law.is_ok() { off / before.max(after).sqrt().max(f64::MIN_POSITIVE) } else { f64::NAN };
-        (0.5 * (after - before), residual)
+        let residual = if law.is_ok() { off / size.sqrt().max(f64::MIN_POSITIVE) } else { f64::NAN };
+        for (v, a) in self.v_before.iter_mut().zip(&self.window.acceleration) {
+            *v += shift * a;
+        }
+        self.v_after.copy_from_slice(&self.v_before);
+        let law = self.law.apply(&self.metric, &self.rows, &self.walls, &self.restitution, &mut self.v_after);
+        for (v, deviation) in self.v_after.iter_mut().zip(&self.v_law) {
+            *v += deviation;
+        }
+        let change = self.metric.norm_squared(&self.v_after) - self.metric.norm_squared(&self.v_before);
+        (0.5 * change, if law.is_ok() { residual } else { f64::NAN })
     }
 }

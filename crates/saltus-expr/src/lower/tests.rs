@@ -133,3 +133,16 @@ fn locals_are_constants_and_hide() {
     let expr = parse("1e17").unwrap();
     assert!(integer(&expr, &mut g, &mut Symbols, &locals).is_err());
 }
+
+#[test]
+fn the_deepest_expressions_are_handled() {
+    let mut g = Graph::new();
+    let nested = format!("{}x{}", "sin(-".repeat(95), ")".repeat(95));
+    let chain = vec!["x*y"; 900].join(" - ");
+    let sums = format!("{}x{}", "sum(i = 1..1, 1 + ".repeat(90), ")".repeat(90));
+    for text in [nested, chain, sums] {
+        let expr = parse(&text).unwrap();
+        lower(&expr.clone(), &mut g, &mut Symbols).unwrap();
+        assert!(!format!("{expr:?}").is_empty());
+    }
+}

@@ -50,6 +50,8 @@ const GAUSS: [(f64, f64); 4] = [
 /// The constraints of one restitution and the point Z = (x + e qⁿ⁻¹)/(1+e) where they are looked at.
 struct Group {
     e: f64,
+    /// 1/(1+e).
+    share: f64,
     gaps: Gaps,
     z: Vec<f64>,
     /// Where its constraints start in the order of the projection.
@@ -107,7 +109,7 @@ impl<'p> PaoliSchatzman<'p> {
             let (first, entries) = (order.len(), rows.values.len());
             order.extend_from_slice(&gaps.code.members);
             (0..gaps.gradients.len()).for_each(|a| rows.push_row_of(&gaps.gradients, a));
-            groups.push(Group { e, z: vec![0.0; d], first, entries, gaps });
+            groups.push(Group { e, share: 1.0 / (1.0 + e), z: vec![0.0; d], first, entries, gaps });
         }
         let dynamics = problem.dynamics();
         let code = &dynamics.code;
@@ -292,8 +294,7 @@ impl<'p> PaoliSchatzman<'p> {
     fn look(&mut self, what: Look) {
         let t = self.t();
         for group in &mut self.groups {
-            let e = if self.n == 0 { 0.0 } else { group.e };
-            let share = 1.0 / (1.0 + e);
+            let (e, share) = if self.n == 0 { (0.0, 1.0) } else { (group.e, group.share) };
             for i in 0..self.q.len() {
                 group.z[i] = share * (self.x[i] + e * self.q_before[i]);
             }
@@ -415,9 +416,9 @@ impl<'p> PaoliSchatzman<'p> {
             entries.copy_from_slice(metric.entries());
         }
         for group in &self.groups {
-            let e = if self.n == 0 { 0.0 } else { group.e };
+            let share = if self.n == 0 { 1.0 } else { group.share };
             for (&(a, i, j), second) in group.gaps.code.second.iter().zip(&group.gaps.hessians) {
-                let term = self.multipliers[group.first + a] * second / (1.0 + e);
+                let term = share * self.multipliers[group.first + a] * second;
                 entries[i * d + j] -= term;
                 if i != j {
                     entries[j * d + i] -= term;
@@ -438,7 +439,7 @@ impl<'p> PaoliSchatzman<'p> {
 
     /// Fills in node n: velocities on both sides, from the mean velocities of the two steps that meet there.
     fn complete(&mut self, node: &mut Node, contact: bool) {
-        let h = self.h;
+        let rate = 1.0 / self.h;
         node.index = self.n;
         node.t = self.t();
         node.contact = contact;
@@ -448,7 +449,7 @@ impl<'p> PaoliSchatzman<'p> {
         self.p.fill(0.0);
         if contact {
             for (a, &alpha) in self.order.iter().enumerate() {
-                let impulse = self.multipliers[a] / h;
+                let impulse = rate * self.multipliers[a];
                 node.impulses[alpha] = impulse;
                 if impulse > 0.0 {
                     self.rows.add_to(a, impulse, &mut self.p);
@@ -457,10 +458,10 @@ impl<'p> PaoliSchatzman<'p> {
             self.mass.solve(&mut self.p);
         }
         for i in 0..self.q.len() {
-            let gain = self.kick[i] / h - self.p[i];
-            node.v_left[i] = self.advance[i] / h + 0.5 * gain;
+            let gain = rate * self.kick[i] - self.p[i];
+            node.v_left[i] = rate * self.advance[i] + 0.5 * gain;
             node.v_right[i] = node.v_left[i] + self.p[i];
-            node.acceleration[i] = gain / h;
+            node.acceleration[i] = rate * gain;
         }
         if self.n == 0 {
             // The data themselves; a contact at rest only holds what would start to fall.
