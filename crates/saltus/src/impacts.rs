@@ -34,6 +34,7 @@ pub struct Impacts {
     v_after: Vec<f64>,
     energy_change: Vec<f64>,
     residual: Vec<f64>,
+    speed: Vec<f64>,
     approach: Vec<f64>,
     starts: Vec<usize>,
     constraints: Vec<usize>,
@@ -57,8 +58,10 @@ pub struct Impact<'a> {
     pub impulses: &'a [f64],
     /// The change of kinetic energy.
     pub energy_change: f64,
-    /// |v⁺ − law(v⁻)| / |v⁻| in the kinetic metric.
+    /// |v⁺ − law(v⁻)| / |v| in the kinetic metric, |v| being this impact's `speed`.
     pub law_residual: f64,
+    /// |v| in the kinetic metric, the larger of before and after: √(2 × kinetic energy).
+    pub speed: f64,
     /// The gap velocity of the constraint that closes fastest, before the impact (negative).
     pub approach: f64,
 }
@@ -87,6 +90,7 @@ impl Impacts {
             impulses: &self.impulses[acted],
             energy_change: self.energy_change[k],
             law_residual: self.residual[k],
+            speed: self.speed[k],
             approach: self.approach[k],
         }
     }
@@ -226,16 +230,14 @@ impl<'p> Watch<'p> {
         belongs
     }
 
-    /// Closes what is open at the end of a run.
-    pub fn finish(&mut self, node: &Node, impacts: &mut Impacts, contacts: &mut Vec<Contact>) {
-        if self.window.open {
-            self.close(node, impacts);
-        }
+    /// Closes the contacts at the end of a run. False if an impact was in progress: what comes after it is not known.
+    pub fn finish(&mut self, node: &Node, contacts: &mut Vec<Contact>) -> bool {
         for a in 0..self.episodes.len() {
             if self.episodes[a].steps > 0 {
                 self.leave(a, node.t, contacts);
             }
         }
+        !self.window.open
     }
 
     /// A constraint leaves contact: an interval worth telling lasts longer than an impact and its echo.
@@ -296,7 +298,10 @@ impl<'p> Watch<'p> {
             }
             let normal = g.gradients.dot(a, &self.window.acceleration).abs();
             let closing = g.walls[a] + g.gradients.dot(a, &self.v_before);
-            slow &= closing > -SLOW * self.h * normal;
+            // Rounding in positions, divided by the step, is no approach either.
+            let size = g.walls[a].abs() + g.gradients.dot_abs(a, &self.v_before);
+            let rounding = 1e-9 * size + 16.0 * f64::EPSILON / self.h * g.gradients.dot_abs(a, &self.window.q);
+            slow &= closing > -(SLOW * self.h * normal + rounding);
         }
         if slow {
             self.landings += 1;
@@ -307,7 +312,7 @@ impl<'p> Watch<'p> {
             self.window.q[i] += meeting * self.window.v_left[i];
         }
         let t = self.window.t + meeting;
-        let (energy_change, residual) = self.judge(t, meeting - delay);
+        let (energy_change, residual, speed) = self.judge(t, meeting - delay);
         let first = self.acted.iter().map(|&a| self.gaps.walls[a] + self.gaps.gradients.dot(a, &self.v_before));
         let approach = first.fold(f64::INFINITY, f64::min);
         impacts.d = self.v_before.len();
@@ -317,6 +322,7 @@ impl<'p> Watch<'p> {
         impacts.v_after.extend_from_slice(&self.v_after);
         impacts.energy_change.push(energy_change);
         impacts.residual.push(residual);
+        impacts.speed.push(speed);
         impacts.approach.push(approach);
         impacts.starts.push(impacts.constraints.len());
         for &a in &self.acted {
@@ -325,14 +331,14 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// Change of kinetic energy and distance from the law, at the impact's position and instant. On return the
+    /// Change of kinetic energy, distance from the law, and speed, at the impact's position and instant. On return the
     /// velocities are those at the instant of the impact, `shift` after the one where the law was judged.
-    fn judge(&mut self, t: f64, shift: f64) -> (f64, f64) {
+    fn judge(&mut self, t: f64, shift: f64) -> (f64, f64, f64) {
         let q = &self.window.q;
         self.dynamics.evaluate(t, q, &self.v_before);
         self.gaps.kinematics(t, q);
         if self.metric.set(&self.dynamics.mass).is_err() {
-            return (f64::NAN, f64::NAN);
+            return (f64::NAN, f64::NAN, f64::NAN);
         }
         self.rows.clear();
         for (k, &a) in self.acted.iter().enumerate() {
@@ -340,7 +346,7 @@ impl<'p> Watch<'p> {
             self.walls[k] = self.gaps.walls[a];
             self.restitution[k] = self.problem.model().constraints[a].restitution;
         }
-        let size = self.metric.norm_squared(&self.v_before).max(self.metric.norm_squared(&self.v_after));
+        let speed = self.metric.norm_squared(&self.v_before).max(self.metric.norm_squared(&self.v_after)).sqrt();
         self.v_law.copy_from_slice(&self.v_before);
         let law = self.law.apply(&self.metric, &self.rows, &self.walls, &self.restitution, &mut self.v_law);
         // The deviation v⁺ − law(v⁻).
@@ -348,7 +354,7 @@ impl<'p> Watch<'p> {
             *law = v - *law;
         }
         let off = self.metric.norm_squared(&self.v_law).sqrt();
-        let residual = if law.is_ok() { off / size.sqrt().max(f64::MIN_POSITIVE) } else { f64::NAN };
+        let residual = if law.is_ok() { off / speed.max(f64::MIN_POSITIVE) } else { f64::NAN };
         for (v, a) in self.v_before.iter_mut().zip(&self.window.acceleration) {
             *v += shift * a;
         }
@@ -358,6 +364,6 @@ impl<'p> Watch<'p> {
             *v += deviation;
         }
         let change = self.metric.norm_squared(&self.v_after) - self.metric.norm_squared(&self.v_before);
-        (0.5 * change, if law.is_ok() { residual } else { f64::NAN })
+        (0.5 * change, if law.is_ok() { residual } else { f64::NAN }, speed)
     }
 }

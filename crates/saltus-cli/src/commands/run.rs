@@ -225,7 +225,8 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     let what = if model.potential.is_some() { "energy              " } else { "kinetic energy      " };
     out!("{what} {} → {}", number(audit.energy_start, 6), number(audit.energy_end, 6));
     if !run.trajectory.impacts.is_empty() {
-        out!("   lost at impacts: {}", number(audit.energy_lost_at_impacts, 6));
+        let lost = audit.energy_lost_at_impacts;
+        out!("   {} at impacts: {}", if lost < 0.0 { "gained" } else { "lost" }, number(lost.abs(), 6));
     }
     out!("\n");
     if let Some(last) = &summary.last {

@@ -13,7 +13,7 @@ fn columns(problem: &Problem, prefix: &str, suffix: &str) -> String {
 }
 
 fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
-    values.iter().try_for_each(|v| write!(out, ",{v}"))
+    values.iter().try_for_each(|v| write!(out, ",{v:?}"))
 }
 
 /// One row a stored instant: t, q, and both limits of the velocity.
@@ -21,7 +21,7 @@ pub fn trajectory(out: &mut impl Write, problem: &Problem, trajectory: &Trajecto
     let names = |p, s| columns(problem, p, s);
     writeln!(out, "t{}{}{}", names("", ""), names("v_left_", ""), names("v_right_", ""))?;
     for k in 0..trajectory.len() {
-        write!(out, "{}", trajectory.t[k])?;
+        write!(out, "{:?}", trajectory.t[k])?;
         numbers(out, trajectory.q(k))?;
         numbers(out, trajectory.v(k, Side::Left))?;
         numbers(out, trajectory.v(k, Side::Right))?;
@@ -43,7 +43,7 @@ pub fn impacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory)
     for (k, impact) in trajectory.impacts.iter().enumerate() {
         for (&a, impulse) in impact.constraints.iter().zip(impact.impulses) {
             let name = field(&problem.model().constraints[a].name);
-            write!(out, "{},{},{name},{impulse}", k + 1, impact.t)?;
+            write!(out, "{},{:?},{name},{impulse:?}", k + 1, impact.t)?;
             numbers(out, &[impact.approach, impact.energy_change, impact.law_residual])?;
             numbers(out, impact.q)?;
             numbers(out, impact.v_before)?;
