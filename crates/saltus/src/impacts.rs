@@ -117,6 +117,8 @@ pub(crate) struct Watch<'p> {
     /// Impulse of each constraint in the step before; zero if it was not in contact.
     before: Vec<f64>,
     touched: Vec<bool>,
+    /// Whether any constraint is touched.
+    in_contact: bool,
     episodes: Vec<Episode>,
     window: Window,
     v_before: Vec<f64>,
@@ -156,7 +158,7 @@ impl<'p> Watch<'p> {
         let mut gaps = problem.gaps();
         gaps.evaluate(0.0, &problem.model().q0);
         // A constraint that is closed at the start is in contact, not hit.
-        let touched = gaps.values.iter().map(|&f| f <= 1e-12).collect();
+        let touched: Vec<bool> = gaps.values.iter().map(|&f| f <= 1e-12).collect();
         Watch {
             problem,
             scheme,
@@ -170,6 +172,7 @@ impl<'p> Watch<'p> {
             restitution: vec![0.0; m],
             acted: Vec::with_capacity(m),
             before: vec![0.0; m],
+            in_contact: touched.contains(&true),
             touched,
             episodes: vec![Episode::default(); m],
             window: Window {
@@ -189,13 +192,11 @@ impl<'p> Watch<'p> {
 
     /// Takes note of a node. True if it belongs to an impact: its two velocities are then both worth keeping.
     pub fn note(&mut self, node: &Node, impacts: &mut Impacts, contacts: &mut Vec<Contact>) -> bool {
-        if !node.contact && !self.window.open && self.episodes.iter().all(|e| e.steps == 0) {
-            if node.index == 0 {
-                return false;
-            }
-            self.touched.fill(false);
+        // Free flight, the common case: nothing in contact now or in the step before, nothing in progress.
+        if !node.contact && !self.window.open && !self.in_contact {
             return false;
         }
+        self.in_contact = node.contact;
         let fresh = (0..node.impulses.len()).any(|a| node.impulses[a] > 0.0 && !self.touched[a]);
         if fresh {
             if !self.window.open {

@@ -112,7 +112,6 @@ pub fn run(
     let mut watch = Watch::new(problem, options.scheme, step);
     let mut gaps = problem.gaps();
     let mut node = Node::new(d, problem.constraints());
-    let mut mean = vec![0.0; d];
     let mut audit = Audit::default();
     let mut status = Status::Finished;
     let mut done = 0;
@@ -144,21 +143,21 @@ pub fn run(
         let jumps = watch.note(&node, &mut trajectory.impacts, &mut trajectory.contacts);
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity has no jump worth the name.
-            for i in 0..d {
-                mean[i] = 0.5 * (node.v_left[i] + node.v_right[i]);
+            for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
+                *left = 0.5 * (*left + right);
             }
-            node.v_left.copy_from_slice(&mean);
-            node.v_right.copy_from_slice(&mean);
         }
-        if n % every == 0 || jumps || n == steps {
-            trajectory.push(node.t, &node.q, &node.v_left, &node.v_right);
+        if jumps {
+            trajectory.push_jump(node.t, &node.q, &node.v_left, &node.v_right);
+        } else if n % every == 0 || n == steps {
+            trajectory.push(node.t, &node.q, &node.v_left);
         }
     }
     if !watch.finish(&node, &mut trajectory.contacts) {
         warnings.push(format!("the run ends at t = {} in the middle of an impact, which is not listed", node.t));
     }
     if trajectory.t.last().is_some_and(|&t| t < done as f64 * step) {
-        trajectory.push(node.t, &node.q, &node.v_left, &node.v_right);
+        trajectory.push(node.t, &node.q, &node.v_left);
     }
     audit.landings = watch.landings;
     close_audit(problem, &trajectory, &mut audit);

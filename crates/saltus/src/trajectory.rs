@@ -34,7 +34,11 @@ pub struct Trajectory {
     /// The stored instants.
     pub t: Vec<f64>,
     q: Vec<f64>,
-    v_left: Vec<f64>,
+    /// Left limits of the velocity.
+    v: Vec<f64>,
+    /// Which stored instants have another right limit, in order …
+    jumps: Vec<usize>,
+    /// … and what it is.
     v_right: Vec<f64>,
     /// The impacts: instants at which the velocity jumps.
     pub impacts: Impacts,
@@ -50,7 +54,7 @@ impl Trajectory {
 
     /// Bytes taken by `samples` stored instants.
     pub fn bytes(d: usize, samples: u64) -> u64 {
-        samples.saturating_mul(8 * (1 + 3 * d as u64))
+        samples.saturating_mul(8 * (1 + 2 * d as u64))
     }
 
     /// Sets memory aside; false if there is not enough.
@@ -58,15 +62,23 @@ impl Trajectory {
         let many = samples.saturating_mul(self.d);
         self.t.try_reserve(samples).is_ok()
             && self.q.try_reserve(many).is_ok()
-            && self.v_left.try_reserve(many).is_ok()
-            && self.v_right.try_reserve(many).is_ok()
+            && self.v.try_reserve(many).is_ok()
     }
 
-    pub(crate) fn push(&mut self, t: f64, q: &[f64], v_left: &[f64], v_right: &[f64]) {
+    /// Appends an instant at which the velocity is continuous.
+    pub(crate) fn push(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.t.push(t);
         self.q.extend_from_slice(q);
-        self.v_left.extend_from_slice(v_left);
-        self.v_right.extend_from_slice(v_right);
+        self.v.extend_from_slice(v);
+    }
+
+    /// Appends an instant at which it may jump.
+    pub(crate) fn push_jump(&mut self, t: f64, q: &[f64], v_left: &[f64], v_right: &[f64]) {
+        if v_left != v_right {
+            self.jumps.push(self.t.len());
+            self.v_right.extend_from_slice(v_right);
+        }
+        self.push(t, q, v_left);
     }
 
     /// Number of degrees of freedom.
@@ -91,11 +103,11 @@ impl Trajectory {
 
     /// A limit of the velocity at stored instant `k`.
     pub fn v(&self, k: usize, side: Side) -> &[f64] {
-        let all = match side {
-            Side::Left => &self.v_left,
-            Side::Right => &self.v_right,
-        };
-        &all[k * self.d..(k + 1) * self.d]
+        let d = self.d;
+        match (side, self.jumps.binary_search(&k)) {
+            (Side::Right, Ok(jump)) => &self.v_right[jump * d..(jump + 1) * d],
+            _ => &self.v[k * d..(k + 1) * d],
+        }
     }
 
     /// All positions, one instant after another.
@@ -104,11 +116,8 @@ impl Trajectory {
     }
 
     /// All velocities of one side, one instant after another.
-    pub fn velocities(&self, side: Side) -> &[f64] {
-        match side {
-            Side::Left => &self.v_left,
-            Side::Right => &self.v_right,
-        }
+    pub fn velocities(&self, side: Side) -> impl Iterator<Item = f64> + '_ {
+        (0..self.len()).flat_map(move |k| self.v(k, side).iter().copied())
     }
 
     /// Position and velocity at any time, interpolated by the cubic that has the stored positions and the one-sided
@@ -156,9 +165,9 @@ mod tests {
     #[test]
     fn interpolation_has_the_data_at_the_ends_and_keeps_jumps() {
         let mut motion = Trajectory::new(1);
-        motion.push(0.0, &[1.0], &[-1.0], &[-1.0]);
-        motion.push(1.0, &[0.0], &[-1.0], &[0.5]);
-        motion.push(2.0, &[0.5], &[0.5], &[0.5]);
+        motion.push(0.0, &[1.0], &[-1.0]);
+        motion.push_jump(1.0, &[0.0], &[-1.0], &[0.5]);
+        motion.push_jump(2.0, &[0.5], &[0.5], &[0.5]);
         assert_eq!(motion.at(1.0, Side::Left), Some((vec![0.0], vec![-1.0])));
         assert_eq!(motion.at(1.0, Side::Right), Some((vec![0.0], vec![0.5])));
         assert_eq!(motion.at(0.75, Side::Right), Some((vec![0.25], vec![-1.0])));
@@ -172,7 +181,7 @@ mod tests {
         let mut motion = Trajectory::new(1);
         for t in [0.0, 0.5] {
             let v = [3.0 - 4.0 * t];
-            motion.push(t, &[1.0 + 3.0 * t - 2.0 * t * t], &v, &v);
+            motion.push(t, &[1.0 + 3.0 * t - 2.0 * t * t], &v);
         }
         let (q, v) = motion.at(0.2, Side::Left).expect("inside");
         assert!((q[0] - (1.0 + 0.6 - 0.08)).abs() < 1e-15 && (v[0] - 2.2).abs() < 1e-14);

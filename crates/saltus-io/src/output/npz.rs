@@ -12,8 +12,8 @@ pub fn write<W: Write + Seek>(out: W, problem: &Problem, trajectory: &Trajectory
     let (n, d) = (trajectory.len() as u64, trajectory.dimension() as u64);
     array(&mut zip, "t", &[n], trajectory.t.iter().copied())?;
     array(&mut zip, "q", &[n, d], trajectory.positions().iter().copied())?;
-    array(&mut zip, "v_left", &[n, d], trajectory.velocities(Side::Left).iter().copied())?;
-    array(&mut zip, "v_right", &[n, d], trajectory.velocities(Side::Right).iter().copied())?;
+    array(&mut zip, "v_left", &[n, d], trajectory.velocities(Side::Left))?;
+    array(&mut zip, "v_right", &[n, d], trajectory.velocities(Side::Right))?;
     let impacts = &trajectory.impacts;
     let k = impacts.len() as u64;
     array(&mut zip, "impact_t", &[k], impacts.iter().map(|i| i.t))?;

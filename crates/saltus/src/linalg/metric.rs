@@ -96,7 +96,7 @@ impl Metric {
     /// Overwrites `x` with M⁻¹ x.
     pub fn solve(&self, x: &mut [f64]) {
         match self {
-            Metric::Diagonal { inverse, .. } => x.iter_mut().zip(inverse).for_each(|(x, i)| *x *= i),
+            Metric::Diagonal { inverse, .. } => super::each(inverse.len(), |i| x[i] *= inverse[i]),
             Metric::Full { d, factor, .. } => {
                 cholesky::forward(factor, *d, *d, x);
                 cholesky::backward(factor, *d, *d, x);

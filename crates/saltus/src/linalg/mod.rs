@@ -20,3 +20,28 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn max_abs(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })
 }
+
+/// Calls `f` for 0, 1, …, d − 1. One degree of freedom, the most frequent case, goes without a loop: setting up a
+/// vectorised one costs more than the work in it.
+#[inline(always)]
+pub(crate) fn each(d: usize, mut f: impl FnMut(usize)) {
+    if d == 1 {
+        f(0);
+    } else {
+        (0..d).for_each(f);
+    }
+}
+
+/// y += s x.
+#[inline]
+pub(crate) fn add(y: &mut [f64], s: f64, x: &[f64]) {
+    let x = &x[..y.len()];
+    each(y.len(), |i| y[i] += s * x[i]);
+}
+
+/// y = x.
+#[inline]
+pub(crate) fn copy(y: &mut [f64], x: &[f64]) {
+    let x = &x[..y.len()];
+    if y.len() == 1 { y[0] = x[0] } else { y.copy_from_slice(x) }
+}

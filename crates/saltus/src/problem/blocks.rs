@@ -1,6 +1,7 @@
 //! Programs whose outputs fall into blocks (a matrix, a vector), where constant entries are filled in once and
 //! only the others are computed: a constant mass matrix or the gradient of a flat wall costs nothing in a step.
 
+use crate::linalg::copy;
 use saltus_expr::{Graph, MissingInput, NodeId, Program, Scalar};
 use std::sync::Arc;
 
@@ -70,7 +71,7 @@ impl Evaluator {
         inputs[0] = t;
         let mut at = 1;
         for v in vectors {
-            inputs[at..at + v.len()].copy_from_slice(v);
+            copy(&mut inputs[at..at + v.len()], v);
             at += v.len();
         }
         self.scalar.run();

@@ -18,7 +18,7 @@
 //! cases with exact solutions.
 
 use super::{Forcing, Node, Scheme, Settings, Stepper};
-use crate::linalg::{Metric, Rows, max_abs};
+use crate::linalg::{Metric, Rows, add, copy, each, max_abs};
 use crate::problem::{Dynamics, Gaps};
 use crate::project::{Polyhedron, ProjectionError};
 use crate::{Problem, Reason, SetupError};
@@ -253,9 +253,9 @@ impl<'p> PaoliSchatzman<'p> {
             self.set_mass()?;
             // A motion that starts from q0, v0 has had half a step of acceleration at t1.
             let share = if self.n == 0 { 0.5 } else { 1.0 };
-            for (k, g) in self.kick.iter_mut().zip(&self.dynamics.g) {
-                *k = share * self.h * self.h * g;
-            }
+            let factor = share * self.h * self.h;
+            let (kick, g) = (&mut self.kick, &self.dynamics.g);
+            each(kick.len(), |i| kick[i] = factor * g[i]);
             self.mass.solve(&mut self.kick);
         } else {
             let mut iterations = 0;
@@ -273,9 +273,8 @@ impl<'p> PaoliSchatzman<'p> {
                 }
             }
         }
-        self.free.copy_from_slice(&self.kick);
-        self.place();
-        self.not_finite().map_or(Ok(()), Err)
+        copy(&mut self.free, &self.kick);
+        if self.place() { Ok(()) } else { Err(self.not_finite().unwrap_or(Reason::Force { iterations: 0 })) }
     }
 
     fn not_finite(&self) -> Option<Reason> {
@@ -283,11 +282,15 @@ impl<'p> PaoliSchatzman<'p> {
         Some(Reason::NotFinite { coordinate: self.coordinate(bad) })
     }
 
-    /// x = qⁿ + (advance + kick).
-    fn place(&mut self) {
-        for i in 0..self.q.len() {
-            self.x[i] = self.q[i] + (self.advance[i] + self.kick[i]);
-        }
+    /// x = qⁿ + (advance + kick); false if that is not a finite number.
+    fn place(&mut self) -> bool {
+        let mut finite = true;
+        let (x, q, advance, kick) = (&mut self.x, &self.q, &self.advance, &self.kick);
+        each(q.len(), |i| {
+            x[i] = q[i] + (advance[i] + kick[i]);
+            finite &= x[i].is_finite();
+        });
+        finite
     }
 
     /// Evaluates the constraints c = (1+e) f(t̄, (x + e qⁿ⁻¹)/(1+e)), whose gradient in x is ∇f, and what `what` asks for.
@@ -295,18 +298,16 @@ impl<'p> PaoliSchatzman<'p> {
         let t = self.t();
         for group in &mut self.groups {
             let (e, share) = if self.n == 0 { (0.0, 1.0) } else { (group.e, group.share) };
-            for i in 0..self.q.len() {
-                group.z[i] = share * (self.x[i] + e * self.q_before[i]);
-            }
+            let (z, x, before) = (&mut group.z, &self.x, &self.q_before);
+            each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
             let t = t + self.h * (1.0 - e) * share;
             match what {
                 Look::Values => group.gaps.evaluate(t, &group.z),
                 Look::Gradients => group.gaps.linearise(t, &group.z),
                 Look::Curvature => group.gaps.second_order(t, &group.z),
             }
-            for (slack, f) in self.slack[group.first..].iter_mut().zip(&group.gaps.values) {
-                *slack = (1.0 + e) * f;
-            }
+            let (slack, f) = (&mut self.slack[group.first..], &group.gaps.values);
+            each(f.len(), |a| slack[a] = (1.0 + e) * f[a]);
             if !matches!(what, Look::Values) {
                 let values = &group.gaps.gradients.values;
                 self.rows.values[group.entries..group.entries + values.len()].copy_from_slice(values);
@@ -393,7 +394,10 @@ impl<'p> PaoliSchatzman<'p> {
             last = size;
             if size <= self.tolerance() {
                 self.place();
-                return self.not_finite().map_or(Ok(()), Err);
+                return Ok(());
+            }
+            if !size.is_finite() {
+                return Err(self.not_finite().unwrap_or(Reason::Force { iterations: iteration }));
             }
         }
         let worst = (0..self.slack.len()).min_by(|&a, &b| self.slack[a].total_cmp(&self.slack[b])).unwrap_or(0);
@@ -443,10 +447,11 @@ impl<'p> PaoliSchatzman<'p> {
         node.index = self.n;
         node.t = self.t();
         node.contact = contact;
-        node.q.copy_from_slice(&self.q);
-        node.impulses.fill(0.0);
+        copy(&mut node.q, &self.q);
         // The jump M⁻¹ Σ P ∇f, with P = μ/h.
-        self.p.fill(0.0);
+        let p = &mut self.p;
+        each(p.len(), |i| p[i] = 0.0);
+        each(node.impulses.len(), |a| node.impulses[a] = 0.0);
         if contact {
             for (a, &alpha) in self.order.iter().enumerate() {
                 let impulse = rate * self.multipliers[a];
@@ -457,12 +462,15 @@ impl<'p> PaoliSchatzman<'p> {
             }
             self.mass.solve(&mut self.p);
         }
-        for i in 0..self.q.len() {
-            let gain = rate * self.kick[i] - self.p[i];
-            node.v_left[i] = rate * self.advance[i] + 0.5 * gain;
-            node.v_right[i] = node.v_left[i] + self.p[i];
-            node.acceleration[i] = rate * gain;
-        }
+        let d = self.q.len();
+        let (kick, advance, jump) = (&self.kick[..d], &self.advance[..d], &self.p[..d]);
+        let (left, right, acceleration) = (&mut node.v_left[..d], &mut node.v_right[..d], &mut node.acceleration[..d]);
+        each(d, |i| {
+            let gain = rate * kick[i] - jump[i];
+            left[i] = rate * advance[i] + 0.5 * gain;
+            right[i] = left[i] + jump[i];
+            acceleration[i] = rate * gain;
+        });
         if self.n == 0 {
             // The data themselves; a contact at rest only holds what would start to fall.
             node.v_left.copy_from_slice(&self.problem.model().v0);
@@ -480,13 +488,6 @@ enum Look {
     Curvature,
 }
 
-/// y += s x.
-fn add(y: &mut [f64], s: f64, x: &[f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += s * x;
-    }
-}
-
 impl Stepper for PaoliSchatzman<'_> {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         self.free_flight()?;
@@ -498,11 +499,10 @@ impl Stepper for PaoliSchatzman<'_> {
         // On to the next node; the kick of free flight is the best guess for the next one.
         add(&mut self.advance, 1.0, &self.kick);
         std::mem::swap(&mut self.q_before, &mut self.q);
-        self.q.copy_from_slice(&self.x);
+        copy(&mut self.q, &self.x);
         let scale = if self.n == 0 { 2.0 } else { 1.0 };
-        for (kick, free) in self.kick.iter_mut().zip(&self.free) {
-            *kick = scale * free;
-        }
+        let (kick, free) = (&mut self.kick, &self.free);
+        each(kick.len(), |i| kick[i] = scale * free[i]);
         self.n += 1;
         Ok(())
     }
