@@ -379,11 +379,13 @@ impl Build<'_> {
             };
             let Some(Meaning::Coordinate { first, family: of }) = self.names.get(name) else {
                 let known = self.text.coordinates.iter().map(|c| c.name.text.as_str());
-                let help = nearest(name, known).map(|n| format!("did you mean `{n}`?"));
-                let mut error = SetupError::new(format!("`{name}` is not a coordinate"))
-                    .at(target.span.clone(), "forces act on coordinates");
-                error.help = help;
-                return Err(error);
+                let help = match nearest(name, known.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the coordinates are: `{}`", known.take(12).collect::<Vec<_>>().join("`, `")),
+                };
+                return Err(SetupError::new(format!("`{name}` is not a coordinate"))
+                    .at(target.span.clone(), "forces act on coordinates")
+                    .help(help));
             };
             let (first, of) = (*first, of.clone());
             let members: Vec<(i64, Locals)> = match (&of, &family, index.as_slice()) {

@@ -45,7 +45,7 @@ const MAX_DEPTH: usize = 100;
 
 /// All names of a model.
 pub struct Names {
-    meanings: BTreeMap<String, (Meaning, Span)>,
+    meanings: BTreeMap<String, Meaning>,
     known: BTreeMap<(String, Option<i64>), NodeId>,
     /// Names being worked out right now, outermost first: meeting one again is a cycle.
     pending: Vec<(String, Option<i64>)>,
@@ -87,19 +87,24 @@ impl Names {
             let message = format!("`{name}` is a word of the expression language");
             return Err(error(message, span, "reserved", Some("choose another name".into())));
         }
-        if let Some((_, first)) = self.meanings.get(name) {
-            // Overrides and files both point here; the earlier place tells the person which two collide.
+        if let Some(first) = self.meanings.get(name) {
+            let kind = match first {
+                Meaning::Parameter { .. } => "a parameter",
+                Meaning::Coordinate { .. } => "a coordinate",
+                Meaning::Definition { .. } => "a definition",
+                Meaning::Input(_) => "an input",
+            };
             let message = format!("the name `{name}` is used twice");
-            let help = format!("it was first used at byte {}; names are shared by all sections", first.start);
+            let help = format!("it is already the name of {kind}; parameters, inputs, coordinates and definitions share names");
             return Err(error(message, span, "second use", Some(help)));
         }
-        self.meanings.insert(name.to_string(), (meaning, span.clone()));
+        self.meanings.insert(name.to_string(), meaning);
         Ok(())
     }
 
     /// The meaning of a name, if it has one.
     pub fn get(&self, name: &str) -> Option<&Meaning> {
-        self.meanings.get(name).map(|(meaning, _)| meaning)
+        self.meanings.get(name)
     }
 
     fn unknown(&self, name: &str, span: &Span) -> ExprError {
@@ -192,7 +197,7 @@ impl Scope for Names {
                 _ => Err(error("`t` has no index and no velocity".into(), span, "plain `t` only", None)),
             };
         }
-        let Some((meaning, _)) = self.meanings.get(name) else {
+        let Some(meaning) = self.meanings.get(name) else {
             return Err(self.unknown(name, span));
         };
         if velocity && !matches!(meaning, Meaning::Coordinate { .. }) {
@@ -235,7 +240,7 @@ impl Scope for Names {
         args: &[NodeId],
         span: &Span,
     ) -> Option<Result<NodeId, ExprError>> {
-        let (meaning, _) = self.meanings.get(name)?;
+        let meaning = self.meanings.get(name)?;
         Some(match (meaning, args) {
             (Meaning::Input(table), &[x]) => Ok(graph.table(table.clone(), x)),
             (Meaning::Input(_), _) => {
@@ -249,7 +254,7 @@ impl Scope for Names {
     }
 
     fn functions(&self) -> Vec<String> {
-        let inputs = self.meanings.iter().filter(|(_, (m, _))| matches!(m, Meaning::Input(_)));
+        let inputs = self.meanings.iter().filter(|(_, m)| matches!(m, Meaning::Input(_)));
         inputs.map(|(name, _)| name.clone()).collect()
     }
 }

@@ -1,0 +1,215 @@
+//! The program as a person uses it.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn saltus(args: &[&str]) -> Output {
+    Command::cargo_bin("saltus").expect("built").args(args).output().expect("ran")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = saltus(args);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", stderr(&output)))
+}
+
+#[test]
+fn every_shipped_model_runs_and_keeps_its_promises() {
+    let list = stdout(&saltus(&["models"]));
+    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models")).expect("models/").count();
+    let names: Vec<&str> = list.lines().filter(|l| l.starts_with("  ")).filter_map(|l| l.split_whitespace().next()).collect();
+    assert_eq!(names.len(), files, "every file in models/ is shipped");
+    for name in names {
+        let run = json(&["run", name, "--json"]);
+        assert_eq!(run["status"], "finished", "{name}");
+        assert_eq!(run["warnings"], Value::Array(vec![]), "{name}");
+        let step = run["step"].as_f64().expect("step");
+        let number = |key: &str| run["audit"][key].as_f64().unwrap_or_else(|| panic!("{name}: {key}"));
+        // A violation is at most what one step can do: the step times the speed, of order one to ten here.
+        assert!(number("max_violation") < 10.0 * step, "{name}");
+        assert!(number("worst_law_residual") < 0.02, "{name}");
+        assert!(number("energy_end").is_finite());
+    }
+}
+
+#[test]
+fn the_summary_tells_what_happened() {
+    let output = saltus(&["run", "ball-gravity", "--set", "e=0.5", "--end", "2"]);
+    let text = stdout(&output);
+    assert!(output.status.success());
+    for piece in ["Ball dropped on a floor", "paoli-schatzman, h = 0.001", "2000 steps", "impacts", "floor", "0.45152", "contact with floor from", "largest violation", "impact law residual", "energy", "final state"] {
+        assert!(text.contains(piece), "`{piece}` in\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'), "colours only on a terminal");
+}
+
+#[test]
+fn json_has_the_promised_fields() {
+    let run = json(&["run", "ball-gravity", "--json", "--set", "e=0.5", "--step", "1e-4", "--end", "1.2"]);
+    for key in ["model", "scheme", "step", "end", "steps", "wall_s", "warnings"] {
+        assert!(!run[key].is_null(), "{key}");
+    }
+    assert_eq!(run["steps"], 12000);
+    assert_eq!(run["final"]["t"], 1.2);
+    assert_eq!(run["impacts"]["count"], 3);
+    let first = &run["impacts"]["first"][0];
+    assert!((first["t"].as_f64().expect("t") - 0.451_523_640_985_730_9).abs() < 1e-6);
+    assert_eq!(first["constraints"], serde_json::json!(["floor"]));
+    let (before, after) = (first["v_before"][0].as_f64().expect("v"), first["v_after"][0].as_f64().expect("v"));
+    assert!((after + 0.5 * before).abs() < 1e-9);
+    assert!((first["impulse"][0].as_f64().expect("P") - 1.5 * 4.4294).abs() < 1e-2);
+    for key in ["max_violation", "energy_start", "energy_end", "worst_law_residual"] {
+        assert!(run["audit"][key].is_number(), "{key}");
+    }
+}
+
+#[test]
+fn out_writes_files_that_agree() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("a/b");
+    let output = saltus(&["run", "rod", "--out", out.to_str().expect("UTF-8"), "--end", "0.6"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut names: Vec<String> =
+        fs::read_dir(&out).expect("made").map(|f| f.expect("entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    assert_eq!(names, ["impacts.csv", "run.json", "trajectory.csv", "trajectory.npz"]);
+    let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
+    assert_eq!(record["model_text"].as_str(), Some(include_str!("../../../models/rod.toml")));
+    assert_eq!(record["model_sha256"].as_str().map(str::len), Some(64));
+    let table = fs::read_to_string(out.join("trajectory.csv")).expect("read");
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("t,x,s,theta,v_left_x,v_left_s,v_left_theta,v_right_x,v_right_s,v_right_theta"));
+    assert_eq!(lines.clone().count(), 6001);
+    let last: Vec<f64> = lines.last().expect("rows").split(',').map(|x| x.parse().expect("number")).collect();
+    assert_eq!(last[3], record["summary"]["final"]["q"][2].as_f64().expect("theta"));
+    // The archive holds the same numbers: its q array ends with the last row of the table.
+    let archive = fs::read(out.join("trajectory.npz")).expect("read");
+    let tail: Vec<u8> = last[1..4].iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(archive.starts_with(b"PK") && archive.windows(tail.len()).any(|w| w == tail));
+    let impacts = fs::read_to_string(out.join("impacts.csv")).expect("read");
+    assert_eq!(impacts.lines().count() as u64 - 1, record["summary"]["impacts"]["count"].as_u64().expect("count"));
+}
+
+#[test]
+fn a_typo_is_shown_with_its_place_and_a_suggestion() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("ball.toml");
+    let text = include_str!("../../../models/ball-gravity.toml").replace("m*g*y\"", "m*gg*y\"");
+    fs::write(&path, &text).expect("written");
+    let name = path.to_str().expect("UTF-8");
+    let output = saltus(&["run", name]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = stderr(&output);
+    let line = text.lines().position(|l| l.contains("gg")).expect("there") + 1;
+    for piece in ["unknown name `gg`", "potential = \"m*gg*y\"", "did you mean `g`?", &format!("ball.toml:{line}:")] {
+        assert!(shown.contains(piece), "`{piece}` in\n{shown}");
+    }
+    let error = json(&["run", name, "--json"]);
+    assert_eq!(error["error"]["line"], line);
+    assert_eq!(error["error"]["column"], 16);
+}
+
+#[test]
+fn wrong_calls_are_answered() {
+    for (args, pieces) in [
+        (&["run", "bal-gravity"][..], &["no file and no shipped model", "ball-gravity"][..]),
+        (&["run", "no/such/file.toml"], &["no such file"]),
+        (&["run", "ball", "--scheme", "paoli"], &["there is no scheme `paoli`", "paoli-schatzman"]),
+        (&["run", "ball", "--step", "0"], &["positive"]),
+        (&["run", "ball", "--step", "-1"], &["positive"]),
+        (&["run", "ball", "--step", "nan"], &["positive"]),
+        (&["run", "ball", "--end", "inf"], &["positive"]),
+        (&["run", "ball", "--set", "e"], &["NAME=VALUE"]),
+        (&["run", "ball", "--set", "f=1"], &["no parameter `f`"]),
+        (&["run", "ball", "--set", "e=2"], &["outside [0, 1]"]),
+        (&["run", "ball", "--every", "0"], &["0"]),
+        (&["run", "ball", "--forcing", "mean"], &["centred, averaged"]),
+        (&["run", "ball", "--step", "1e-12"], &["--every"]),
+        (&["models", "balls"], &["did you mean"]),
+        (&["run", "/"], &["directory"]),
+    ] {
+        let output = saltus(args);
+        assert!(!output.status.success(), "{args:?}");
+        let shown = stderr(&output);
+        assert!(pieces.iter().all(|p| shown.contains(p)), "{args:?}: {shown}");
+        assert!(!shown.contains("panicked"), "{shown}");
+    }
+}
+
+#[test]
+fn a_new_model_runs_as_it_is_and_is_never_overwritten() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let here = |args: &[&str]| Command::cargo_bin("saltus").expect("built").args(args).current_dir(dir.path()).output().expect("ran");
+    assert!(here(&["new", "slope"]).status.success());
+    let run = here(&["run", "slope.toml", "--json"]);
+    let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    assert_eq!((run["status"].as_str(), run["title"].as_str()), (Some("finished"), Some("slope")));
+    assert!(run["impacts"]["count"].as_u64().expect("count") > 2);
+    fs::write(dir.path().join("slope.toml"), "mine").expect("written");
+    let again = here(&["new", "slope"]);
+    assert!(!again.status.success() && stderr(&again).contains("exists already"));
+    assert_eq!(fs::read_to_string(dir.path().join("slope.toml")).expect("read"), "mine");
+}
+
+#[test]
+fn steps_that_do_not_fit_the_end_are_said() {
+    let run = json(&["run", "ball", "--json", "--step", "0.07", "--end", "1"]);
+    assert_eq!(run["steps"], 15);
+    assert!(run["warnings"][0].as_str().expect("a warning").contains("does not divide"));
+    assert_eq!(run["final"]["t"].as_f64().map(|t| (t * 1e12).round()), Some(1e12));
+}
+
+#[test]
+fn a_failed_run_writes_what_it_has() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = dir.path().join("crush.toml");
+    fs::write(
+        &model,
+        "[coordinates]\nx = { position = 0.5 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[[constraint]]\nname = \"left\"\ngap = \"x\"\n\
+         [[constraint]]\nname = \"right\"\ngap = \"1 - t - x\"\n[impact]\nrestitution = 0\n[run]\nstep = 1e-3\nend = 2\n",
+    )
+    .expect("written");
+    let out = dir.path().join("out");
+    let output = saltus(&["run", model.to_str().expect("UTF-8"), "--out", out.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(run["status"], "failed");
+    assert!(run["message"].as_str().expect("message").contains("leave no room"));
+    let rows = fs::read_to_string(out.join("trajectory.csv")).expect("written").lines().count();
+    assert!((990..=1003).contains(&rows), "{rows}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_cleanly_with_what_was_computed() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("out");
+    let binary = assert_cmd::cargo::cargo_bin("saltus");
+    let child = std::process::Command::new(binary)
+        .args(["run", "rocking-block", "--step", "1e-8", "--every", "100000", "--json", "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    std::thread::sleep(Duration::from_millis(700));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    let asked = Instant::now();
+    let output = child.wait_with_output().expect("ended");
+    assert!(asked.elapsed() < Duration::from_secs(20));
+    assert_eq!(output.status.code(), Some(130));
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(run["status"], "interrupted");
+    assert!(run["steps"].as_u64().expect("steps") > 0);
+    assert!(Path::new(&out).join("trajectory.npz").exists());
+}

@@ -1,0 +1,270 @@
+//! Every mistake is answered with what is wrong, the place in the file, and what to do.
+
+use proptest::prelude::*;
+use saltus_io::{FileError, ModelFile};
+use std::path::Path;
+
+const GOOD: &str = r#"
+title = "Ball"
+
+[parameters]
+m = 1.0
+g = 9.81
+
+[coordinates]
+y = { position = 1.0, velocity = 0.0 }
+
+[definitions]
+height = "y"
+
+[dynamics]
+kinetic = "m*y'^2/2"
+potential = "m*g*y"
+
+[dynamics.force]
+y = "-0.1*y'"
+
+[[constraint]]
+name = "floor"
+gap = "height"
+
+[impact]
+restitution = 0.8
+
+[run]
+step = 1e-3
+end = 3.0
+"#;
+
+fn load(text: &str) -> Result<(), FileError> {
+    ModelFile::parse("test.toml", text, Path::new(""))?.problem(&[]).map(|_| ())
+}
+
+#[test]
+fn the_good_one_is_good() {
+    load(GOOD).expect("no mistake here");
+}
+
+/// Replaces a piece of the good model; checks the message, the marked text, and that there is help where it is due.
+fn mistake(from: &str, to: &str, message: &str, marked: &str, help: &str) {
+    assert!(GOOD.contains(from), "{from}");
+    let text = GOOD.replacen(from, to, 1);
+    let error = load(&text).expect_err(&format!("`{to}` should be refused"));
+    let shown = format!("{}\n{:?}", error.error.message, error.error);
+    assert!(error.error.message.contains(message), "wanted `{message}`: {shown}");
+    let span = error.error.span.clone().unwrap_or_else(|| panic!("no place: {shown}"));
+    assert_eq!(error.text.get(span), Some(marked), "{shown}");
+    assert!(help.is_empty() || error.error.help.is_some_and(|h| h.contains(help)), "wanted help `{help}`: {shown}");
+}
+
+#[test]
+fn mistakes_in_names_and_keys() {
+    mistake("kinetic =", "kinetick =", "unknown key `kinetick`", "kinetick", "`kinetic`");
+    mistake("position = 1.0", "positoin = 1.0", "unknown key `positoin`", "positoin", "`position`");
+    mistake("[impact]", "[impcat]", "unknown key `impcat`", "impcat", "`impact`");
+    mistake("m*g*y", "m*G*y", "unknown name `G`", "G", "`g`");
+    mistake("gap = \"height\"", "gap = \"hieght\"", "unknown name `hieght`", "hieght", "`height`");
+    mistake("y = \"-0.1*y'\"", "z = \"-0.1*y'\"", "`z` is not a coordinate", "z", "`y`");
+    mistake("height = \"y\"", "m = \"y\"", "used twice", "m", "");
+    mistake("height = \"y\"", "sin = \"y\"", "`sin` is a word of the expression language", "sin", "");
+    mistake("height = \"y\"", "t = \"y\"", "`t` is a word", "t", "");
+    mistake("m = 1.0\n", "m = 1.0\nm = 2.0\n", "not valid TOML", "m", "");
+    mistake("step = 1e-3", "scheme = \"paoli-schatzmann\"", "no scheme `paoli-schatzmann`", "\"paoli-schatzmann\"", "`paoli-schatzman`");
+}
+
+#[test]
+fn mistakes_in_expressions() {
+    mistake("m*g*y", "m*g*atan2(y)", "atan2", "atan2(y)", "");
+    mistake("m*g*y", "m*g*(y", "", "(", "");
+    mistake("m*g*y", "m g*y", "without an operator", "m g", "m*g");
+    mistake("m*g*y", "m*g*y'", "potential may not depend on velocities", "m*g*y'", "force");
+    mistake("gap = \"height\"", "gap = \"height == 0\"", "bilateral constraints", "height == 0", "unilateral");
+    mistake("gap = \"height\"", "gap = \"height >= 0\"", "not a comparison", "height >= 0", "gap = \"x - a\"");
+    mistake("gap = \"height\"", "gap = \"y'\"", "gap may not depend on velocities", "y'", "");
+    mistake("gap = \"height\"", "gap = \"1 + t\"", "does not depend on any coordinate", "1 + t", "");
+    mistake("height = \"y\"", "height = \"y + low\"\nlow = \"height/2\"", "defined by itself", "height", "");
+    mistake("m*y'^2/2", "m*y'^3/2", "not quadratic in the velocities", "m*y'^3/2", "");
+    mistake("g = 9.81", "g = \"y*2\"", "the coordinate `y` cannot be used here", "y", "");
+    mistake("g = 9.81", "g = \"1/0\"", "division by zero", "0", "");
+    mistake("g = 9.81", "g = nan", "finite", "nan", "");
+    mistake("g = 9.81", "g = true", "number or an expression", "true", "");
+    mistake("m = 1.0", "m = [1.0, 2.0]", "`m` is a family", "m", "");
+}
+
+#[test]
+fn mistakes_in_the_mechanics() {
+    mistake("restitution = 0.8", "restitution = 1.5", "outside [0, 1]", "1.5", "energy");
+    mistake("restitution = 0.8", "restitution = -0.1", "outside [0, 1]", "-0.1", "");
+    mistake("restitution = 0.8", "", "has no restitution", "\"floor\"", "[impact]");
+    mistake("position = 1.0", "position = -1.0", "outside the constraint `floor`", "height", "sign");
+    mistake("position = 1.0, velocity = 0.0", "position = 0.0, velocity = -1.0", "not admissible at `floor`", "height", "");
+    mistake("m = 1.0", "m = 0.0", "not positive definite", "m*y'^2/2", "mass");
+    mistake("m = 1.0", "m = -1.0", "not positive definite", "m*y'^2/2", "");
+    mistake("kinetic = \"m*y'^2/2\"", "mass = [[\"m\", \"0\"]]", "1 rows of 1 entries", "[[\"m\", \"0\"]]", "");
+    mistake("step = 1e-3", "step = 0", "must be positive", "0", "");
+    mistake("step = 1e-3", "step = -1e-3", "must be positive", "-1e-3", "");
+    mistake("end = 3.0", "end = \"3*t\"", "the time `t` cannot be used here", "t", "");
+    mistake("gap = \"height\"", "gap = \"(y - 1)^2\"", "no gradient", "(y - 1)^2", "distance");
+    mistake("gap = \"height\"", "gap = \"sqrt(y - 2)\"", "not a number at the start", "sqrt(y - 2)", "");
+}
+
+#[test]
+fn an_asymmetric_mass_matrix_names_the_entries() {
+    let text = r#"
+[coordinates]
+a = { position = 0 }
+b = { position = 0 }
+[dynamics]
+mass = [["2", "cos(a)"], ["sin(a + pi/2) + 0.1", "2"]]
+"#;
+    let error = load(text).expect_err("asymmetric");
+    assert!(error.error.message.contains("not symmetric"));
+    assert!(error.error.label.contains("row 2, column 1"), "{}", error.error.label);
+    // Two texts of one function are fine.
+    load(&text.replace(" + 0.1", "")).expect("symmetric");
+}
+
+#[test]
+fn families_and_their_mistakes() {
+    let text = r#"
+[parameters]
+n = 3
+[coordinates]
+x = { for = "i = 1..n", position = "i", velocity = 0 }
+[dynamics]
+kinetic = "sum(i = 1..n, x[i]'^2/2)"
+[dynamics.force]
+x = { for = "i = 2..n", value = "x[i-1] - x[i]" }
+"x[1]" = "-x[1]"
+[[constraint]]
+name = "pair"
+for = "i = 1..n-1"
+gap = "x[i+1] - x[i] - 0.1"
+[impact]
+restitution = 0
+[run]
+step = 1e-2
+end = 1
+"#;
+    load(text).expect("good");
+    for (from, to, message, marked) in [
+        ("i = 1..n-1", "i = 1..n", "`x[4]` is outside the family", "x[i+1]"),
+        ("\"x[1]\" = \"-x[1]\"", "\"x[4]\" = \"0\"", "`x[4]` is outside", "x[4]"),
+        ("x = { for = \"i = 2..n\", value = \"x[i-1] - x[i]\" }", "x = \"0\"", "needs an index or a range", "x"),
+        ("n = 3", "n = 2.5", "whole number", "n"),
+        ("n = 3", "n = -1", "no coordinates", "x"),
+        ("n = 3", "n = 1e9", "too large", "i = 1..n"),
+        ("velocity = 0 }", "velocity = [1, 2] }", "2 values for 3 members", "[1, 2]"),
+        ("sum(i = 1..n, x[i]'^2/2)", "sum(i = 1..n, x'^2/2)", "`x` is a family", "x'"),
+    ] {
+        assert!(text.contains(from));
+        let error = load(&text.replacen(from, to, 1)).expect_err(to);
+        assert!(error.error.message.contains(message), "{to}: {}", error.error.message);
+        let span = error.error.span.clone().unwrap_or_else(|| panic!("{to}: {:?}", error.error));
+        assert_eq!(&error.text[span], marked, "{to}: {:?}", error.error);
+    }
+}
+
+#[test]
+fn overrides_are_checked_too() {
+    let file = ModelFile::parse("test.toml", GOOD, Path::new("")).expect("parses");
+    let set = |name: &str, value: &str| file.problem(&[(name.to_string(), value.to_string())]).map(|_| ());
+    set("g", "1.62").expect("a number");
+    set("g", "2*m").expect("an expression of parameters");
+    for (name, value, message) in [
+        ("gg", "1", "no parameter `gg`"),
+        ("g", "2*", "--set"),
+        ("g", "y", "--set"),
+        ("g", "k", "unknown name `k`"),
+        ("g[1]", "1", "no parameter `g[1]`"),
+        ("m", "0", "not positive definite"),
+    ] {
+        let error = set(name, value).expect_err(value);
+        assert!(error.error.message.contains(message), "{name}={value}: {}", error.error.message);
+    }
+}
+
+#[test]
+fn sampled_inputs_and_their_mistakes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("written");
+    write("good.csv", "time,value\n# a comment\n0,0\n1; 2\n 2\t-1\n");
+    write("columns.csv", "0,0\n1,2,3\n");
+    write("order.csv", "0,0\n2,1\n1,2\n");
+    write("words.csv", "0,0\n1,two\n");
+    write("nan.csv", "0,0\n1,nan\n");
+    write("short.csv", "0,0\n");
+    let with = |file: &str| {
+        let text = GOOD.replace("[coordinates]", &format!("[inputs]\nload = \"{file}\"\n[coordinates]"));
+        ModelFile::parse("test.toml", &text.replace("-0.1*y'", "load(t)"), dir.path())
+            .and_then(|m| m.problem(&[]).map(|(p, _)| p))
+    };
+    let problem = with("good.csv").expect("good");
+    let mut dynamics = problem.dynamics();
+    for (t, load) in [(0.5, 1.0), (1.5, 0.5), (5.0, -1.0)] {
+        dynamics.evaluate(t, &[1.0], &[0.0]);
+        assert!((dynamics.g[0] - (load - 9.81)).abs() < 1e-14);
+    }
+    for (file, message, line) in [
+        ("columns.csv", "two numbers", Some(2)),
+        ("order.csv", "must increase", Some(3)),
+        ("words.csv", "two numbers", Some(2)),
+        ("nan.csv", "not finite", Some(2)),
+        ("short.csv", "cannot be used", None),
+        ("missing.csv", "no such file", None),
+    ] {
+        let error = with(file).expect_err(file);
+        assert!(error.error.message.contains(message), "{file}: {}", error.error.message);
+        match line {
+            Some(line) => assert_eq!((error.name.ends_with(file), error.line_column().map(|p| p.0)), (true, Some(line))),
+            // The record as a whole: the place is where the model names it.
+            None => assert!(error.text[error.error.span.clone().expect("a place")].contains(file)),
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_models() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("model.toml");
+    for (bytes, message) in [(&b""[..], "empty"), (b"\x7fELF\0\0", "zero byte"), (b"title = \"\xff\"", "UTF-8"), (b"= 3", "TOML")] {
+        std::fs::write(&path, bytes).expect("written");
+        let error = ModelFile::open(&path).expect_err(message);
+        assert!(error.error.message.contains(message), "{}", error.error.message);
+    }
+    assert!(ModelFile::open(dir.path()).expect_err("a directory").error.message.contains("is a directory"));
+    assert!(ModelFile::open(&dir.path().join("none")).expect_err("none").error.message.contains("no such file"));
+    let big = std::fs::File::create(&path).and_then(|f| f.set_len(100 << 20));
+    big.expect("written");
+    assert!(ModelFile::open(&path).expect_err("100 MB").error.message.contains("larger than"));
+}
+
+#[test]
+fn lines_and_columns_survive_windows_line_ends_and_marks() {
+    let text = format!("\u{feff}{}", GOOD.replace('\n', "\r\n").replace("m*g*y", "m*G*y"));
+    let error = load(&text).expect_err("unknown name");
+    let line = GOOD.lines().position(|l| l.contains("m*g*y")).expect("there") + 1;
+    assert_eq!(error.line_column(), Some((line, "potential = \"m*".len() + 1)));
+}
+
+proptest! {
+    /// Whatever is written, the answer is a model or an error, never a panic.
+    #[test]
+    fn any_text_is_answered(text in "\\PC{0,200}") {
+        let _ = load(&text);
+    }
+
+    #[test]
+    fn any_damage_to_a_model_is_answered(at in 0usize..400, cut in 0usize..30, put in "\\PC{0,6}") {
+        let chars: Vec<char> = GOOD.chars().collect();
+        let at = at.min(chars.len());
+        let end = (at + cut).min(chars.len());
+        let text: String = chars[..at].iter().chain(put.chars().collect::<Vec<_>>().iter()).chain(&chars[end..]).collect();
+        if let Err(error) = load(&text) {
+            prop_assert!(!error.error.message.is_empty());
+            if let Some(span) = error.error.span {
+                prop_assert!(span.start <= span.end && span.start <= error.text.len());
+            }
+        }
+    }
+}
