@@ -311,6 +311,39 @@ impl Graph {
             .collect()
     }
 
+    /// Whether a node is free of functions with corners or jumps: abs, sign, floor, min, max, mod, `if`, comparisons,
+    /// logic and tables. (hypot has a corner at the origin only, and counts as smooth.)
+    pub fn is_smooth(&self, n: NodeId) -> bool {
+        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
+        let mut open = vec![n];
+        while let Some(node) = open.pop() {
+            if seen.insert(node, ()).is_some() {
+                continue;
+            }
+            use {Function1 as F1, Function2 as F2};
+            match self.node(node) {
+                Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, _)
+                | Node::Binary(F2::Min | F2::Max | F2::Mod | F2::And | F2::Or, _, _)
+                | Node::Compare(..)
+                | Node::Select(..)
+                | Node::Table(..)
+                | Node::TableSlope(..) => return false,
+                smooth => smooth.for_operands(|child| open.push(child)),
+            }
+        }
+        true
+    }
+
+    /// The arguments at which a table is used anywhere in the graph.
+    pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {
+        let is_it = |k: &u32| Arc::ptr_eq(&self.tables[*k as usize], table);
+        let uses = self.nodes.iter().filter_map(|node| match node {
+            Node::Table(k, argument) if is_it(k) => Some(*argument),
+            _ => None,
+        });
+        uses.collect()
+    }
+
     pub(crate) fn node(&self, n: NodeId) -> &Node {
         &self.nodes[n.0 as usize]
     }

@@ -10,7 +10,7 @@
 //!   acceleration of free flight to the instant the scheme declares. What the forces did during the window is thereby
 //!   not mistaken for the impact.
 //! - v⁻ is the incoming velocity at the instant of the impact; v⁺ is what the law makes of it, plus the scheme's own
-//!   deviation from the law.
+//!   deviation from the law; the impulses are those of that jump, M(v⁺ − v⁻) = Σ P ∇f.
 //! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
 //!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
 
@@ -113,7 +113,11 @@ pub(crate) struct Watch<'p> {
     rows: Rows,
     walls: Vec<f64>,
     restitution: Vec<f64>,
+    /// Constraints that are active in the impact, and those of them that act in it (see `close`).
+    active: Vec<usize>,
     acted: Vec<usize>,
+    /// Impulses that the law gives where it is judged.
+    lawful: Vec<f64>,
     /// Impulse of each constraint in the step before; zero if it was not in contact.
     before: Vec<f64>,
     touched: Vec<bool>,
@@ -170,7 +174,9 @@ impl<'p> Watch<'p> {
             rows: Rows::new(),
             walls: vec![0.0; m],
             restitution: vec![0.0; m],
+            active: Vec::with_capacity(m),
             acted: Vec::with_capacity(m),
+            lawful: vec![0.0; m],
             before: vec![0.0; m],
             in_contact: touched.contains(&true),
             touched,
@@ -266,10 +272,13 @@ impl<'p> Watch<'p> {
         self.window.open = false;
         let model = self.problem.model();
         let steps = (node.index - self.window.first + 1) as f64;
-        // A constraint that was in contact all along acts in the impact only if it gets more than its usual share.
+        // A constraint that was in contact all along is active, but acts in the impact only if it gets more than its
+        // usual share.
+        self.active.clear();
         self.acted.clear();
-        for a in 0..self.before.len() {
-            if self.window.impulses[a] > SLOW * steps * self.window.before[a] && self.window.impulses[a] > 0.0 {
+        for a in (0..self.before.len()).filter(|&a| self.window.impulses[a] > 0.0) {
+            self.active.push(a);
+            if self.window.impulses[a] > SLOW * steps * self.window.before[a] {
                 self.acted.push(a);
             }
         }
@@ -342,7 +351,7 @@ impl<'p> Watch<'p> {
             return (f64::NAN, f64::NAN, f64::NAN);
         }
         self.rows.clear();
-        for (k, &a) in self.acted.iter().enumerate() {
+        for (k, &a) in self.active.iter().enumerate() {
             self.rows.push_row_of(&self.gaps.gradients, a);
             self.walls[k] = self.gaps.walls[a];
             self.restitution[k] = self.problem.model().constraints[a].restitution;
@@ -350,6 +359,8 @@ impl<'p> Watch<'p> {
         let speed = self.metric.norm_squared(&self.v_before).max(self.metric.norm_squared(&self.v_after)).sqrt();
         self.v_law.copy_from_slice(&self.v_before);
         let law = self.law.apply(&self.metric, &self.rows, &self.walls, &self.restitution, &mut self.v_law);
+        let n = self.active.len();
+        self.lawful[..n].copy_from_slice(&self.law.impulses()[..n]);
         // The deviation v⁺ − law(v⁻).
         for (law, v) in self.v_law.iter_mut().zip(&self.v_after) {
             *law = v - *law;
@@ -363,6 +374,12 @@ impl<'p> Watch<'p> {
         let law = self.law.apply(&self.metric, &self.rows, &self.walls, &self.restitution, &mut self.v_after);
         for (v, deviation) in self.v_after.iter_mut().zip(&self.v_law) {
             *v += deviation;
+        }
+        // The impulses move along, so that M(v⁺ − v⁻) = Σ P ∇f: what the constraints did against the forces during the
+        // window is no part of the impact.
+        for (k, &a) in self.active.iter().enumerate() {
+            let change = self.law.impulses()[k] - self.lawful[k];
+            self.window.impulses[a] = (self.window.impulses[a] + change).max(0.0);
         }
         let change = self.metric.norm_squared(&self.v_after) - self.metric.norm_squared(&self.v_before);
         (0.5 * change, if law.is_ok() { residual } else { f64::NAN }, speed)

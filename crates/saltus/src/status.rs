@@ -32,7 +32,7 @@ pub struct StepFailure {
 /// Why a step could not be made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// A position or a force is infinite or not a number.
+    /// A position is not a number, or too large to be one.
     NotFinite {
         /// The coordinate concerned.
         coordinate: String,
@@ -71,7 +71,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::NotFinite { coordinate } => write!(
                 f,
-                "the motion of `{coordinate}` is no longer a finite number: a force blows up, or the step is too large for a stiff one; try a smaller step"
+                "the motion of `{coordinate}` has grown out of all bounds: a force blows up, or the step is too large for a stiff one; try a smaller step"
             ),
             Reason::Gap { constraint } => write!(
                 f,

@@ -152,10 +152,12 @@ fn options(args: &Args, file: &ModelFile, defaults: &RunDefaults) -> Result<RunO
 
 /// What the person should know about this run.
 fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for table in &problem.model().inputs {
+    let model = problem.model();
+    let mut warnings = model.warnings.clone();
+    for table in &model.inputs {
         let (from, to) = table.range();
-        if from > 0.0 || to < options.end {
+        let of_time = model.graph.table_arguments(table).contains(&model.t);
+        if of_time && (from > 0.0 || to < options.end) {
             let beyond = match table.outside() {
                 Outside::Hold => "its end values are held outside",
                 Outside::Zero => "it is zero outside",
@@ -171,7 +173,6 @@ fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
     }
     let grown = run.trajectory.impacts.iter().filter(|i| {
         let walls_move = i.constraints.iter().any(|&a| {
-            let model = problem.model();
             model.graph.depends_on(model.constraints[a].gap, model.t)
         });
         !walls_move && i.energy_change > 0.01 * (i.energy_change.abs() + run.audit.energy_start.abs())
@@ -179,6 +180,15 @@ fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
     let grown = grown.count();
     if grown > 0 {
         warnings.push(format!("kinetic energy grew by more than 1 % at {}: try a smaller step", count(grown as u64, "impact")));
+    }
+    let still = !model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
+    let (start, end) = (run.audit.energy_start, run.audit.energy_end);
+    if model.conservative && still && !(end - start <= 0.05 * (start.abs() + end.abs())) {
+        warnings.push(format!(
+            "the energy grew from {} to {} though nothing feeds it: do not trust this run; try a smaller step",
+            number(start, 4),
+            number(end, 4)
+        ));
     }
     warnings
 }
@@ -290,7 +300,7 @@ fn contacts(problem: &Problem, run: &Run, dim: Style) {
         );
     }
     if all.len() > SHOWN {
-        out!("… and {} more\n", count((all.len() - SHOWN) as u64, "contact"));
+        out!("… and {}\n", count((all.len() - SHOWN) as u64, "more contact"));
     }
     if run.audit.landings > 0 {
         out!(

@@ -43,8 +43,8 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     let names = Names::new(t);
     let mut b = Build { text, graph, names, coordinates: Vec::new(), places: Places::default() };
     b.parameters()?;
-    b.coordinates()?;
     b.definitions()?;
+    b.coordinates()?;
     let parameters = b.parameter_values()?;
     let (q0, v0) = b.initial_data()?;
     b.names.level = Level::Dynamics;
@@ -54,6 +54,10 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     b.forces(&mut force)?;
     let constraints = b.constraints()?;
     let settings = b.settings()?;
+    let warnings = b.warnings(&constraints);
+    let conservative = text.forces.is_empty()
+        && matches!(text.inertia, Some(Inertia::Kinetic(_)))
+        && ![kinetic, potential.unwrap_or(kinetic)].iter().any(|&energy| b.graph.depends_on(energy, t));
     Ok(Model {
         title: text.title.clone(),
         parameters,
@@ -71,6 +75,8 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
         graph: b.graph,
         inputs: text.inputs.iter().map(|(_, table)| table.clone()).collect(),
         settings,
+        conservative,
+        warnings,
         places: b.places,
     })
 }
@@ -459,6 +465,18 @@ impl Build<'_> {
     fn settings(&mut self) -> Result<Vec<(String, f64, Span)>, SetupError> {
         let texts = self.text.settings.iter();
         texts.map(|(key, text)| Ok((key.clone(), self.number(text, &Vec::new(), key)?, text.span.clone()))).collect()
+    }
+
+    fn warnings(&self, constraints: &[Constraint]) -> Vec<String> {
+        let bent = constraints.iter().filter(|c| !self.graph.is_smooth(c.gap));
+        bent.map(|c| {
+            format!(
+                "the gap of `{}` has corners (abs, min, max, if, …): the impact law needs one gradient at each point; \
+                 write each smooth piece as a constraint of its own",
+                c.name
+            )
+        })
+        .collect()
     }
 
     fn restitution(&mut self, c: &ConstraintText, locals: &Locals) -> Result<f64, SetupError> {

@@ -65,6 +65,10 @@ pub struct Model {
     pub inputs: Vec<std::sync::Arc<Table>>,
     /// Further numbers made of parameters, and where they are written.
     pub settings: Vec<(String, f64, Span)>,
+    /// All forces come from the energies: without moving walls the energy cannot grow.
+    pub conservative: bool,
+    /// What the person should know about the model before any run.
+    pub warnings: Vec<String>,
     pub(crate) places: Places,
 }
 

@@ -213,6 +213,10 @@ impl Scope for Names {
                 let k = first + member.map_or(0, |i| (i - family.as_ref().map_or(0, |f| f.from)) as usize);
                 Ok(if velocity { self.v[k] } else { self.q[k] })
             }
+            Meaning::Parameter { values, list: true } if index.len() == 1 && !(1..=values.len() as i64).contains(&index[0]) => {
+                let message = format!("`{name}[{}]` is outside the list `{name}`, which has {} entries", index[0], values.len());
+                Err(error(message, span, "no such entry", None))
+            }
             Meaning::Parameter { values, list } => {
                 let family = list.then(|| Family { index: "i".into(), from: 1, to: values.len() as i64 });
                 let member = Self::member(name, index, family.as_ref(), span)?;

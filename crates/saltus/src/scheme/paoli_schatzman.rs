@@ -38,6 +38,9 @@ pub const SCHEME: Scheme = Scheme {
 /// Newton and SQP iterations that need more than this many steps do not converge.
 const MAX_ITERATIONS: usize = 60;
 
+/// A coordinate beyond this has no energy that is a number.
+const HUGE: f64 = 1e150;
+
 /// Nodes and weights of Gauss–Legendre quadrature with four points on [0, 1]: exact for cubics in time, and a
 /// convergent mean for any load that is Riemann integrable.
 const GAUSS: [(f64, f64); 4] = [
@@ -278,17 +281,17 @@ impl<'p> PaoliSchatzman<'p> {
     }
 
     fn not_finite(&self) -> Option<Reason> {
-        let bad = (0..self.x.len()).find(|&i| !self.x[i].is_finite() || !self.kick[i].is_finite())?;
+        let bad = (0..self.x.len()).find(|&i| !(self.x[i].abs() < HUGE && self.kick[i].abs() < HUGE))?;
         Some(Reason::NotFinite { coordinate: self.coordinate(bad) })
     }
 
-    /// x = qⁿ + (advance + kick); false if that is not a finite number.
+    /// x = qⁿ + (advance + kick); false if that is not a number, or one whose square overflows.
     fn place(&mut self) -> bool {
         let mut finite = true;
         let (x, q, advance, kick) = (&mut self.x, &self.q, &self.advance, &self.kick);
         each(q.len(), |i| {
             x[i] = q[i] + (advance[i] + kick[i]);
-            finite &= x[i].is_finite();
+            finite &= x[i].abs() < HUGE;
         });
         finite
     }
