@@ -1,7 +1,8 @@
 //! Showing a mistake: what, where in the file, why, what to do.
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, Report, SourceCode};
-use saltus::SetupError;
+use crate::text::tame;
+use saltus::{SetupError, Span};
 use saltus_io::FileError;
 use std::fmt;
 use std::process::ExitCode;
@@ -50,17 +51,28 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
         print_json(&failure.error, Some(&failure.name), place);
         return ExitCode::FAILURE;
     }
-    let in_file = !failure.text.is_empty() && failure.error.span.is_some();
-    let source = in_file.then(|| NamedSource::new(&failure.name, window(failure)));
     let mut error = failure.error.clone();
-    if in_file {
-        // Only a window of a long file is handed on; the span moves with it.
-        let start = window_start(failure);
-        error.span = error.span.map(|s| s.start - start..s.end - start);
-    }
+    let place = error.span.clone().filter(|_| !failure.text.is_empty());
+    let source = place.map(|span| {
+        let (text, span) = excerpt(&failure.text, &span);
+        error.span = Some(span);
+        NamedSource::new(&failure.name, text)
+    });
+    show(error, source);
+    ExitCode::FAILURE
+}
+
+/// Prints a report, with messages of a bearable length.
+fn show(mut error: SetupError, source: Option<NamedSource<String>>) {
+    let short = |text: &str| match text.char_indices().nth(600) {
+        Some((at, _)) => format!("{}…", tame(&text[..at])),
+        None => tame(text),
+    };
+    error.message = short(&error.message);
+    error.label = short(&error.label);
+    error.help = error.help.as_deref().map(|h| h.lines().map(short).collect::<Vec<_>>().join("\n"));
     let report = Report::new(Shown { error, source });
     eprintln!("{report:?}");
-    ExitCode::FAILURE
 }
 
 /// Shows a mistake that has no place in a file.
@@ -69,8 +81,7 @@ pub fn plain(error: &SetupError, json: bool) -> ExitCode {
         print_json(error, None, None);
         return ExitCode::FAILURE;
     }
-    let report = Report::new(Shown { error: SetupError { span: None, ..error.clone() }, source: None });
-    eprintln!("{report:?}");
+    show(SetupError { span: None, ..error.clone() }, None);
     ExitCode::FAILURE
 }
 
@@ -86,14 +97,69 @@ fn print_json(error: &SetupError, file: Option<&str>, place: Option<(usize, usiz
     crate::text::out!("{object}\n");
 }
 
-/// miette counts lines itself, so the text must start at the file's start; long records are cut after the place.
-fn window(failure: &FileError) -> String {
-    let end = failure.error.span.as_ref().map_or(0, |s| s.end).min(failure.text.len());
-    let cut = failure.text[end..].char_indices().filter(|(_, c)| *c == '\n').nth(2);
-    let stop = cut.map_or(failure.text.len(), |(at, _)| end + at);
-    failure.text[..stop].to_string()
+/// The lines around a place, with as many empty lines before them as keep the line numbers right. Control characters are
+/// shown as marks of the same length, and a long line is cut around the place.
+fn excerpt(text: &str, span: &Span) -> (String, Span) {
+    let boundary = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (mut start, mut end) = (boundary(span.start), boundary(span.end.max(span.start)));
+    // A place at the very end has nothing under it to mark.
+    if start == text.len() {
+        start = text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
+        end = text.len();
+    }
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    let (from, to) = match line_end - line_start > WIDE {
+        true => (boundary(start.saturating_sub(WIDE / 4).max(line_start)), boundary((end.min(start + WIDE) + WIDE / 4).min(line_end))),
+        false => {
+            let two_before = text[..line_start].rmatch_indices('\n').nth(2).map_or(0, |(at, _)| at + 1);
+            let one_after = text[line_end..].match_indices('\n').nth(1).map_or(text.len(), |(at, _)| line_end + at);
+            (two_before, one_after)
+        }
+    };
+    let mut shown = "\n".repeat(text[..from].matches('\n').count());
+    let offset = shown.len();
+    for c in text[from..to].chars() {
+        match (c, c.len_utf8()) {
+            ('\n' | '\t', _) => shown.push(c),
+            (c, 1) if c.is_control() => shown.push('?'),
+            (c, 2) if c.is_control() => shown.push('\u{b7}'),
+            (c, _) => shown.push(c),
+        }
+    }
+    let end = end.min(to).max(start);
+    (shown, start - from + offset..end - from + offset)
 }
 
-fn window_start(_: &FileError) -> usize {
-    0
+/// Lines longer than this are cut around the place.
+const WIDE: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_keep_the_place_and_the_line_number() {
+        let text = "a\nb\nc\nd\ne = \"zz\"\nf\ng\nh";
+        let at = text.find("zz").expect("there");
+        let (shown, span) = excerpt(text, &(at..at + 2));
+        assert_eq!(&shown[span.clone()], "zz");
+        assert_eq!(shown[..span.start].matches('\n').count(), 4);
+        let long = format!("x\n{}é\u{1b}zz{}", "é".repeat(100_000), "y".repeat(100_000));
+        let at = long.find("zz").expect("there");
+        let (shown, span) = excerpt(&long, &(at..at + 2));
+        assert_eq!((&shown[span.clone()], shown[..span.start].matches('\n').count()), ("zz", 1));
+        assert!(shown.len() < 1000 && !shown.contains('\u{1b}'));
+        // Places inside a character or beyond the end are moved, not a reason to fall over.
+        for span in [0..1, 3..4, 5..900, 900..901] {
+            let (shown, span) = excerpt("éé\né", &span);
+            assert!(shown.get(span).is_some());
+        }
+    }
 }

@@ -13,7 +13,13 @@ pub fn model(word: &str) -> Result<ModelFile, FileError> {
         return found;
     }
     if path.exists() || word.contains(['/', '\\']) || word.ends_with(".toml") {
-        return ModelFile::open(path);
+        return ModelFile::open(path).map_err(|mut failure| {
+            let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+            if !path.exists() && shipped::MODELS.iter().any(|(name, _)| *name == stem) {
+                failure.error.help = Some(format!("there is a shipped model of that name: `saltus run {stem}`"));
+            }
+            failure
+        });
     }
     Err(FileError::whole(word, unknown(word)))
 }

@@ -31,10 +31,26 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match cli.command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
+    let code = match cli.command {
         Command::Run(args) => commands::run::main(&args),
         Command::New(args) => commands::new::main(&args),
         Command::Models(args) => commands::models::main(&args),
+    };
+    if text::is_output_lost() { ExitCode::FAILURE } else { code }
+}
+
+/// A call that makes no sense; machines that asked for JSON get it.
+fn misused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && std::env::args_os().any(|a| a == "--json") {
+        let shown = error.render().to_string();
+        let message = shown.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        diagnose::plain(&saltus::SetupError::new(message), true);
+        return ExitCode::from(2);
     }
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -6,15 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static SAVING: AtomicBool = AtomicBool::new(false);
 
-/// Asked to stop by Ctrl-C; a second Ctrl-C ends the program at once.
+/// Asked to stop by Ctrl-C (or a scheduler's SIGTERM): the run ends and keeps what it has. A second one ends the program
+/// at once, except while results are being written.
 pub fn listen() {
     // If no handler can be set, Ctrl-C keeps its usual meaning.
     let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
+        if STOP.swap(true, Ordering::SeqCst) && !SAVING.load(Ordering::SeqCst) {
             std::process::exit(130);
         }
     });
+}
+
+/// From now on results are being written: let them be.
+pub fn saving() {
+    SAVING.store(true, Ordering::SeqCst);
 }
 
 /// Shows progress once two seconds have passed.

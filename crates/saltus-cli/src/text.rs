@@ -1,15 +1,41 @@
 //! Numbers and words for people.
 
-/// Prints to standard output; a closed pipe (`saltus … | head`) ends the printing quietly.
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Standard output could not be written to.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A reader that goes away (`saltus … | head`) is no mistake; a full disk is, and shows in the
+/// exit code (see [`is_output_lost`]).
 macro_rules! out {
     ($($arg:tt)*) => {{
         use std::io::Write;
-        if write!(anstream::stdout(), $($arg)*).is_err() {
-            std::process::exit(0);
-        }
+        $crate::text::printed(write!(anstream::stdout(), $($arg)*));
     }};
 }
 pub(crate) use out;
+
+/// Takes note of how a print went.
+pub fn printed(result: std::io::Result<()>) {
+    if let Err(e) = result
+        && e.kind() != std::io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::SeqCst)
+    {
+        eprintln!("cannot write to standard output: {e}");
+    }
+}
+
+/// Whether something could not be printed.
+pub fn is_output_lost() -> bool {
+    use std::io::Write;
+    printed(std::io::stdout().flush());
+    LOST.load(Ordering::SeqCst)
+}
+
+/// Text from a model on one line and without control characters, so that it cannot play with the terminal.
+pub fn tame(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
 
 /// A number with about `digits` significant digits, in plain notation where that is readable.
 pub fn number(x: f64, digits: usize) -> String {

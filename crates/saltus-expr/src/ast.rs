@@ -139,3 +139,29 @@ pub struct IndexRange {
     /// Its last value, included.
     pub to: Expr,
 }
+
+impl Expr {
+    /// Gives this expression and all its parts one span: for a text whose letters are not those of the file (a string
+    /// with escapes), the whole of it is the best place there is.
+    pub fn cover(&mut self, span: &Span) {
+        self.span = span.clone();
+        match &mut self.kind {
+            ExprKind::Number(_) => {}
+            ExprKind::Name { index, .. } => index.iter_mut().for_each(|e| e.cover(span)),
+            ExprKind::Negate(a) => a.cover(span),
+            ExprKind::Binary { left, right, .. } | ExprKind::Compare { left, right, .. } => {
+                left.cover(span);
+                right.cover(span);
+            }
+            ExprKind::Call { name_span, args, .. } => {
+                *name_span = span.clone();
+                args.iter_mut().for_each(|e| e.cover(span));
+            }
+            ExprKind::Sum { from, to, body, .. } => {
+                from.cover(span);
+                to.cover(span);
+                body.cover(span);
+            }
+        }
+    }
+}

@@ -4,11 +4,11 @@ use crate::{FileError, read};
 use saltus::{Outside, SetupError, Table};
 use std::path::Path;
 
-/// A record of a few hundred million samples is the most that fits a memory; a text of this size holds some.
-const LIMIT: u64 = 1 << 30;
+/// Ten million samples and more; a longer record is thinned out before it is simulated.
+const LIMIT: u64 = 256 << 20;
 
 /// Reads two columns, time and value, separated by a comma, a semicolon or white space. Empty lines and lines that
-/// start with `#` are passed over; a first line without numbers is a header.
+/// start with `#` are passed over; one line without numbers before the first sample is a header.
 pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileError> {
     let text = read::text(path, "sampled input", LIMIT)?;
     let shown = path.display().to_string();
@@ -20,17 +20,21 @@ pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileErr
     };
     let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut start = 0;
+    let mut header = false;
     for line in text.split_inclusive('\n') {
         let span = start..start + line.trim_end().len();
         start += line.len();
-        let body = line.trim();
+        let body = line.trim_start_matches('\u{feff}').trim();
         if body.is_empty() || body.starts_with('#') {
             continue;
         }
-        let fields: Vec<&str> =
-            body.split(|c: char| c == ',' || c == ';' || c.is_whitespace()).filter(|f| !f.is_empty()).collect();
+        let fields: Vec<&str> = match [',', ';'].into_iter().find(|&c| body.contains(c)) {
+            Some(separator) => body.split(separator).map(|f| f.trim().trim_matches('"')).collect(),
+            None => body.split_whitespace().collect(),
+        };
         let numbers: Vec<Option<f64>> = fields.iter().map(|f| f.parse().ok()).collect();
-        if x.is_empty() && !fields.is_empty() && numbers.iter().all(Option::is_none) {
+        if x.is_empty() && !header && numbers.iter().all(Option::is_none) {
+            header = true;
             continue;
         }
         let (&[Some(a), Some(b)], 2) = (&numbers[..numbers.len().min(2)], numbers.len()) else {

@@ -100,7 +100,7 @@ fn mistakes_in_the_mechanics() {
     mistake("position = 1.0, velocity = 0.0", "position = 0.0, velocity = -1.0", "not admissible at `floor`", "height", "");
     mistake("m = 1.0", "m = 0.0", "not positive definite", "m*y'^2/2", "mass");
     mistake("m = 1.0", "m = -1.0", "not positive definite", "m*y'^2/2", "");
-    mistake("kinetic = \"m*y'^2/2\"", "mass = [[\"m\", \"0\"]]", "1 rows of 1 entries", "[[\"m\", \"0\"]]", "");
+    mistake("kinetic = \"m*y'^2/2\"", "mass = [[\"m\", \"0\"]]", "must be 1 × 1", "[[\"m\", \"0\"]]", "");
     mistake("step = 1e-3", "step = 0", "must be positive", "0", "");
     mistake("step = 1e-3", "step = -1e-3", "must be positive", "-1e-3", "");
     mistake("end = 3.0", "end = \"3*t\"", "the time `t` cannot be used here", "t", "");

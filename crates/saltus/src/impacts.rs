@@ -160,9 +160,10 @@ impl<'p> Watch<'p> {
         let dynamics = problem.dynamics();
         let zero = || vec![0.0; d];
         let mut gaps = problem.gaps();
-        gaps.evaluate(0.0, &problem.model().q0);
+        gaps.linearise(0.0, &problem.model().q0);
         // A constraint that is closed at the start is in contact, not hit.
-        let touched: Vec<bool> = gaps.values.iter().map(|&f| f <= 1e-12).collect();
+        let touched: Vec<bool> =
+            (0..m).map(|a| gaps.values[a] <= gaps.rounding(a, &problem.model().q0)).collect();
         Watch {
             problem,
             scheme,
@@ -306,7 +307,8 @@ impl<'p> Watch<'p> {
             if speed < 0.0 {
                 meeting = meeting.min(-g.values[a] / speed);
             }
-            let normal = g.gradients.dot(a, &self.window.acceleration).abs();
+            // Only an acceleration towards the constraint brings the motion back to it.
+            let normal = (-g.gradients.dot(a, &self.window.acceleration)).max(0.0);
             let closing = g.walls[a] + g.gradients.dot(a, &self.v_before);
             // Rounding in positions, divided by the step, is no approach either.
             let size = g.walls[a].abs() + g.gradients.dot_abs(a, &self.v_before);
@@ -322,6 +324,7 @@ impl<'p> Watch<'p> {
             self.window.q[i] += meeting * self.window.v_left[i];
         }
         let t = self.window.t + meeting;
+        self.join(t);
         let (energy_change, residual, speed) = self.judge(t, meeting - delay);
         let first = self.acted.iter().map(|&a| self.gaps.walls[a] + self.gaps.gradients.dot(a, &self.v_before));
         let approach = first.fold(f64::INFINITY, f64::min);
@@ -338,6 +341,20 @@ impl<'p> Watch<'p> {
         for &a in &self.acted {
             impacts.constraints.push(a);
             impacts.impulses.push(self.window.impulses[a]);
+        }
+    }
+
+    /// A constraint that is reached in the same instant and still closing is active too, even if the scheme gave it no
+    /// impulse: the law is about all of them.
+    fn join(&mut self, t: f64) {
+        self.gaps.evaluate(t, &self.window.q);
+        self.gaps.kinematics(t, &self.window.q);
+        for a in 0..self.before.len() {
+            let closing = self.gaps.walls[a] + self.gaps.gradients.dot(a, &self.v_before);
+            let reached = self.gaps.values[a] <= -0.5 * self.h * closing;
+            if closing < 0.0 && reached && !self.active.contains(&a) {
+                self.active.push(a);
+            }
         }
     }
 

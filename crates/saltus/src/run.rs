@@ -3,7 +3,8 @@
 use crate::impacts::Watch;
 use crate::scheme::{self, Forcing, Node, Scheme, Settings};
 use crate::trajectory::Trajectory;
-use crate::{Problem, SetupError, Side, Status, StepFailure};
+use crate::{Problem, Reason, SetupError, Side, Status, StepFailure};
+use std::time::{Duration, Instant};
 
 /// What to run and what to keep of it.
 #[derive(Clone, Debug)]
@@ -81,8 +82,8 @@ pub struct Run {
     pub warnings: Vec<String>,
 }
 
-/// Progress is reported, and a stop is possible, every so many steps.
-const REPORT_EVERY: u64 = 4096;
+/// Progress is reported, and a stop is possible, about this often, however long a step takes.
+const REPORT_EVERY: Duration = Duration::from_millis(20);
 
 /// More memory than this for one trajectory is asked for only by mistake.
 const MOST_BYTES: u64 = 8 << 30;
@@ -115,29 +116,50 @@ pub fn run(
     let mut audit = Audit::default();
     let mut status = Status::Finished;
     let mut done = 0;
+    let (mut next_report, mut stride, mut last_report) = (1, 1, Instant::now());
     for n in 0..=steps {
-        if n % REPORT_EVERY == 0 && n > 0 {
+        if n == next_report {
+            let now = Instant::now();
+            stride = match now.duration_since(last_report) < REPORT_EVERY {
+                true => (2 * stride).min(1 << 20),
+                false => (stride / 2).max(1),
+            };
+            (next_report, last_report) = (n + stride, now);
             let progress = Progress { step: n, steps, t: node.t, impacts: trajectory.impacts.len() };
             if !report(progress) {
                 status = Status::Interrupted { t: node.t };
                 break;
             }
         }
-        if let Err(reason) = stepper.advance(&mut node) {
-            let (q, v) = (node.q.clone(), node.v_right.clone());
+        let mut outcome = stepper.advance(&mut node);
+        let mut outside = false;
+        if outcome.is_ok() {
+            gaps.evaluate(node.t, &node.q);
+            for (a, &f) in gaps.values.iter().enumerate() {
+                if f < -audit.max_violation {
+                    audit.max_violation = -f;
+                    audit.worst = Some((a, node.t));
+                }
+                outside |= f < -1e-12;
+                if !f.is_finite() {
+                    outcome = Err(Reason::Gap { constraint: problem.model().constraints[a].name.clone() });
+                }
+            }
+        }
+        if let Err(reason) = outcome {
+            let model = problem.model();
+            let last = trajectory.len().checked_sub(1);
+            let (q, v) = match last {
+                Some(k) => (trajectory.q(k).to_vec(), trajectory.v(k, Side::Right).to_vec()),
+                None => (model.q0.clone(), model.v0.clone()),
+            };
+            if last.is_none() {
+                trajectory.push(0.0, &q, &v);
+            }
             status = Status::Failed(StepFailure { t: n as f64 * step, q, v, reason });
             break;
         }
         done = n;
-        gaps.evaluate(node.t, &node.q);
-        let mut outside = false;
-        for (a, &f) in gaps.values.iter().enumerate() {
-            if f < -audit.max_violation {
-                audit.max_violation = -f;
-                audit.worst = Some((a, node.t));
-            }
-            outside |= f < -1e-12;
-        }
         audit.infeasible += u64::from(outside);
         audit.contact_steps += u64::from(node.contact);
         let jumps = watch.note(&node, &mut trajectory.impacts, &mut trajectory.contacts);
@@ -168,7 +190,11 @@ fn close_audit(problem: &Problem, trajectory: &Trajectory, audit: &mut Audit) {
     let fastest = trajectory.impacts.iter().map(|i| i.speed).fold(f64::MIN_POSITIVE, f64::max);
     for impact in trajectory.impacts.iter() {
         audit.energy_lost_at_impacts -= impact.energy_change;
-        audit.worst_law_residual = audit.worst_law_residual.max(impact.law_residual * impact.speed / fastest);
+        let residual = impact.law_residual * impact.speed / fastest;
+        // A residual that is not a number is the worst there is.
+        if !(residual <= audit.worst_law_residual) {
+            audit.worst_law_residual = residual;
+        }
     }
     let mut energy = problem.energy();
     let mut total = |k: usize| {

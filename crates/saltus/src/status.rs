@@ -21,9 +21,9 @@ pub enum Status {
 pub struct StepFailure {
     /// The instant the step started from.
     pub t: f64,
-    /// The position there.
+    /// The last stored position.
     pub q: Vec<f64>,
-    /// The mean velocity of the step before.
+    /// The last stored velocity.
     pub v: Vec<f64>,
     /// What went wrong.
     pub reason: Reason,

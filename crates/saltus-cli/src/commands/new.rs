@@ -24,7 +24,7 @@ pub fn main(args: &Args) -> ExitCode {
     if title.is_empty() {
         return diagnose::plain(&SetupError::new("a model needs a name").help("such as  saltus new slope"), false);
     }
-    let escaped = title.replace('\\', "\\\\").replace('"', "\\\"");
+    let escaped = crate::text::tame(&title).replace('\\', "\\\\").replace('"', "\\\"");
     let text = STARTER.replace("NAME", &escaped);
     let written = OpenOptions::new().write(true).create_new(true).open(&path).and_then(|mut f| f.write_all(text.as_bytes()));
     match written {

@@ -1,7 +1,7 @@
 //! `saltus run MODEL`: integrate and say what happened.
 
 use crate::progress::{self, Bar};
-use crate::text::{count, duration, grouped, number, out};
+use crate::text::{count, duration, grouped, number, out, tame};
 use crate::{diagnose, locate};
 use anstyle::{AnsiColor, Style};
 use saltus::scheme::{self, Forcing};
@@ -97,18 +97,30 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let mut run = run?;
     run.warnings.extend(warnings(&problem, &options, &run));
     let summary = Summary::new(&file, &problem, &options, &run, wall_s);
+    // Files first: whatever happens to the terminal, they are there.
+    let mut unwritten = None;
+    if let Some(dir) = &args.out {
+        progress::saving();
+        let record = Record::new(&file, &problem, &options, &overrides, summary.clone());
+        unwritten = output::write(dir, &problem, &run, &record).err();
+    }
     if args.json {
-        let text = serde_json::to_string(&summary).map_err(|e| SetupError::new(e.to_string()))?;
-        out!("{text}\n");
+        let mut object = serde_json::to_value(&summary).unwrap_or_default();
+        if let Some(error) = &unwritten {
+            object["error"] = serde_json::json!({ "message": error.to_string() });
+        }
+        out!("{object}\n");
     } else {
         print(&problem, &options, &run, &summary);
-    }
-    if let Some(dir) = &args.out {
-        let record = Record::new(&file, &problem, &options, &overrides, summary);
-        output::write(dir, &problem, &run, &record).map_err(|e| SetupError::new(e.to_string()))?;
-        if !args.json {
+        if let (Some(dir), None) = (&args.out, &unwritten) {
             out!("\nwrote trajectory.npz, trajectory.csv, impacts.csv, run.json to {}\n", dir.display());
         }
+    }
+    if let Some(error) = unwritten {
+        if !args.json {
+            diagnose::plain(&SetupError::new(error.to_string()), false);
+        }
+        return Ok(ExitCode::FAILURE);
     }
     Ok(match run.status {
         Status::Finished => ExitCode::SUCCESS,
@@ -165,10 +177,23 @@ fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
             warnings.push(format!("the input `{}` has data from t = {from} to {to} only; {beyond}", table.name()));
         }
     }
-    if run.audit.worst_law_residual > 0.05 {
+    if !(run.audit.energy_start.is_finite() && run.audit.energy_end.is_finite()) {
+        warnings.push("the energy is not a finite number: an energy of this model leaves its domain".into());
+    }
+    let fastest = run.trajectory.impacts.iter().map(|i| i.speed).fold(0.0, f64::max);
+    let off = run.trajectory.impacts.iter().find(|i| !(i.law_residual * i.speed <= 0.05 * fastest));
+    if let Some(impact) = off {
+        let e = |a: &usize| model.constraints[*a].restitution;
+        let mixed = model.constraints.iter().any(|c| c.restitution != e(&impact.constraints[0]));
         warnings.push(format!(
-            "at some impact the velocities are {} % away from the impact law: the step is coarse for what happens there",
-            number(100.0 * run.audit.worst_law_residual, 2)
+            "at t = {} the velocities after the impact are {} % of the run's fastest impact away from the law: {}",
+            number(impact.t, 6),
+            number(100.0 * impact.law_residual * impact.speed / fastest, 2),
+            match mixed {
+                true => "either the step is coarse, or constraints with different restitutions act at once, where this \
+                         scheme does not follow the law",
+                false => "the step is coarse for what happens there",
+            }
         ));
     }
     let grown = run.trajectory.impacts.iter().filter(|i| {
@@ -202,7 +227,7 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = problem.model();
     let reached = summary.last.as_ref().map_or(0.0, |s| s.t);
-    out!("{bold}{}{bold:#}\n", model.title);
+    out!("{bold}{}{bold:#}\n", tame(&model.title));
     out!(
         "{dim}{}, h = {}, t = 0 … {}{dim:#}\n",
         options.scheme.name,
@@ -221,7 +246,7 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
         Some((a, t)) => format!(
             "{}  ({} at t = {}; {} of {} instants outside)",
             number(audit.max_violation, 3),
-            model.constraints[a].name,
+            tame(&model.constraints[a].name),
             number(t, 6),
             grouped(audit.infeasible),
             grouped(run.steps + 1)
@@ -248,7 +273,7 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
         out!("final state          {}{more}  {dim}position (velocity){dim:#}\n", state.join(", "));
     }
     for warning in &run.warnings {
-        out!("{yellow}warning:{yellow:#} {warning}\n");
+        out!("{yellow}warning:{yellow:#} {}\n", tame(warning));
     }
 }
 
@@ -268,7 +293,7 @@ fn impacts(problem: &Problem, run: &Run, bold: Style, dim: Style) {
     let names: Vec<String> = all
         .iter()
         .take(SHOWN)
-        .map(|i| i.constraints.iter().map(|&a| model.constraints[a].name.as_str()).collect::<Vec<_>>().join(" + "))
+        .map(|i| i.constraints.iter().map(|&a| tame(&model.constraints[a].name)).collect::<Vec<_>>().join(" + "))
         .map(|name| if name.chars().count() > 32 { name.chars().take(31).chain(['…']).collect() } else { name })
         .collect();
     let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).max(10);
@@ -292,7 +317,7 @@ fn contacts(problem: &Problem, run: &Run, dim: Style) {
     for contact in all.iter().take(SHOWN) {
         let last = run.trajectory.t.last().copied().unwrap_or(0.0);
         let until = if contact.end >= last { "the end".to_string() } else { format!("t = {}", number(contact.end, 6)) };
-        let name = &problem.model().constraints[contact.constraint].name;
+        let name = tame(&problem.model().constraints[contact.constraint].name);
         out!(
             "contact with {name} from t = {} to {until}  {dim}impulse {}{dim:#}\n",
             number(contact.start, 6),

@@ -255,10 +255,7 @@ impl Reader<'_> {
             for (key, value) in tree::entries(tree::table(force, "[dynamics.force]", "y = \"-c*y'\"")?) {
                 let (range, value) = self.ranged(value, "a force")?;
                 let Name { text, span } = tree::name(key);
-                // A quoted key, "x[1]", has its text one byte into its span.
-                let quoted = self.text[span.clone()].starts_with(['"', '\'']);
-                let start = span.start + usize::from(quoted);
-                let target = Text { span: start..start + text.len(), text };
+                let target = Text { span: tree::inside(self.text, &text, span), text };
                 self.description.forces.push(ForceText { target, range, value });
             }
         }

@@ -80,7 +80,7 @@ pub fn name(key: &Key) -> Name {
 
 /// The text of a quoted key or value without its quotes, where the file has it letter by letter; with escapes in it,
 /// the whole value is the best place there is.
-fn inside(source: &str, text: &str, span: Span) -> Span {
+pub fn inside(source: &str, text: &str, span: Span) -> Span {
     let raw = source.get(span.clone()).unwrap_or("");
     match raw.find(text) {
         Some(at) if !text.is_empty() => span.start + at..span.start + at + text.len(),

@@ -12,7 +12,8 @@ pub use summary::{AuditSummary, ContactSummary, Final, ImpactSummary, ImpactsSum
 use crate::read::reason;
 use saltus::{Problem, Run};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -35,24 +36,34 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes all files of a run into a directory.
+/// Writes all files of a run into a directory; those of an earlier run are replaced together, or not at all.
 pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
-    atomically(&dir.join("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?;
-    atomically(&dir.join("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?;
-    atomically(&dir.join("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory))?;
-    atomically(&dir.join("run.json"), |w| {
-        serde_json::to_writer_pretty(&mut *w, record)?;
-        w.write_all(b"\n")
-    })
+    let path = |name: &str| dir.join(name);
+    let complete = [
+        aside(path("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?,
+        aside(path("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?,
+        aside(path("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory))?,
+        aside(path("run.json"), |w| {
+            serde_json::to_writer_pretty(&mut *w, record)?;
+            w.write_all(b"\n")
+        })?,
+    ];
+    for (file, path) in complete {
+        file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
+    }
+    Ok(())
 }
 
-/// Writes a file beside its final place and renames it when it is complete.
-fn atomically(
-    path: &Path,
+/// Writes a file beside its final place, under a name that goes away by itself if the program ends before the rename.
+fn aside(
+    path: PathBuf,
     write: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
-) -> Result<(), WriteError> {
-    let attempt = || -> std::io::Result<()> {
+) -> Result<(NamedTempFile, PathBuf), WriteError> {
+    let attempt = || -> std::io::Result<NamedTempFile> {
+        if path.is_dir() {
+            return Err(std::io::ErrorKind::IsADirectory.into());
+        }
         let dir = path.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new().prefix(".saltus-").suffix(".tmp").tempfile_in(dir)?;
         let mut buffered = BufWriter::with_capacity(1 << 16, file.as_file_mut());
@@ -65,8 +76,10 @@ fn atomically(
             use std::os::unix::fs::PermissionsExt;
             file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
         }
-        file.persist(path).map_err(|e| e.error)?;
-        Ok(())
+        Ok(file)
     };
-    attempt().map_err(|e| WriteError::new(path, &e))
+    match attempt() {
+        Ok(file) => Ok((file, path)),
+        Err(e) => Err(WriteError::new(&path, &e)),
+    }
 }

@@ -9,26 +9,40 @@ use zip::write::SimpleFileOptions;
 /// impact) and impact_impulse (one column a constraint).
 pub fn write<W: Write + Seek>(out: W, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
     let mut zip = zip::ZipWriter::new(out);
+    let written = arrays(&mut zip, problem, trajectory);
+    match written {
+        Ok(()) => zip.finish().map(|_| ()).map_err(io::Error::from),
+        Err(e) => {
+            // Dropped, an unfinished archive would complain on standard error by itself; the file is thrown away anyway.
+            std::mem::forget(zip);
+            Err(e)
+        }
+    }
+}
+
+fn arrays<W: Write + Seek>(
+    zip: &mut zip::ZipWriter<W>,
+    problem: &Problem,
+    trajectory: &Trajectory,
+) -> io::Result<()> {
     let (n, d) = (trajectory.len() as u64, trajectory.dimension() as u64);
-    array(&mut zip, "t", &[n], trajectory.t.iter().copied())?;
-    array(&mut zip, "q", &[n, d], trajectory.positions().iter().copied())?;
-    array(&mut zip, "v_left", &[n, d], trajectory.velocities(Side::Left))?;
-    array(&mut zip, "v_right", &[n, d], trajectory.velocities(Side::Right))?;
+    array(zip, "t", &[n], trajectory.t.iter().copied())?;
+    array(zip, "q", &[n, d], trajectory.positions().iter().copied())?;
+    array(zip, "v_left", &[n, d], trajectory.velocities(Side::Left))?;
+    array(zip, "v_right", &[n, d], trajectory.velocities(Side::Right))?;
     let impacts = &trajectory.impacts;
     let k = impacts.len() as u64;
-    array(&mut zip, "impact_t", &[k], impacts.iter().map(|i| i.t))?;
-    array(&mut zip, "impact_q", &[k, d], impacts.iter().flat_map(|i| i.q.iter().copied()))?;
-    array(&mut zip, "impact_v_before", &[k, d], impacts.iter().flat_map(|i| i.v_before.iter().copied()))?;
-    array(&mut zip, "impact_v_after", &[k, d], impacts.iter().flat_map(|i| i.v_after.iter().copied()))?;
+    array(zip, "impact_t", &[k], impacts.iter().map(|i| i.t))?;
+    array(zip, "impact_q", &[k, d], impacts.iter().flat_map(|i| i.q.iter().copied()))?;
+    array(zip, "impact_v_before", &[k, d], impacts.iter().flat_map(|i| i.v_before.iter().copied()))?;
+    array(zip, "impact_v_after", &[k, d], impacts.iter().flat_map(|i| i.v_after.iter().copied()))?;
     let m = problem.constraints();
     let impulses = impacts.iter().flat_map(|i| {
         let mut row = vec![0.0; m];
         i.constraints.iter().zip(i.impulses).for_each(|(&a, p)| row[a] = *p);
         row
     });
-    array(&mut zip, "impact_impulse", &[k, m as u64], impulses)?;
-    zip.finish()?;
-    Ok(())
+    array(zip, "impact_impulse", &[k, m as u64], impulses)
 }
 
 fn array<W: Write + Seek>(

@@ -25,6 +25,9 @@ pub struct Summary {
     pub status: &'static str,
     /// The status in a sentence.
     pub message: String,
+    /// Where a failed run stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Final>,
     /// Names of the coordinates, in the order of q.
     pub coordinates: Vec<String>,
     /// Names of the constraints.
@@ -154,6 +157,10 @@ impl Summary {
                 Status::Failed(_) => "failed",
             },
             message: run.status.to_string(),
+            failure: match &run.status {
+                Status::Failed(f) => Some(Final { t: f.t, q: f.q.clone(), v: f.v.clone() }),
+                _ => None,
+            },
             coordinates: model.coordinates.clone(),
             constraints: model.constraints.iter().map(|c| c.name.clone()).collect(),
             last,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
 fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
 fn columns(problem: &Problem, prefix: &str, suffix: &str) -> String {

@@ -12,7 +12,7 @@ use saltus_expr::{
 use std::rc::Rc;
 
 /// A system larger than this is a typing mistake, not a model for dense expressions.
-const MAX_COORDINATES: usize = 10_000;
+const MAX_COORDINATES: usize = 2_000;
 
 type Locals = Vec<(String, i64)>;
 
@@ -24,14 +24,17 @@ struct Build<'a> {
     places: Places,
 }
 
-/// Overrides stand in no file; their spans start here, far beyond any file's end, and are taken off again.
+/// Overrides stand in no file; their spans start here, far beyond any file's end, each in a slot of its own, and are
+/// taken off again.
 const OUTSIDE: usize = 1 << 40;
+const SLOT: usize = 1 << 24;
 
 pub fn build(text: &Description) -> Result<Model, SetupError> {
     understand(text).map_err(|mut error| {
-        if error.span.as_ref().is_some_and(|s| s.start >= OUTSIDE) {
+        let outside = error.span.as_ref().and_then(|s| s.start.checked_sub(OUTSIDE));
+        if let Some((name, value)) = outside.and_then(|at| text.overrides.get(at / SLOT)) {
             error.span = None;
-            error.message = format!("in an override (--set): {}", error.message);
+            error.message = format!("in --set {name}={value}: {}", error.message);
         }
         error
     })
@@ -81,8 +84,24 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     })
 }
 
+/// Whether the text stands in the source letter by letter; else (escapes, numbers in another form) its places are
+/// not known one by one and the whole of it is marked.
+fn is_literal(text: &Text) -> bool {
+    text.span.len() == text.text.len()
+}
+
 fn parse(text: &Text) -> Result<Expr, SetupError> {
-    Ok(parse_at(&text.text, text.span.start)?)
+    let parsed = parse_at(&text.text, text.span.start);
+    if is_literal(text) {
+        return Ok(parsed?);
+    }
+    let mut expr = parsed.map_err(|e| whole(e, text))?;
+    expr.cover(&text.span);
+    Ok(expr)
+}
+
+fn whole(error: saltus_expr::ExprError, text: &Text) -> SetupError {
+    SetupError { span: Some(text.span.clone()), ..error.into() }
 }
 
 impl Build<'_> {
@@ -104,7 +123,12 @@ impl Build<'_> {
     }
 
     fn family(&mut self, range: &Text) -> Result<Family, SetupError> {
-        let parsed = parse_range_at(&range.text, range.span.start)?;
+        let parsed = parse_range_at(&range.text, range.span.start);
+        let mut parsed = if is_literal(range) { parsed? } else { parsed.map_err(|e| whole(e, range))? };
+        if !is_literal(range) {
+            parsed.from.cover(&range.span);
+            parsed.to.cover(&range.span);
+        }
         let outer = std::mem::replace(&mut self.names.level, Level::Constants);
         let from = integer(&parsed.from, &mut self.graph, &mut self.names, &[]);
         let to = integer(&parsed.to, &mut self.graph, &mut self.names, &[]);
@@ -164,15 +188,19 @@ impl Build<'_> {
 
     /// The overrides as (name, member, expression).
     fn overrides(&mut self) -> Result<Vec<(String, Option<i64>, Expr)>, SetupError> {
-        let mut parsed = Vec::new();
-        for (target, value) in &self.text.overrides {
-            let name = parse_target_at(target.trim(), OUTSIDE)?;
-            let value = parse_at(value, OUTSIDE)?;
+        let mut parsed: Vec<(String, Option<i64>, Expr)> = Vec::new();
+        for (k, (target, value)) in self.text.overrides.iter().enumerate() {
+            let name = parse_target_at(target.trim(), OUTSIDE + k * SLOT)?;
+            let value = parse_at(value, OUTSIDE + k * SLOT)?;
             let ExprKind::Name { name, index, .. } = name.kind else { continue };
-            let member = match index.first() {
-                Some(i) => Some(integer(i, &mut self.graph, &mut self.names, &[])?),
-                None => None,
+            let member = match index.as_slice() {
+                [] => None,
+                [i] => Some(integer(i, &mut self.graph, &mut self.names, &[])?),
+                _ => return Err(SetupError::new(format!("`{target}` has more than one index"))),
             };
+            if parsed.iter().any(|(n, m, _)| *n == name && *m == member) {
+                return Err(SetupError::new(format!("`{target}` is set twice")).help("which of the two is meant?"));
+            }
             parsed.push((name, member, value));
         }
         Ok(parsed)
@@ -328,7 +356,8 @@ impl Build<'_> {
                 self.places.inertia = text.span.clone();
                 let symbols = Symbols { t: self.names.t, q: &self.names.q, v: &self.names.v };
                 let (mass, force) = lagrange::inertia(&mut self.graph, kinetic, &symbols);
-                if mass.iter().any(|&m| self.graph.depends_on_any(m, &self.names.v)) {
+                let varying = mass.iter().filter(|&&m| self.graph.value(m).is_none());
+                if varying.copied().any(|m| self.graph.depends_on_any(m, &self.names.v)) {
                     return Err(SetupError::new("the kinetic energy is not quadratic in the velocities")
                         .at(text.span.clone(), "its second derivative still contains a velocity")
                         .help("T must be ½ v·M(q)v, perhaps with terms linear in v; put other effects in [dynamics.force]"));
@@ -340,9 +369,9 @@ impl Build<'_> {
                 if rows.len() != d || rows.iter().any(|r| r.len() != d) {
                     let sizes: Vec<String> = rows.iter().map(|r| r.len().to_string()).collect();
                     return Err(SetupError::new(format!(
-                        "the mass matrix must have {d} rows of {d} entries, one for each coordinate"
+                        "the mass matrix must be {d} × {d}, one row and one column for each coordinate"
                     ))
-                    .at(span.clone(), format!("{} rows of lengths {}", rows.len(), sizes.join(", "))));
+                    .at(span.clone(), format!("row lengths here: {}", sizes.join(", "))));
                 }
                 let mut mass = Vec::with_capacity(d * d);
                 for text in rows.iter().flatten() {
@@ -379,7 +408,10 @@ impl Build<'_> {
     fn forces(&mut self, force: &mut [NodeId]) -> Result<(), SetupError> {
         for f in &self.text.forces {
             let family = self.optional_family(&f.range)?;
-            let target = parse_target_at(&f.target.text, f.target.span.start)?;
+            let mut target = parse_target_at(&f.target.text, f.target.span.start).map_err(|e| whole(e, &f.target))?;
+            if !is_literal(&f.target) {
+                target.cover(&f.target.span);
+            }
             let ExprKind::Name { name, index, .. } = &target.kind else {
                 return Err(SetupError::new("a force acts on a coordinate").at(target.span, "not a coordinate"));
             };
@@ -430,12 +462,9 @@ impl Build<'_> {
 
     fn constraints(&mut self) -> Result<Vec<Constraint>, SetupError> {
         let mut constraints: Vec<Constraint> = Vec::new();
-        let mut seen: std::collections::BTreeSet<&str> = Default::default();
         for c in &self.text.constraints {
-            if !seen.insert(&c.name.text) {
-                return Err(SetupError::new(format!("two constraints are called `{}`", c.name.text))
-                    .at(c.name.span.clone(), "second use")
-                    .help("reports tell constraints apart by their names"));
+            if c.name.text.trim().is_empty() {
+                return Err(SetupError::new("a constraint needs a name").at(c.name.span.clone(), "empty"));
             }
             let expr = parse(&c.gap)?;
             refuse_comparison(&expr)?;
@@ -454,8 +483,22 @@ impl Build<'_> {
                     return Err(SetupError::new("the gap does not depend on any coordinate")
                         .at(c.gap.span.clone(), "constrains nothing"));
                 }
+                let q = self.names.q.clone();
+                if q.iter().all(|&q| {
+                    let slope = self.graph.derivative(gap, q);
+                    self.graph.is_zero(slope)
+                }) {
+                    return Err(SetupError::new("the gap has no slope anywhere")
+                        .at(c.gap.span.clone(), "constant in pieces")
+                        .help("a gap is a distance: it must grow as the system moves away from the obstacle"));
+                }
                 let restitution = self.restitution(c, &locals)?;
                 let name = indexed(&c.name.text, member);
+                if constraints.iter().any(|other| other.name == name) {
+                    return Err(SetupError::new(format!("two constraints are called `{name}`"))
+                        .at(c.name.span.clone(), "second use")
+                        .help("reports tell constraints apart by their names"));
+                }
                 constraints.push(Constraint { name, gap, restitution, span: c.gap.span.clone() });
             }
         }

@@ -3,15 +3,15 @@
 
 use super::Problem;
 use crate::SetupError;
+use super::blocks::{Blocks, Evaluator};
 use crate::linalg::max_abs;
-
-/// A gap this far below zero, relative to the size of q0, is rounding in the text's own formulas.
-pub const ROUNDING: f64 = 1e-12;
+use std::sync::Arc;
 
 pub fn initial_data(problem: &Problem) -> Result<(), SetupError> {
     let model = problem.model();
     finite(problem)?;
     symmetric(problem)?;
+    quadratic(problem)?;
     let mut dynamics = problem.dynamics();
     dynamics.evaluate(0.0, &model.q0, &model.v0);
     if let Err(error) = dynamics.metric().set(&dynamics.mass) {
@@ -74,12 +74,46 @@ fn symmetric(problem: &Problem) -> Result<(), SetupError> {
     Ok(())
 }
 
+/// The kinetic energy is ½ v·Mv + b·v + c: then ∂T/∂v − Mv does not depend on v. A term such as |v| has no second
+/// derivative and would pass for nothing.
+fn quadratic(problem: &Problem) -> Result<(), SetupError> {
+    let mut model = problem.model().clone();
+    let momenta: Vec<_> = model.v.clone().iter().map(|&v| model.graph.derivative(model.kinetic, v)).collect();
+    let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
+    let Ok(code) = Blocks::compile(&model.graph, &inputs, &[&momenta]) else { return Ok(()) };
+    let code = Arc::new(code);
+    let (mut evaluator, mut momentum) = (Evaluator::new(&code), code.buffer(0));
+    let mut dynamics = problem.dynamics();
+    dynamics.evaluate(0.0, &model.q0, &model.v0);
+    let mut metric = dynamics.metric();
+    if metric.set(&dynamics.mass).is_err() {
+        return Ok(());
+    }
+    let d = problem.dimension();
+    let (mut expected, mut first) = (vec![0.0; d], Vec::new());
+    for trial in 0..4 {
+        let v: Vec<f64> = (0..d).map(|k| ((3 * k + 1) as f64 * 1.3 + 2.1 * trial as f64).sin() * 1.7).collect();
+        evaluator.run(0.0, &[&model.q0, &v]);
+        evaluator.write(0, &mut momentum);
+        metric.apply(&v, &mut expected);
+        let scale = max_abs(&expected) + max_abs(&momentum);
+        let rest: Vec<f64> = momentum.iter().zip(&expected).map(|(p, e)| p - e).collect();
+        if trial == 0 {
+            first = rest;
+        } else if rest.iter().zip(&first).any(|(a, b)| !((a - b).abs() <= 1e-9 * scale)) {
+            return Err(SetupError::new("the kinetic energy is not quadratic in the velocities")
+                .at(model.places.inertia.clone(), "its momentum is not linear in the velocities")
+                .help("T must be ½ v·M(q)v, perhaps with terms linear in v; put other effects in [dynamics.force]"));
+        }
+    }
+    Ok(())
+}
+
 fn admissible(problem: &Problem) -> Result<(), SetupError> {
     let model = problem.model();
     let mut gaps = problem.gaps();
     gaps.evaluate(0.0, &model.q0);
     gaps.kinematics(0.0, &model.q0);
-    let scale = max_abs(&model.q0).max(1.0);
     for (a, constraint) in model.constraints.iter().enumerate() {
         let (name, f) = (&constraint.name, gaps.values[a]);
         let place = |label: String| (constraint.span.clone(), label);
@@ -87,7 +121,8 @@ fn admissible(problem: &Problem) -> Result<(), SetupError> {
             let (span, label) = place(format!("is {f} at the initial position"));
             return Err(SetupError::new(format!("the gap of `{name}` is not a number at the start")).at(span, label));
         }
-        if f < -ROUNDING * scale {
+        let rounding = gaps.rounding(a, &model.q0);
+        if f < -rounding {
             let (span, label) = place(format!("is {f} at t = 0, must be ≥ 0"));
             return Err(SetupError::new(format!("the initial position is outside the constraint `{name}`"))
                 .at(span, label)
@@ -95,7 +130,7 @@ fn admissible(problem: &Problem) -> Result<(), SetupError> {
         }
         let (_, gradient) = gaps.gradients.row(a);
         let approach = gaps.walls[a] + gaps.gradients.dot(a, &model.v0);
-        if f <= ROUNDING * scale {
+        if f <= rounding {
             if !(max_abs(gradient) > 0.0) || !max_abs(gradient).is_finite() {
                 let (span, label) = place("gradient is zero or not a number here".into());
                 return Err(SetupError::new(format!("the gap of `{name}` has no gradient at the initial position"))
@@ -103,7 +138,7 @@ fn admissible(problem: &Problem) -> Result<(), SetupError> {
                     .help("write the gap so that it crosses zero with a slope: a distance, not a squared distance"));
             }
             let speed = gaps.walls[a].abs() + gaps.gradients.dot_abs(a, &model.v0);
-            if approach < -ROUNDING * (1.0 + speed) {
+            if approach < -1e-12 * (1.0 + speed) {
                 let (span, label) = place(format!("in contact, and the gap changes by {approach} a second"));
                 return Err(SetupError::new(format!("the initial velocity is not admissible at `{name}`"))
                     .at(span, label)

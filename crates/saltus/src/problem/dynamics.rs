@@ -55,7 +55,8 @@ impl DynamicsCode {
             d,
             diagonal,
             velocity_free,
-            damping_linear: symmetric && !jacobian.iter().any(|&j| graph.depends_on_any(j, &v)),
+            damping_linear: symmetric
+                && !jacobian.iter().any(|&j| graph.value(j).is_none() && graph.depends_on_any(j, &v)),
             damping_diagonal: diagonal
                 && (0..d).all(|i| (0..d).all(|j| i == j || velocity_free || graph.is_zero(jacobian[i * d + j]))),
             mass_constant: full.is_constant(0),

@@ -115,6 +115,12 @@ impl Gaps {
         self.curved.write(2, &mut self.hessians);
     }
 
+    /// How far below zero the gap of constraint `a` may be by rounding alone, at a point where its gradient has been
+    /// evaluated: a few units in the last place of the terms it is made of.
+    pub fn rounding(&self, a: usize, q: &[f64]) -> f64 {
+        1e-14 + 32.0 * f64::EPSILON * self.gradients.dot_abs(a, q)
+    }
+
     /// ∇f and ∂t f.
     pub fn kinematics(&mut self, t: f64, q: &[f64]) {
         self.kinematic.run(t, &[q]);

@@ -60,7 +60,7 @@ impl Problem {
             groups.push(GapGroup { restitution, code });
         }
         let zero = model.graph.constant(0.0);
-        let energies = [model.kinetic, model.potential.unwrap_or(zero)];
+        let energies = [energy_of_motion(&mut model), model.potential.unwrap_or(zero)];
         let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
         let energy = Arc::new(Blocks::compile(&model.graph, &inputs, &[&energies]).map_err(unbound)?);
         let problem = Problem { model: Arc::new(model), dynamics, gaps, groups, energy };
@@ -102,6 +102,18 @@ impl Problem {
     pub fn energy(&self) -> Energy {
         Energy { evaluator: Evaluator::new(&self.energy), buffer: self.energy.buffer(0) }
     }
+}
+
+/// v·∂T/∂v − T: the kinetic energy itself where T is quadratic in v; with terms of other degree (moving frames,
+/// gyroscopic ones) the part that Lagrange's equations conserve.
+fn energy_of_motion(model: &mut Model) -> saltus_expr::NodeId {
+    let mut energy = model.graph.neg(model.kinetic);
+    for v in model.v.clone() {
+        let momentum = model.graph.derivative(model.kinetic, v);
+        let term = model.graph.mul(momentum, v);
+        energy = model.graph.add(energy, term);
+    }
+    energy
 }
 
 /// Evaluates kinetic and potential energy.

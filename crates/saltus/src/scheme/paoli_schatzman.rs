@@ -7,8 +7,12 @@
 //! x_free  = 2 qⁿ − qⁿ⁻¹ + h² Fⁿ
 //! qⁿ⁺¹    = argmin |x − x_free|_{M(qⁿ)}   subject to   fα( t̄α, (x + eα qⁿ⁻¹)/(1+eα) ) ≥ 0      [V] (3.2), [T] (6)
 //! t̄α      = tn + h (1−eα)/(1+eα)
-//! q¹      = nearest point of K(t1) to  q0 + h v0 + (h²/2) M⁻¹g(0, q0, v0)                        [V] (3.1)
+//! q¹      = nearest point of K(t1) to  q0 + h v0 + (h²/2) M⁻¹g(0, q0, v)                         [V] (3.1)
 //! ```
+//!
+//! In the first step the velocity in g is (q¹ − q0)/h, implicit like the later ones, so that strong damping is no
+//! danger. If a constraint that is open at t = 0 is reached within the first step, q¹ is found as the later positions
+//! are, with q⁻¹ = q0 − h v0 + (h²/2) M⁻¹g: the plain projection would take the speed of that impact away.
 //!
 //! Fⁿ = M⁻¹g at tn with the centred velocity (qⁿ⁺¹ − qⁿ⁻¹)/2h, implicit in it ([V] (3.3), H4). For damping −Cv this
 //! makes the metric of the projection M + hC/2.
@@ -69,6 +73,8 @@ struct PaoliSchatzman<'p> {
     averaged: bool,
     /// The node being completed.
     n: u64,
+    /// Whether constraints are looked at between qⁿ⁻¹ and x: always, except in a plain first step.
+    averaging: bool,
     q_before: Vec<f64>,
     q: Vec<f64>,
     /// The position being sought, x = qⁿ + (advance + kick).
@@ -129,6 +135,7 @@ impl<'p> PaoliSchatzman<'p> {
             h: settings.step,
             averaged: settings.forcing == Forcing::Averaged && !code.autonomous,
             n: 0,
+            averaging: false,
             q_before: model.q0.clone(),
             q: model.q0.clone(),
             x: zero(),
@@ -167,9 +174,13 @@ impl<'p> PaoliSchatzman<'p> {
         self.n as f64 * self.h
     }
 
-    /// The first step starts from a velocity, not from a position before: it is explicit and looks at K(t1).
     fn is_explicit(&self) -> bool {
-        self.n == 0 || self.dynamics.code.velocity_free
+        self.dynamics.code.velocity_free
+    }
+
+    /// A motion that starts from q0, v0 has had half a step of acceleration at t1: h²/2 in place of h².
+    fn force_factor(&self) -> f64 {
+        if self.n == 0 { 0.5 * self.h * self.h } else { self.h * self.h }
     }
 
     /// g and ∂g/∂v at tn, qⁿ and the current velocity, and M if asked; the mean over the step if so chosen.
@@ -203,7 +214,7 @@ impl<'p> PaoliSchatzman<'p> {
 
     /// The metric M − (h/2) sym ∂g/∂v of the implicit equation.
     fn set_implicit(&mut self) -> Result<(), Reason> {
-        if self.n > 1 && self.dynamics.code.constant {
+        if self.n > 0 && self.dynamics.code.constant {
             return Ok(());
         }
         let d = self.q.len();
@@ -234,10 +245,11 @@ impl<'p> PaoliSchatzman<'p> {
         1e-13 * (max_abs(&self.advance) + max_abs(&self.free)) + 4.0 * f64::EPSILON * max_abs(&self.q)
     }
 
-    /// residual = M kick − h² g, with g at the velocity of the current kick.
+    /// residual = M kick − h² g, with g at the velocity of the current kick: (x − qⁿ⁻¹)/2h, in the first step (x − q0)/h.
     fn force_residual(&mut self, with_mass: bool) -> Result<(), Reason> {
+        let share = if self.n == 0 { 1.0 } else { 0.5 };
         for i in 0..self.q.len() {
-            self.velocity[i] = (self.advance[i] + 0.5 * self.kick[i]) / self.h;
+            self.velocity[i] = (self.advance[i] + share * self.kick[i]) / self.h;
         }
         self.evaluate(with_mass);
         if with_mass {
@@ -245,7 +257,8 @@ impl<'p> PaoliSchatzman<'p> {
         }
         self.set_implicit()?;
         self.mass.apply(&self.kick, &mut self.residual);
-        add(&mut self.residual, -self.h * self.h, &self.dynamics.g);
+        let factor = self.force_factor();
+        add(&mut self.residual, -factor, &self.dynamics.g);
         Ok(())
     }
 
@@ -254,9 +267,7 @@ impl<'p> PaoliSchatzman<'p> {
         if self.is_explicit() {
             self.evaluate(true);
             self.set_mass()?;
-            // A motion that starts from q0, v0 has had half a step of acceleration at t1.
-            let share = if self.n == 0 { 0.5 } else { 1.0 };
-            let factor = share * self.h * self.h;
+            let factor = self.force_factor();
             let (kick, g) = (&mut self.kick, &self.dynamics.g);
             each(kick.len(), |i| kick[i] = factor * g[i]);
             self.mass.solve(&mut self.kick);
@@ -300,7 +311,7 @@ impl<'p> PaoliSchatzman<'p> {
     fn look(&mut self, what: Look) {
         let t = self.t();
         for group in &mut self.groups {
-            let (e, share) = if self.n == 0 { (0.0, 1.0) } else { (group.e, group.share) };
+            let (e, share) = if self.averaging { (group.e, group.share) } else { (0.0, 1.0) };
             let (z, x, before) = (&mut group.z, &self.x, &self.q_before);
             each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
             let t = t + self.h * (1.0 - e) * share;
@@ -329,6 +340,16 @@ impl<'p> PaoliSchatzman<'p> {
             leaves |= self.slack[a] < 0.0;
         }
         Ok(leaves)
+    }
+
+    /// Whether the free first step leaves K through a constraint that is open at the start.
+    fn is_hit(&mut self) -> bool {
+        let mut at_start = self.problem.gaps();
+        at_start.linearise(0.0, &self.q);
+        (0..self.slack.len()).any(|a| {
+            let alpha = self.order[a];
+            self.slack[a] < 0.0 && at_start.values[alpha] > at_start.rounding(alpha, &self.q)
+        })
     }
 
     /// Brings x back: the nearest point of the set of the scheme, in the metric of the step.
@@ -423,7 +444,7 @@ impl<'p> PaoliSchatzman<'p> {
             entries.copy_from_slice(metric.entries());
         }
         for group in &self.groups {
-            let share = if self.n == 0 { 1.0 } else { group.share };
+            let share = if self.averaging { group.share } else { 1.0 };
             for (&(a, i, j), second) in group.gaps.code.second.iter().zip(&group.gaps.hessians) {
                 let term = share * self.multipliers[group.first + a] * second;
                 entries[i * d + j] -= term;
@@ -479,6 +500,9 @@ impl<'p> PaoliSchatzman<'p> {
             node.v_left.copy_from_slice(&self.problem.model().v0);
             node.v_right.copy_from_slice(&self.problem.model().v0);
             node.acceleration.iter_mut().for_each(|a| *a *= 2.0);
+            if self.averaging {
+                add(&mut node.v_right, 1.0, &self.p);
+            }
         }
     }
 }
@@ -494,7 +518,14 @@ enum Look {
 impl Stepper for PaoliSchatzman<'_> {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         self.free_flight()?;
-        let contact = self.leaves()?;
+        let mut contact = self.leaves()?;
+        if contact && self.n == 0 && self.is_hit() {
+            self.averaging = true;
+            for i in 0..self.q.len() {
+                self.q_before[i] = self.q[i] - self.advance[i] + self.kick[i];
+            }
+            contact = self.leaves()?;
+        }
         if contact {
             self.project()?;
         }
@@ -507,6 +538,7 @@ impl Stepper for PaoliSchatzman<'_> {
         let (kick, free) = (&mut self.kick, &self.free);
         each(kick.len(), |i| kick[i] = scale * free[i]);
         self.n += 1;
+        self.averaging = true;
         Ok(())
     }
 }
