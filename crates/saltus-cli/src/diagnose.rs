@@ -1,7 +1,7 @@
 //! Showing a mistake: what, where in the file, why, what to do.
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, Report, SourceCode};
 use crate::text::tame;
+use miette::{Diagnostic, LabeledSpan, NamedSource, Report, SourceCode};
 use saltus::{SetupError, Span};
 use saltus_io::FileError;
 use std::fmt;
@@ -51,7 +51,7 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
         print_json(&failure.error, Some(&failure.name), place);
         return ExitCode::FAILURE;
     }
-    let mut error = failure.error.clone();
+    let mut error = SetupError::clone(&failure.error);
     let place = error.span.clone().filter(|_| !failure.text.is_empty());
     let source = place.map(|span| {
         let (text, span) = excerpt(&failure.text, &span);
@@ -116,7 +116,10 @@ fn excerpt(text: &str, span: &Span) -> (String, Span) {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
     let (from, to) = match line_end - line_start > WIDE {
-        true => (boundary(start.saturating_sub(WIDE / 4).max(line_start)), boundary((end.min(start + WIDE) + WIDE / 4).min(line_end))),
+        true => (
+            boundary(start.saturating_sub(WIDE / 4).max(line_start)),
+            boundary((end.min(start + WIDE) + WIDE / 4).min(line_end)),
+        ),
         false => {
             let two_before = text[..line_start].rmatch_indices('\n').nth(2).map_or(0, |(at, _)| at + 1);
             let one_after = text[line_end..].match_indices('\n').nth(1).map_or(text.len(), |(at, _)| line_end + at);

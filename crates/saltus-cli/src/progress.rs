@@ -48,7 +48,11 @@ impl Bar {
         }
         if let Some(bar) = &self.bar {
             bar.set_position(p.step);
-            bar.set_message(format!("t = {}, {}", crate::text::number(p.t, 4), crate::text::count(p.impacts as u64, "impact")));
+            bar.set_message(format!(
+                "t = {}, {}",
+                crate::text::number(p.t, 4),
+                crate::text::count(p.impacts as u64, "impact")
+            ));
         }
         !STOP.load(Ordering::SeqCst)
     }

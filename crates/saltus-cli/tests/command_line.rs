@@ -28,7 +28,8 @@ fn json(args: &[&str]) -> Value {
 fn every_shipped_model_runs_and_keeps_its_promises() {
     let list = stdout(&saltus(&["models"]));
     let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models")).expect("models/").count();
-    let names: Vec<&str> = list.lines().filter(|l| l.starts_with("  ")).filter_map(|l| l.split_whitespace().next()).collect();
+    let names: Vec<&str> =
+        list.lines().filter(|l| l.starts_with("  ")).filter_map(|l| l.split_whitespace().next()).collect();
     assert_eq!(names.len(), files, "every file in models/ is shipped");
     for name in names {
         let run = json(&["run", name, "--json"]);
@@ -48,7 +49,19 @@ fn the_summary_tells_what_happened() {
     let output = saltus(&["run", "ball-gravity", "--set", "e=0.5", "--end", "2"]);
     let text = stdout(&output);
     assert!(output.status.success());
-    for piece in ["Ball dropped on a floor", "paoli-schatzman, h = 0.001", "2000 steps", "impacts", "floor", "0.45152", "contact with floor from", "largest violation", "impact law residual", "energy", "final state"] {
+    for piece in [
+        "Ball dropped on a floor",
+        "paoli-schatzman, h = 0.001",
+        "2000 steps",
+        "impacts",
+        "floor",
+        "0.45152",
+        "contact with floor from",
+        "largest violation",
+        "impact law residual",
+        "energy",
+        "final state",
+    ] {
         assert!(text.contains(piece), "`{piece}` in\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "colours only on a terminal");
@@ -80,8 +93,10 @@ fn out_writes_files_that_agree() {
     let out = dir.path().join("a/b");
     let output = saltus(&["run", "rod", "--out", out.to_str().expect("UTF-8"), "--end", "0.6"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let mut names: Vec<String> =
-        fs::read_dir(&out).expect("made").map(|f| f.expect("entry").file_name().into_string().expect("UTF-8")).collect();
+    let mut names: Vec<String> = fs::read_dir(&out)
+        .expect("made")
+        .map(|f| f.expect("entry").file_name().into_string().expect("UTF-8"))
+        .collect();
     names.sort();
     assert_eq!(names, ["impacts.csv", "run.json", "trajectory.csv", "trajectory.npz"]);
     let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
@@ -150,7 +165,9 @@ fn wrong_calls_are_answered() {
 #[test]
 fn a_new_model_runs_as_it_is_and_is_never_overwritten() {
     let dir = tempfile::tempdir().expect("a directory");
-    let here = |args: &[&str]| Command::cargo_bin("saltus").expect("built").args(args).current_dir(dir.path()).output().expect("ran");
+    let here = |args: &[&str]| {
+        Command::cargo_bin("saltus").expect("built").args(args).current_dir(dir.path()).output().expect("ran")
+    };
     assert!(here(&["new", "slope"]).status.success());
     let run = here(&["run", "slope.toml", "--json"]);
     let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");

@@ -81,8 +81,7 @@ fn main() {
     let expr = parse(TEXT).expect("the text is valid");
     let rhs = lower(&expr, &mut graph, &mut Names).expect("its names are known");
     let inputs = ["x", "x'", "t"].map(|name| graph.symbol(name));
-    let program =
-        Arc::new(Program::compile(&graph, &inputs, &[rhs]).expect("its symbols are inputs"));
+    let program = Arc::new(Program::compile(&graph, &inputs, &[rhs]).expect("its symbols are inputs"));
     let states: Vec<[f64; 3]> = (0..STATES)
         .map(|k| {
             let s = k as f64;
@@ -105,24 +104,12 @@ fn main() {
         }
     });
     println!("{TEXT}");
-    println!(
-        "{} instructions, {} registers",
-        program.instructions().len(),
-        program.registers()
-    );
+    println!("{} instructions, {} registers", program.instructions().len(), program.registers());
     println!("by hand    {hand:6.2} ns");
-    println!(
-        "Scalar     {scalar:6.2} ns   {:5.2} x by hand",
-        scalar / hand
-    );
-    for (width, time) in [
-        (8, lanes::<8>(&program, &states)),
-        (16, lanes::<16>(&program, &states)),
-        (32, lanes::<32>(&program, &states)),
-    ] {
-        println!(
-            "Lanes<{width:>2}>  {time:6.2} ns   {:5.2} x the throughput of Scalar",
-            scalar / time
-        );
+    println!("Scalar     {scalar:6.2} ns   {:5.2} x by hand", scalar / hand);
+    for (width, time) in
+        [(8, lanes::<8>(&program, &states)), (16, lanes::<16>(&program, &states)), (32, lanes::<32>(&program, &states))]
+    {
+        println!("Lanes<{width:>2}>  {time:6.2} ns   {:5.2} x the throughput of Scalar", scalar / time);
     }
 }

@@ -85,11 +85,9 @@ impl Graph {
             return self.linear(0.0, &parts);
         }
         match self.node(n).clone() {
-            Node::Sum(..)
-            | Node::Constant(_)
-            | Node::Symbol(_)
-            | Node::Compare(..)
-            | Node::TableSlope(..) => self.constant(0.0),
+            Node::Sum(..) | Node::Constant(_) | Node::Symbol(_) | Node::Compare(..) | Node::TableSlope(..) => {
+                self.constant(0.0)
+            }
             Node::Product(factors) => self.product_rule(&factors, s),
             Node::Power(u, v) => self.power_rule(n, u, v, s),
             Node::Unary(f, u) => {
@@ -212,13 +210,7 @@ impl Graph {
         }
     }
 
-    fn binary_rule(
-        &mut self,
-        f: Function2,
-        n: NodeId,
-        (a, da): (NodeId, NodeId),
-        (b, db): (NodeId, NodeId),
-    ) -> NodeId {
+    fn binary_rule(&mut self, f: Function2, n: NodeId, (a, da): (NodeId, NodeId), (b, db): (NodeId, NodeId)) -> NodeId {
         match f {
             Function2::Atan2 => {
                 let (bda, adb) = (self.mul(b, da), self.mul(a, db));
@@ -228,11 +220,7 @@ impl Graph {
                 self.div(top, bottom)
             }
             Function2::Min | Function2::Max => {
-                let op = if f == Function2::Min {
-                    CompareOp::LessEqual
-                } else {
-                    CompareOp::GreaterEqual
-                };
+                let op = if f == Function2::Min { CompareOp::LessEqual } else { CompareOp::GreaterEqual };
                 let first = self.compare(op, a, b);
                 self.select(first, da, db)
             }

@@ -54,11 +54,7 @@ impl Graph {
             Node::Constant(value) => {
                 out.push(Piece::Text(number(*value)));
                 // `-2^x` would read as `-(2^x)`, and `a - -2` is hard to read.
-                if *value < 0.0 {
-                    Tightness::Sum
-                } else {
-                    Tightness::Power
-                }
+                if *value < 0.0 { Tightness::Sum } else { Tightness::Power }
             }
             Node::Symbol(_) => {
                 out.push(text(self.symbol_name(n).unwrap_or_default()));
@@ -112,12 +108,7 @@ impl Graph {
         }
     }
 
-    fn sum_pieces(
-        &self,
-        constant: f64,
-        terms: &[(NodeId, f64)],
-        out: &mut Vec<Piece>,
-    ) -> Tightness {
+    fn sum_pieces(&self, constant: f64, terms: &[(NodeId, f64)], out: &mut Vec<Piece>) -> Tightness {
         // Begin with a positive term where there is one: `1 - x`, `y - 2*x`.
         let first = terms.iter().position(|&(_, c)| c > 0.0);
         let constant_first = first.is_none() && constant > 0.0;
@@ -146,11 +137,7 @@ impl Graph {
             let joint = if constant < 0.0 { " - " } else { " + " };
             out.push(Piece::Text(joint.to_owned() + &number(constant.abs())));
         }
-        if terms.len() == 1 && constant == 0.0 && terms[0].1 > 0.0 {
-            Tightness::Product
-        } else {
-            Tightness::Sum
-        }
+        if terms.len() == 1 && constant == 0.0 && terms[0].1 > 0.0 { Tightness::Product } else { Tightness::Sum }
     }
 
     fn product_pieces(&self, factors: &[(NodeId, i32)], out: &mut Vec<Piece>) {

@@ -27,12 +27,7 @@ pub struct ExprError {
 impl ExprError {
     /// An error without advice.
     pub fn new(message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            span,
-            label: label.into(),
-            help: None,
-        }
+        Self { message: message.into(), span, label: label.into(), help: None }
     }
 
     /// The same error with advice.

@@ -66,9 +66,7 @@ impl Node {
             (Self::Sum(a, p), Self::Sum(b, q)) => {
                 a.to_bits() == b.to_bits()
                     && p.len() == q.len()
-                    && p.iter()
-                        .zip(q)
-                        .all(|(x, y)| x.0 == y.0 && x.1.to_bits() == y.1.to_bits())
+                    && p.iter().zip(q).all(|(x, y)| x.0 == y.0 && x.1.to_bits() == y.1.to_bits())
             }
             (Self::Product(p), Self::Product(q)) => p == q,
             (Self::Power(a, b), Self::Power(c, d)) => (a, b) == (c, d),
@@ -76,8 +74,9 @@ impl Node {
             (Self::Binary(f, a, b), Self::Binary(g, c, d)) => (f, a, b) == (g, c, d),
             (Self::Compare(f, a, b), Self::Compare(g, c, d)) => (f, a, b) == (g, c, d),
             (Self::Select(a, b, c), Self::Select(d, e, f)) => (a, b, c) == (d, e, f),
-            (Self::Table(i, a), Self::Table(j, b))
-            | (Self::TableSlope(i, a), Self::TableSlope(j, b)) => (i, a) == (j, b),
+            (Self::Table(i, a), Self::Table(j, b)) | (Self::TableSlope(i, a), Self::TableSlope(j, b)) => {
+                (i, a) == (j, b)
+            }
             _ => false,
         }
     }
@@ -305,10 +304,7 @@ impl Graph {
             self.node(node).for_operands(|child| open.push(child));
         }
         found.sort_unstable();
-        found
-            .iter()
-            .map(|&k| self.names[k as usize].as_str())
-            .collect()
+        found.iter().map(|&k| self.names[k as usize].as_str()).collect()
     }
 
     /// Whether a node is free of functions with corners or jumps: abs, sign, floor, min, max, mod, `if`, comparisons,

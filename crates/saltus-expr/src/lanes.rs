@@ -46,10 +46,7 @@ impl<const W: usize> Lanes<W> {
     /// An evaluator with its own registers; many may share one program.
     pub fn new(program: Arc<Program>) -> Self {
         let mut registers = vec![Register([0.0; W]); program.registers()];
-        for (register, &value) in registers[program.inputs()..]
-            .iter_mut()
-            .zip(program.constants())
-        {
+        for (register, &value) in registers[program.inputs()..].iter_mut().zip(program.constants()) {
             register.0 = [value; W];
         }
         Self { program, registers }

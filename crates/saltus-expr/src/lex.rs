@@ -20,10 +20,8 @@ pub(crate) struct Token {
 }
 
 /// Signs of the language, the longer before their beginnings.
-const SIGNS: [&str; 20] = [
-    "..", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", "'",
-    "=", "\u{2019}",
-];
+const SIGNS: [&str; 20] =
+    ["..", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", "'", "=", "\u{2019}"];
 
 /// Signs that are not of the language, and what to write instead.
 const FOREIGN: [(&str, &str); 20] = [
@@ -32,10 +30,7 @@ const FOREIGN: [(&str, &str); 20] = [
     ("||", "write `or(a, b)`"),
     ("!", "write `not(a)`"),
     ("&", "write `and(a, b)`"),
-    (
-        "|",
-        "for \"or\" write `or(a, b)`, for the absolute value `abs(x)`",
-    ),
+    ("|", "for \"or\" write `or(a, b)`, for the absolute value `abs(x)`"),
     ("%", "write `mod(a, b)`"),
     ("?", "write `if(condition, a, b)`"),
     ("\u{2212}", "write the plain minus `-`"),
@@ -46,10 +41,7 @@ const FOREIGN: [(&str, &str); 20] = [
     ("\u{f7}", "division is written `/`"),
     ("\u{b2}", "a square is written `^2`"),
     ("\u{b3}", "a cube is written `^3`"),
-    (
-        "\u{2032}",
-        "the velocity of `y` is written `y'`, with a plain apostrophe",
-    ),
+    ("\u{2032}", "the velocity of `y` is written `y'`, with a plain apostrophe"),
     ("\u{2264}", "write `<=`"),
     ("\u{2265}", "write `>=`"),
     ("\u{2260}", "write `!=`"),
@@ -73,16 +65,10 @@ pub(crate) fn lex(text: &str) -> Result<Vec<Token>, ExprError> {
         } else {
             sign(rest, at)?
         };
-        tokens.push(Token {
-            kind,
-            span: at..at + length,
-        });
+        tokens.push(Token { kind, span: at..at + length });
         at += length;
     }
-    tokens.push(Token {
-        kind: Kind::End,
-        span: text.len()..text.len(),
-    });
+    tokens.push(Token { kind: Kind::End, span: text.len()..text.len() });
     Ok(tokens)
 }
 
@@ -94,12 +80,7 @@ fn starts_number(rest: &str) -> bool {
 /// A number at the beginning of `rest`: digits, a fraction, an exponent.
 fn number(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
     let bytes = rest.as_bytes();
-    let digits = |from: usize| {
-        from + bytes[from..]
-            .iter()
-            .take_while(|b| b.is_ascii_digit())
-            .count()
-    };
+    let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = digits(0);
     // The dot of `1..n` belongs to the range.
     if bytes.get(end) == Some(&b'.') && bytes.get(end + 1) != Some(&b'.') {
@@ -115,11 +96,7 @@ fn number(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
     let span = at..at + end;
     match rest[..end].parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((Kind::Number(value), end)),
-        _ => Err(ExprError::new(
-            "a number is too large",
-            span,
-            "beyond 1.8e308",
-        )),
+        _ => Err(ExprError::new("a number is too large", span, "beyond 1.8e308")),
     }
 }
 
@@ -143,10 +120,7 @@ fn sign(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
     }
     let c = rest.chars().next().unwrap_or(' ');
     Err(ExprError::new(
-        format!(
-            "the character `{}` cannot stand in an expression",
-            c.escape_debug()
-        ),
+        format!("the character `{}` cannot stand in an expression", c.escape_debug()),
         at..at + c.len_utf8(),
         "not known",
     ))
@@ -162,14 +136,7 @@ mod tests {
 
     #[test]
     fn numbers() {
-        for (text, value) in [
-            ("1", 1.0),
-            ("1.5", 1.5),
-            (".5", 0.5),
-            ("2.", 2.0),
-            ("1e-3", 1e-3),
-            ("2.5E+6", 2.5e6),
-        ] {
+        for (text, value) in [("1", 1.0), ("1.5", 1.5), (".5", 0.5), ("2.", 2.0), ("1e-3", 1e-3), ("2.5E+6", 2.5e6)] {
             assert_eq!(kinds(text), [Kind::Number(value), Kind::End], "{text}");
         }
         assert_eq!(lex("3 + 1e999").unwrap_err().span, 4..9);

@@ -93,12 +93,7 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn new(graph: &'a mut Graph, scope: &'a mut dyn Scope, locals: &[(String, i64)]) -> Self {
-        Self {
-            graph,
-            scope,
-            locals: locals.to_vec(),
-            bodies: 0,
-        }
+        Self { graph, scope, locals: locals.to_vec(), bodies: 0 }
     }
 
     /// Lowers an expression. Chains such as `a + b + …` lean to the left and are walked in a
@@ -120,20 +115,9 @@ impl<'a> Lowering<'a> {
         Ok(node)
     }
 
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        a: NodeId,
-        b: NodeId,
-        right: &Expr,
-        span: &Span,
-    ) -> Result<NodeId, ExprError> {
+    fn binary(&mut self, op: BinaryOp, a: NodeId, b: NodeId, right: &Expr, span: &Span) -> Result<NodeId, ExprError> {
         if op == BinaryOp::Div && self.graph.is_zero(b) {
-            return Err(ExprError::new(
-                "a division by zero",
-                right.span.clone(),
-                "this is zero",
-            ));
+            return Err(ExprError::new("a division by zero", right.span.clone(), "this is zero"));
         }
         let node = match op {
             BinaryOp::Add => self.graph.add(a, b),
@@ -150,11 +134,7 @@ impl<'a> Lowering<'a> {
         let span = &expr.span;
         let node = match &expr.kind {
             ExprKind::Number(value) => self.graph.constant(*value),
-            ExprKind::Name {
-                name,
-                index,
-                velocity,
-            } => self.name(name, index, *velocity, span)?,
+            ExprKind::Name { name, index, velocity } => self.name(name, index, *velocity, span)?,
             ExprKind::Negate(inner) => {
                 let inner = self.lower(inner)?;
                 self.graph.neg(inner)
@@ -164,17 +144,8 @@ impl<'a> Lowering<'a> {
                 let (a, b) = (self.lower(left)?, self.lower(right)?);
                 self.graph.compare(*op, a, b)
             }
-            ExprKind::Call {
-                name,
-                name_span,
-                args,
-            } => self.call(name, name_span, args, span)?,
-            ExprKind::Sum {
-                index,
-                from,
-                to,
-                body,
-            } => self.sum(index, from, to, body, span)?,
+            ExprKind::Call { name, name_span, args } => self.call(name, name_span, args, span)?,
+            ExprKind::Sum { index, from, to, body } => self.sum(index, from, to, body, span)?,
         };
         self.checked(node, span)
     }
@@ -184,11 +155,7 @@ impl<'a> Lowering<'a> {
         if let Some(value) = self.graph.value(node)
             && !value.is_finite()
         {
-            let what = if value.is_nan() {
-                "not a number"
-            } else {
-                "infinite"
-            };
+            let what = if value.is_nan() { "not a number" } else { "infinite" };
             return Err(ExprError::new(
                 format!("a constant part of the expression is {what}"),
                 span.clone(),
@@ -201,13 +168,7 @@ impl<'a> Lowering<'a> {
         Ok(node)
     }
 
-    fn name(
-        &mut self,
-        name: &str,
-        index: &[Expr],
-        velocity: bool,
-        span: &Span,
-    ) -> Result<NodeId, ExprError> {
+    fn name(&mut self, name: &str, index: &[Expr], velocity: bool, span: &Span) -> Result<NodeId, ExprError> {
         let local = self.locals.iter().rev().find(|(local, _)| local == name);
         let value = match local {
             Some((_, k)) => Some(*k as f64),
@@ -215,11 +176,7 @@ impl<'a> Lowering<'a> {
             None => None,
         };
         if let Some(value) = value {
-            let kind = if local.is_some() {
-                "an index"
-            } else {
-                "a constant"
-            };
+            let kind = if local.is_some() { "an index" } else { "a constant" };
             if velocity {
                 let message = format!("`{name}` is {kind} and has no velocity");
                 return Err(ExprError::new(message, span.clone(), "a prime is too much"));
@@ -230,10 +187,7 @@ impl<'a> Lowering<'a> {
             }
             return Ok(self.graph.constant(value));
         }
-        let index = index
-            .iter()
-            .map(|i| self.integer(i))
-            .collect::<Result<Vec<_>, _>>()?;
+        let index = index.iter().map(|i| self.integer(i)).collect::<Result<Vec<_>, _>>()?;
         self.scope.resolve(self.graph, name, &index, velocity, span)
     }
 
@@ -257,21 +211,11 @@ impl<'a> Lowering<'a> {
         Ok(whole as i64)
     }
 
-    fn sum(
-        &mut self,
-        index: &str,
-        from: &Expr,
-        to: &Expr,
-        body: &Expr,
-        span: &Span,
-    ) -> Result<NodeId, ExprError> {
+    fn sum(&mut self, index: &str, from: &Expr, to: &Expr, body: &Expr, span: &Span) -> Result<NodeId, ExprError> {
         let (first, last) = (self.integer(from)?, self.integer(to)?);
         if last.saturating_sub(first) >= MAX_TERMS {
             let terms = last.saturating_sub(first).saturating_add(1);
-            return Err(too_large(
-                span,
-                format!("{terms} terms, more than {MAX_TERMS}"),
-            ));
+            return Err(too_large(span, format!("{terms} terms, more than {MAX_TERMS}")));
         }
         let mut terms = Vec::new();
         for k in first..=last {
@@ -287,13 +231,7 @@ impl<'a> Lowering<'a> {
         Ok(self.graph.sum(&terms))
     }
 
-    fn call(
-        &mut self,
-        name: &str,
-        name_span: &Span,
-        args: &[Expr],
-        span: &Span,
-    ) -> Result<NodeId, ExprError> {
+    fn call(&mut self, name: &str, name_span: &Span, args: &[Expr], span: &Span) -> Result<NodeId, ExprError> {
         match (name, args) {
             ("if", [condition, yes, no]) => return self.choice(condition, yes, no),
             ("and" | "or", [first, second]) => {
@@ -305,19 +243,12 @@ impl<'a> Lowering<'a> {
                     return Ok(self.graph.constant(f64::from(u8::from(name == "or"))));
                 }
                 let b = self.lower(second)?;
-                let f = if name == "or" {
-                    Function2::Or
-                } else {
-                    Function2::And
-                };
+                let f = if name == "or" { Function2::Or } else { Function2::And };
                 return Ok(self.graph.binary(f, a, b));
             }
             _ => {}
         }
-        let nodes = args
-            .iter()
-            .map(|arg| self.lower(arg))
-            .collect::<Result<Vec<_>, _>>()?;
+        let nodes = args.iter().map(|arg| self.lower(arg)).collect::<Result<Vec<_>, _>>()?;
         if let (Some(f), &[a]) = (Function1::from_name(name), nodes.as_slice()) {
             return Ok(self.graph.unary(f, a));
         }
@@ -345,25 +276,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn unknown_function(&mut self, name: &str, span: &Span) -> ExprError {
-        let error = |label: &str| {
-            ExprError::new(
-                format!("there is no function `{name}`"),
-                span.clone(),
-                label,
-            )
-        };
+        let error = |label: &str| ExprError::new(format!("there is no function `{name}`"), span.clone(), label);
         if let Some(help) = foreign(name) {
             return error("not known").with_help(help);
         }
         let is_value = name == "pi"
             || self.locals.iter().any(|(local, _)| local == name)
-            || self
-                .scope
-                .resolve(self.graph, name, &[], false, span)
-                .is_ok();
+            || self.scope.resolve(self.graph, name, &[], false, span).is_ok();
         if is_value {
-            return error("a value, not a function")
-                .with_help(format!("multiplication is written `{name}*(…)`"));
+            return error("a value, not a function").with_help(format!("multiplication is written `{name}*(…)`"));
         }
         let extra = self.scope.functions();
         let mut known: Vec<&str> = callable().collect();

@@ -22,21 +22,13 @@ const PIO2_TAIL: f64 = f64::from_bits(0x397B_839A_2520_49C1);
 /// Sine.
 #[inline(always)]
 pub(crate) fn sin(x: f64) -> f64 {
-    if x.abs() <= TRIG_LIMIT {
-        sin_near(x)
-    } else {
-        x.sin()
-    }
+    if x.abs() <= TRIG_LIMIT { sin_near(x) } else { x.sin() }
 }
 
 /// Cosine.
 #[inline(always)]
 pub(crate) fn cos(x: f64) -> f64 {
-    if x.abs() <= TRIG_LIMIT {
-        cos_near(x)
-    } else {
-        x.cos()
-    }
+    if x.abs() <= TRIG_LIMIT { cos_near(x) } else { x.cos() }
 }
 
 /// Sine for |x| up to the limit; something meaningless beyond.
@@ -150,10 +142,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     let p = p0 + z * (p1 + z * (p2 + z * (p3 + z * (p4 + z * p5))));
     let y = 1.0 + (r + (z * p + tail));
     // 2^n in two factors, since n goes from -1076 to 1024; only the last product may round.
-    let whole = shifted
-        .to_bits()
-        .wrapping_sub(SHIFT.to_bits())
-        .wrapping_add(2048);
+    let whole = shifted.to_bits().wrapping_sub(SHIFT.to_bits()).wrapping_add(2048);
     let half = whole >> 1;
     let other = whole.wrapping_sub(half);
     y * power_of_two(half) * power_of_two(other)

@@ -65,11 +65,7 @@ pub(crate) fn arity(name: &str) -> Option<Arity> {
 
 /// Every name that can be called, for suggestions.
 pub(crate) fn callable() -> impl Iterator<Item = &'static str> {
-    Function1::ALL
-        .iter()
-        .map(|f| f.name())
-        .chain(Function2::ALL.iter().map(|f| f.name()))
-        .chain(["if", "sum"])
+    Function1::ALL.iter().map(|f| f.name()).chain(Function2::ALL.iter().map(|f| f.name())).chain(["if", "sum"])
 }
 
 /// Whether a name belongs to the language (functions, `pi`, `t`, `sum`, `if`),
@@ -182,10 +178,7 @@ mod tests {
     #[test]
     fn suggestions() {
         assert_eq!(nearest("SIN", ["sinh", "sin"]), Some("sin"));
-        assert_eq!(
-            nearest("stifness", ["mass", "stiffness"]),
-            Some("stiffness")
-        );
+        assert_eq!(nearest("stifness", ["mass", "stiffness"]), Some("stiffness"));
         assert_eq!(nearest("frequnecy", ["frequency"]), Some("frequency"));
         assert_eq!(nearest("k1", ["k2", "m"]), Some("k2"));
         assert_eq!(nearest("mass", ["stiffness", "x"]), None);
@@ -194,12 +187,7 @@ mod tests {
 
     #[test]
     fn distances() {
-        let d = |a: &str, b: &str| {
-            distance(
-                &a.chars().collect::<Vec<_>>(),
-                &b.chars().collect::<Vec<_>>(),
-            )
-        };
+        let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
         assert_eq!(d("", "abc"), 3);
         assert_eq!(d("kitten", "sitting"), 3);
         assert_eq!(d("ab", "ba"), 1);

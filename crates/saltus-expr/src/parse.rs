@@ -57,15 +57,11 @@ pub fn parse_range_at(text: &str, offset: usize) -> Result<IndexRange, ExprError
 pub fn parse_target_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
     let expr = parse_at(text, offset)?;
     match &expr.kind {
-        ExprKind::Name {
-            velocity: false, ..
-        } => Ok(expr),
-        ExprKind::Name { velocity: true, .. } => Err(ExprError::new(
-            "a velocity cannot be named on a left-hand side",
-            expr.span,
-            "a prime is too much here",
-        )
-        .with_help("write the name without `'`")),
+        ExprKind::Name { velocity: false, .. } => Ok(expr),
+        ExprKind::Name { velocity: true, .. } => {
+            Err(ExprError::new("a velocity cannot be named on a left-hand side", expr.span, "a prime is too much here")
+                .with_help("write the name without `'`"))
+        }
         _ => Err(ExprError::new(
             "a left-hand side is a plain name, or an indexed one such as `x[n]`",
             expr.span,
@@ -75,22 +71,12 @@ pub fn parse_target_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
 }
 
 /// Runs a rule over all of the text.
-fn whole<T>(
-    text: &str,
-    offset: usize,
-    rule: impl FnOnce(&mut Parser) -> Result<T, Mistake>,
-) -> Result<T, ExprError> {
+fn whole<T>(text: &str, offset: usize, rule: impl FnOnce(&mut Parser) -> Result<T, Mistake>) -> Result<T, ExprError> {
     let tokens = lex(text).map_err(|mut error| {
         error.span = error.span.start + offset..error.span.end + offset;
         error
     })?;
-    let mut parser = Parser {
-        text,
-        tokens,
-        at: 0,
-        nesting: 0,
-        offset,
-    };
+    let mut parser = Parser { text, tokens, at: 0, nesting: 0, offset };
     let result = rule(&mut parser).map_err(|mistake| *mistake)?;
     match parser.peek() {
         Kind::End => Ok(result),

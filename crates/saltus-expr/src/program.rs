@@ -119,11 +119,7 @@ impl Program {
     ///
     /// # Errors
     /// An output needs a symbol that is not an input.
-    pub fn compile(
-        graph: &Graph,
-        inputs: &[NodeId],
-        outputs: &[NodeId],
-    ) -> Result<Self, MissingInput> {
+    pub fn compile(graph: &Graph, inputs: &[NodeId], outputs: &[NodeId]) -> Result<Self, MissingInput> {
         let mut draft = emit::emit(graph, inputs, outputs)?;
         fuse::fuse(&mut draft);
         Ok(allocate::allocate(draft))

@@ -57,9 +57,7 @@ impl Graph {
     pub fn pow(&mut self, a: NodeId, b: NodeId) -> NodeId {
         match (self.value(a), self.value(b)) {
             (Some(a), Some(b)) => self.constant(a.powf(b)),
-            (_, Some(p)) if p.fract() == 0.0 && p.abs() <= MAX_POWER => {
-                self.product(&[(a, p as i32)])
-            }
+            (_, Some(p)) if p.fract() == 0.0 && p.abs() <= MAX_POWER => self.product(&[(a, p as i32)]),
             (_, Some(0.5)) => self.unary(Function1::Sqrt, a),
             (_, Some(-0.5)) => {
                 let root = self.unary(Function1::Sqrt, a);
@@ -93,15 +91,10 @@ impl Graph {
     }
 
     fn logical(&mut self, f: Function2, a: NodeId, b: NodeId) -> NodeId {
-        let constant = self
-            .value(a)
-            .map(|v| (v, b))
-            .or(self.value(b).map(|v| (v, a)));
+        let constant = self.value(a).map(|v| (v, b)).or(self.value(b).map(|v| (v, a)));
         match constant {
             // The constant settles it …
-            Some((v, _)) if (v != 0.0) == (f == Function2::Or) => {
-                self.constant(f64::from(u8::from(v != 0.0)))
-            }
+            Some((v, _)) if (v != 0.0) == (f == Function2::Or) => self.constant(f64::from(u8::from(v != 0.0))),
             // … or leaves it to the other side.
             Some((_, other)) => {
                 let zero = self.constant(0.0);
@@ -140,10 +133,7 @@ impl Graph {
 
     /// constant + Σ coefficient·node, the one constructor of sums.
     pub(crate) fn linear(&mut self, constant: f64, parts: &[(NodeId, f64)]) -> NodeId {
-        let mut sum = Linear {
-            constant,
-            terms: Vec::with_capacity(parts.len()),
-        };
+        let mut sum = Linear { constant, terms: Vec::with_capacity(parts.len()) };
         for &(node, c) in parts {
             self.open_sum(node, c, &mut sum);
         }
@@ -152,10 +142,7 @@ impl Graph {
             return self.close_sum(sum);
         }
         // The constants alone overflow where the whole may not.
-        let mut opaque = Linear {
-            constant,
-            terms: parts.iter().copied().filter(|&(_, c)| c != 0.0).collect(),
-        };
+        let mut opaque = Linear { constant, terms: parts.iter().copied().filter(|&(_, c)| c != 0.0).collect() };
         if opaque.terms.iter().all(|&(n, _)| self.value(n).is_some()) {
             return self.constant(sum.constant);
         }
@@ -187,10 +174,7 @@ impl Graph {
             [(node, 1.0)] if sum.constant == 0.0 => *node,
             // Opening may bring out a sum that can be opened in turn: 1*(…) after combination.
             [(node, c)] if sum.constant == 0.0 && *c == -1.0 => {
-                let mut inner = Linear {
-                    constant: 0.0,
-                    terms: Vec::new(),
-                };
+                let mut inner = Linear { constant: 0.0, terms: Vec::new() };
                 self.open_sum(*node, -1.0, &mut inner);
                 self.intern_sum(inner)
             }
@@ -200,11 +184,7 @@ impl Graph {
 
     fn intern_sum(&mut self, sum: Linear) -> NodeId {
         // Minus zero would make a second node of the same value.
-        let constant = if sum.constant == 0.0 {
-            0.0
-        } else {
-            sum.constant
-        };
+        let constant = if sum.constant == 0.0 { 0.0 } else { sum.constant };
         self.intern(Node::Sum(constant, sum.terms.into()))
     }
 
@@ -240,13 +220,7 @@ impl Graph {
     }
 
     /// Multiplies node^power into a product, opening products and scaled terms.
-    fn open_product(
-        &self,
-        node: NodeId,
-        power: i32,
-        coefficient: &mut f64,
-        factors: &mut Vec<(NodeId, i32)>,
-    ) {
+    fn open_product(&self, node: NodeId, power: i32, coefficient: &mut f64, factors: &mut Vec<(NodeId, i32)>) {
         if power == 0 {
             return;
         }
@@ -291,16 +265,8 @@ impl Linear {
     }
 }
 
-fn open_factors(
-    node: NodeId,
-    inner: &[(NodeId, i32)],
-    power: i32,
-    factors: &mut Vec<(NodeId, i32)>,
-) {
-    let small = inner.iter().all(|&(_, p)| {
-        p.checked_mul(power)
-            .is_some_and(|p| p.unsigned_abs() <= 1 << 16)
-    });
+fn open_factors(node: NodeId, inner: &[(NodeId, i32)], power: i32, factors: &mut Vec<(NodeId, i32)>) {
+    let small = inner.iter().all(|&(_, p)| p.checked_mul(power).is_some_and(|p| p.unsigned_abs() <= 1 << 16));
     if inner.len() <= MAX_FLAT && small {
         factors.extend(inner.iter().map(|&(n, p)| (n, p * power)));
     } else {

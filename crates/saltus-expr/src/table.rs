@@ -35,21 +35,14 @@ impl Table {
     /// Says in words what is wrong with the points.
     pub fn new(name: &str, x: Vec<f64>, y: Vec<f64>, outside: Outside) -> Result<Self, String> {
         if x.len() != y.len() {
-            return Err(format!(
-                "the table `{name}` has {} abscissas but {} values",
-                x.len(),
-                y.len()
-            ));
+            return Err(format!("the table `{name}` has {} abscissas but {} values", x.len(), y.len()));
         }
         if x.len() < 2 {
             return Err(format!("the table `{name}` needs at least 2 points"));
         }
         for (k, (&xk, &yk)) in x.iter().zip(&y).enumerate() {
             if !xk.is_finite() || !yk.is_finite() {
-                return Err(format!(
-                    "point {} of the table `{name}` is not a finite number",
-                    k + 1
-                ));
+                return Err(format!("point {} of the table `{name}` is not a finite number", k + 1));
             }
             if k > 0 && xk <= x[k - 1] {
                 return Err(format!(
@@ -60,13 +53,7 @@ impl Table {
             }
         }
         let density = uniform_density(&x);
-        Ok(Self {
-            name: name.to_owned(),
-            x,
-            y,
-            outside,
-            density,
-        })
+        Ok(Self { name: name.to_owned(), x, y, outside, density })
     }
 
     /// Its name.
@@ -146,9 +133,7 @@ fn uniform_density(x: &[f64]) -> Option<f64> {
     let density = steps / (x[x.len() - 1] - x[0]);
     let uniform = density.is_finite()
         && density > 0.0
-        && x.iter()
-            .enumerate()
-            .all(|(k, &xk)| ((xk - x[0]) * density - k as f64).abs() < 1e-3);
+        && x.iter().enumerate().all(|(k, &xk)| ((xk - x[0]) * density - k as f64).abs() < 1e-3);
     uniform.then_some(density)
 }
 
@@ -161,16 +146,8 @@ mod tests {
         let make = |x: &[f64], y: &[f64]| Table::new("f", x.to_vec(), y.to_vec(), Outside::Hold);
         assert!(make(&[0.0], &[0.0]).unwrap_err().contains("at least 2"));
         assert!(make(&[0.0, 1.0], &[0.0]).is_err());
-        assert!(
-            make(&[0.0, 0.0], &[0.0, 1.0])
-                .unwrap_err()
-                .contains("increase")
-        );
-        assert!(
-            make(&[0.0, f64::NAN], &[0.0, 1.0])
-                .unwrap_err()
-                .contains("finite")
-        );
+        assert!(make(&[0.0, 0.0], &[0.0, 1.0]).unwrap_err().contains("increase"));
+        assert!(make(&[0.0, f64::NAN], &[0.0, 1.0]).unwrap_err().contains("finite"));
         assert!(make(&[0.0, 1.0], &[0.0, f64::INFINITY]).is_err());
     }
 

@@ -56,9 +56,7 @@ pub(crate) fn node(graph: &mut Graph, text: &str) -> NodeId {
 pub(crate) fn value(text: &str) -> f64 {
     let mut graph = Graph::new();
     let n = node(&mut graph, text);
-    graph
-        .value(n)
-        .unwrap_or_else(|| panic!("{text} is not constant"))
+    graph.value(n).unwrap_or_else(|| panic!("{text} is not constant"))
 }
 
 /// The symbols of the random expressions.
@@ -125,10 +123,7 @@ pub(crate) struct Bounded {
 
 /// Interprets the tree directly. Errors are bounded generously: several roundings an operation.
 pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
-    let rounded = |value: f64, error: f64| Bounded {
-        value,
-        error: error + 16.0 * f64::EPSILON * value.abs(),
-    };
+    let rounded = |value: f64, error: f64| Bounded { value, error: error + 16.0 * f64::EPSILON * value.abs() };
     match &expr.kind {
         ExprKind::Number(value) => rounded(*value, 0.0),
         ExprKind::Name { name, .. } => {
@@ -155,11 +150,7 @@ pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
                 BinaryOp::Pow => {
                     let p = x.powf(y);
                     let by_x = (y * x.powf(y - 1.0)).abs() * a.error;
-                    let by_y = if b.error > 1e-14 {
-                        (p * x.ln()).abs() * b.error
-                    } else {
-                        0.0
-                    };
+                    let by_y = if b.error > 1e-14 { (p * x.ln()).abs() * b.error } else { 0.0 };
                     rounded(p, by_x + by_y + 64.0 * f64::EPSILON * p.abs())
                 }
             }
@@ -169,23 +160,13 @@ pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
             // Too close to tell: anything may come out.
             let unsure = (a.value - b.value).abs() <= a.error + b.error;
             let error = if unsure { f64::INFINITY } else { 0.0 };
-            Bounded {
-                value: op.eval(a.value, b.value),
-                error,
-            }
+            Bounded { value: op.eval(a.value, b.value), error }
         }
         ExprKind::Call { name, args, .. } => {
             let args: Vec<Bounded> = args.iter().map(|arg| interpret(arg, at)).collect();
             if name == "if" {
-                let chosen = if args[0].value != 0.0 {
-                    args[1]
-                } else {
-                    args[2]
-                };
-                return Bounded {
-                    error: chosen.error + args[0].error,
-                    ..chosen
-                };
+                let chosen = if args[0].value != 0.0 { args[1] } else { args[2] };
+                return Bounded { error: chosen.error + args[0].error, ..chosen };
             }
             call(name, &args)
         }

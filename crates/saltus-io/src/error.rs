@@ -11,13 +11,13 @@ pub struct FileError {
     /// Its text; empty if it could not be read.
     pub text: String,
     /// The mistake; its span refers to `text`.
-    pub error: SetupError,
+    pub error: Box<SetupError>,
 }
 
 impl FileError {
     /// A mistake about the file as a whole.
     pub fn whole(name: &str, error: SetupError) -> Self {
-        FileError { name: name.to_string(), text: String::new(), error }
+        FileError { name: name.to_string(), text: String::new(), error: Box::new(error) }
     }
 
     /// Line and column (from 1) of the marked place.

@@ -16,7 +16,7 @@ pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileErr
         name: shown.clone(),
         // Only the line concerned is shown; the rest of a long record is not worth copying.
         text: text.clone(),
-        error: SetupError::new(message).at(span, label),
+        error: Box::new(SetupError::new(message).at(span, label)),
     };
     let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut start = 0;
@@ -54,6 +54,6 @@ pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileErr
     Table::new(name, x, y, outside).map_err(|message| FileError {
         name: shown.clone(),
         text: String::new(),
-        error: SetupError::new(format!("the input `{name}` cannot be used: {message}")),
+        error: Box::new(SetupError::new(format!("the input `{name}` cannot be used: {message}"))),
     })
 }

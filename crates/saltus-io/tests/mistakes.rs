@@ -69,7 +69,13 @@ fn mistakes_in_names_and_keys() {
     mistake("height = \"y\"", "sin = \"y\"", "`sin` is a word of the expression language", "sin", "");
     mistake("height = \"y\"", "t = \"y\"", "`t` is a word", "t", "");
     mistake("m = 1.0\n", "m = 1.0\nm = 2.0\n", "not valid TOML", "m", "");
-    mistake("step = 1e-3", "scheme = \"paoli-schatzmann\"", "no scheme `paoli-schatzmann`", "\"paoli-schatzmann\"", "`paoli-schatzman`");
+    mistake(
+        "step = 1e-3",
+        "scheme = \"paoli-schatzmann\"",
+        "no scheme `paoli-schatzmann`",
+        "\"paoli-schatzmann\"",
+        "`paoli-schatzman`",
+    );
 }
 
 #[test]
@@ -97,7 +103,13 @@ fn mistakes_in_the_mechanics() {
     mistake("restitution = 0.8", "restitution = -0.1", "outside [0, 1]", "-0.1", "");
     mistake("restitution = 0.8", "", "has no restitution", "\"floor\"", "[impact]");
     mistake("position = 1.0", "position = -1.0", "outside the constraint `floor`", "height", "sign");
-    mistake("position = 1.0, velocity = 0.0", "position = 0.0, velocity = -1.0", "not admissible at `floor`", "height", "");
+    mistake(
+        "position = 1.0, velocity = 0.0",
+        "position = 0.0, velocity = -1.0",
+        "not admissible at `floor`",
+        "height",
+        "",
+    );
     mistake("m = 1.0", "m = 0.0", "not positive definite", "m*y'^2/2", "mass");
     mistake("m = 1.0", "m = -1.0", "not positive definite", "m*y'^2/2", "");
     mistake("kinetic = \"m*y'^2/2\"", "mass = [[\"m\", \"0\"]]", "must be 1 × 1", "[[\"m\", \"0\"]]", "");
@@ -216,7 +228,9 @@ fn sampled_inputs_and_their_mistakes() {
         let error = with(file).expect_err(file);
         assert!(error.error.message.contains(message), "{file}: {}", error.error.message);
         match line {
-            Some(line) => assert_eq!((error.name.ends_with(file), error.line_column().map(|p| p.0)), (true, Some(line))),
+            Some(line) => {
+                assert_eq!((error.name.ends_with(file), error.line_column().map(|p| p.0)), (true, Some(line)))
+            }
             // The record as a whole: the place is where the model names it.
             None => assert!(error.text[error.error.span.clone().expect("a place")].contains(file)),
         }
@@ -227,7 +241,9 @@ fn sampled_inputs_and_their_mistakes() {
 fn files_that_are_no_models() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("model.toml");
-    for (bytes, message) in [(&b""[..], "empty"), (b"\x7fELF\0\0", "zero byte"), (b"title = \"\xff\"", "UTF-8"), (b"= 3", "TOML")] {
+    for (bytes, message) in
+        [(&b""[..], "empty"), (b"\x7fELF\0\0", "zero byte"), (b"title = \"\xff\"", "UTF-8"), (b"= 3", "TOML")]
+    {
         std::fs::write(&path, bytes).expect("written");
         let error = ModelFile::open(&path).expect_err(message);
         assert!(error.error.message.contains(message), "{}", error.error.message);

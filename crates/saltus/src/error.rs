@@ -40,11 +40,6 @@ impl SetupError {
 
 impl From<ExprError> for SetupError {
     fn from(error: ExprError) -> Self {
-        SetupError {
-            message: error.message,
-            span: Some(error.span),
-            label: error.label,
-            help: error.help,
-        }
+        SetupError { message: error.message, span: Some(error.span), label: error.label, help: error.help }
     }
 }

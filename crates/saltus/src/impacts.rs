@@ -14,12 +14,12 @@
 //! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
 //!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
 
+use crate::Problem;
 use crate::contact::ImpactLaw;
 use crate::linalg::{Metric, Rows};
 use crate::problem::{Dynamics, Gaps};
 use crate::scheme::{Node, Scheme};
 use crate::trajectory::Contact;
-use crate::Problem;
 
 /// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
 const SLOW: f64 = 3.0;
@@ -162,8 +162,7 @@ impl<'p> Watch<'p> {
         let mut gaps = problem.gaps();
         gaps.linearise(0.0, &problem.model().q0);
         // A constraint that is closed at the start is in contact, not hit.
-        let touched: Vec<bool> =
-            (0..m).map(|a| gaps.values[a] <= gaps.rounding(a, &problem.model().q0)).collect();
+        let touched: Vec<bool> = (0..m).map(|a| gaps.values[a] <= gaps.rounding(a, &problem.model().q0)).collect();
         Watch {
             problem,
             scheme,
@@ -285,9 +284,8 @@ impl<'p> Watch<'p> {
         }
         // The law acts at the instant the scheme declares, for the restitution of the strongest constraint; a window
         // longer than usual has its middle later.
-        let strongest = self.acted.iter().copied().max_by(|&a, &b| {
-            self.window.impulses[a].total_cmp(&self.window.impulses[b])
-        });
+        let strongest =
+            self.acted.iter().copied().max_by(|&a, &b| self.window.impulses[a].total_cmp(&self.window.impulses[b]));
         let Some(strongest) = strongest else { return };
         let e = model.constraints[strongest].restitution;
         let extra = 0.5 * (steps - self.scheme.contact_steps as f64).max(0.0);

@@ -198,8 +198,7 @@ fn close_audit(problem: &Problem, trajectory: &Trajectory, audit: &mut Audit) {
     }
     let mut energy = problem.energy();
     let mut total = |k: usize| {
-        let (kinetic, potential) =
-            energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, Side::Left));
+        let (kinetic, potential) = energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, Side::Left));
         kinetic + potential
     };
     if !trajectory.is_empty() {

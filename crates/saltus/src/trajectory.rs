@@ -60,9 +60,7 @@ impl Trajectory {
     /// Sets memory aside; false if there is not enough.
     pub(crate) fn reserve(&mut self, samples: usize) -> bool {
         let many = samples.saturating_mul(self.d);
-        self.t.try_reserve(samples).is_ok()
-            && self.q.try_reserve(many).is_ok()
-            && self.v.try_reserve(many).is_ok()
+        self.t.try_reserve(samples).is_ok() && self.q.try_reserve(many).is_ok() && self.v.try_reserve(many).is_ok()
     }
 
     /// Appends an instant at which the velocity is continuous.

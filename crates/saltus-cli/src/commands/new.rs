@@ -26,14 +26,16 @@ pub fn main(args: &Args) -> ExitCode {
     }
     let escaped = crate::text::tame(&title).replace('\\', "\\\\").replace('"', "\\\"");
     let text = STARTER.replace("NAME", &escaped);
-    let written = OpenOptions::new().write(true).create_new(true).open(&path).and_then(|mut f| f.write_all(text.as_bytes()));
+    let written =
+        OpenOptions::new().write(true).create_new(true).open(&path).and_then(|mut f| f.write_all(text.as_bytes()));
     match written {
         Ok(()) => {
             out!("wrote {path}\nrun it with  saltus run {path}\n");
             ExitCode::SUCCESS
         }
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let error = SetupError::new(format!("`{path}` exists already")).help("choose another name, or remove it first");
+            let error =
+                SetupError::new(format!("`{path}` exists already")).help("choose another name, or remove it first");
             diagnose::plain(&error, false)
         }
         Err(e) => diagnose::plain(&SetupError::new(format!("cannot write `{path}`: {e}")), false),

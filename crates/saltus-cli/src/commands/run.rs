@@ -56,13 +56,13 @@ pub struct Args {
 
 /// Anything that keeps a run from starting.
 enum Refusal {
-    File(Box<FileError>),
+    File(FileError),
     Setup(SetupError),
 }
 
 impl From<FileError> for Refusal {
     fn from(error: FileError) -> Self {
-        Refusal::File(Box::new(error))
+        Refusal::File(error)
     }
 }
 
@@ -135,7 +135,10 @@ fn overrides(set: &[String]) -> Result<Vec<(String, String)>, SetupError> {
             Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
                 Ok((name.trim().to_string(), value.trim().to_string()))
             }
-            _ => Err(SetupError::new(format!("`--set {text}` is not of the form NAME=VALUE")).help("such as  --set e=0.5")),
+            _ => {
+                Err(SetupError::new(format!("`--set {text}` is not of the form NAME=VALUE"))
+                    .help("such as  --set e=0.5"))
+            }
         })
         .collect()
 }
@@ -190,21 +193,23 @@ fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
             number(impact.t, 6),
             number(100.0 * impact.law_residual * impact.speed / fastest, 2),
             match mixed {
-                true => "either the step is coarse, or constraints with different restitutions act at once, where this \
+                true =>
+                    "either the step is coarse, or constraints with different restitutions act at once, where this \
                          scheme does not follow the law",
                 false => "the step is coarse for what happens there",
             }
         ));
     }
     let grown = run.trajectory.impacts.iter().filter(|i| {
-        let walls_move = i.constraints.iter().any(|&a| {
-            model.graph.depends_on(model.constraints[a].gap, model.t)
-        });
+        let walls_move = i.constraints.iter().any(|&a| model.graph.depends_on(model.constraints[a].gap, model.t));
         !walls_move && i.energy_change > 0.01 * (i.energy_change.abs() + run.audit.energy_start.abs())
     });
     let grown = grown.count();
     if grown > 0 {
-        warnings.push(format!("kinetic energy grew by more than 1 % at {}: try a smaller step", count(grown as u64, "impact")));
+        warnings.push(format!(
+            "kinetic energy grew by more than 1 % at {}: try a smaller step",
+            count(grown as u64, "impact")
+        ));
     }
     let still = !model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
     let (start, end) = (run.audit.energy_start, run.audit.energy_end);
@@ -228,12 +233,7 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     let model = problem.model();
     let reached = summary.last.as_ref().map_or(0.0, |s| s.t);
     out!("{bold}{}{bold:#}\n", tame(&model.title));
-    out!(
-        "{dim}{}, h = {}, t = 0 … {}{dim:#}\n",
-        options.scheme.name,
-        number(run.step, 6),
-        number(reached, 6)
-    );
+    out!("{dim}{}, h = {}, t = 0 … {}{dim:#}\n", options.scheme.name, number(run.step, 6), number(reached, 6));
     let per_step = summary.wall_s / run.steps.max(1) as f64;
     out!("{} in {}, {} a step\n\n", count(run.steps, "step"), duration(summary.wall_s), duration(per_step));
     if run.status != Status::Finished {

@@ -66,11 +66,7 @@ fn tables_have_their_slope() {
     let n = g.table(Arc::new(f), double);
     let d = g.derivative(n, x);
     assert_eq!(run(&mut g, d, [0.25, 0.0, 0.0]), 6.0);
-    assert_eq!(
-        run(&mut g, d, [0.5, 0.0, 0.0]),
-        -4.0,
-        "the right-hand slope"
-    );
+    assert_eq!(run(&mut g, d, [0.5, 0.0, 0.0]), -4.0, "the right-hand slope");
     assert_eq!(run(&mut g, d, [5.0, 0.0, 0.0]), 0.0);
     let second = g.derivative(d, x);
     assert!(g.is_zero(second));
@@ -79,10 +75,7 @@ fn tables_have_their_slope() {
 #[test]
 fn double_pendulum_mass_matrix() {
     let mut g = Graph::new();
-    let energy = node(
-        &mut g,
-        "3*0.7^2*a'^2/2 + 1.3/2*(0.7^2*a'^2 + 1.1^2*b'^2 + 2*0.7*1.1*a'*b'*cos(a-b))",
-    );
+    let energy = node(&mut g, "3*0.7^2*a'^2/2 + 1.3/2*(0.7^2*a'^2 + 1.1^2*b'^2 + 2*0.7*1.1*a'*b'*cos(a-b))");
     let [a, b] = ["a'", "b'"].map(|name| g.symbol(name));
     let da = g.derivative(energy, a);
     let daa = g.derivative(da, a);

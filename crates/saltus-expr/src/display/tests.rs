@@ -19,10 +19,7 @@ fn readable() {
         ("2^(-x)", "2^(-x)"),
         ("(-2)^x", "(-2)^x"),
         ("-2^x", "-2^x"),
-        (
-            "if(x < y, sin(x), atan2(x, y))",
-            "if(x < y, sin(x), atan2(x, y))",
-        ),
+        ("if(x < y, sin(x), atan2(x, y))", "if(x < y, sin(x), atan2(x, y))"),
         ("(x < y)*z", "z*(x < y)"),
         ("1e-9*x + 1e300", "1e-9*x + 1e300"),
         ("x[3]' + x[3, 4]", "x[3]' + x[3, 4]"),

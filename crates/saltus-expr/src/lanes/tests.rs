@@ -31,10 +31,7 @@ fn agree<const W: usize>(program: &Arc<Program>, states: &[[f64; 3]]) {
 fn agree_everywhere(texts: &[String], states: &[[f64; 3]]) {
     let mut g = Graph::new();
     let inputs = NAMES.map(|name| g.symbol(name));
-    let mut nodes: Vec<_> = texts
-        .iter()
-        .filter_map(|text| try_node(&mut g, text))
-        .collect();
+    let mut nodes: Vec<_> = texts.iter().filter_map(|text| try_node(&mut g, text)).collect();
     for k in 0..nodes.len() {
         nodes.push(g.derivative(nodes[k], inputs[0]));
     }
@@ -48,17 +45,12 @@ fn agree_everywhere(texts: &[String], states: &[[f64; 3]]) {
 
 #[test]
 fn every_operation_on_strange_numbers() {
-    let mut texts: Vec<String> = Function1::ALL
-        .iter()
-        .map(|f| format!("{}(x)", f.name()))
-        .collect();
+    let mut texts: Vec<String> = Function1::ALL.iter().map(|f| format!("{}(x)", f.name())).collect();
     texts.extend(Function2::ALL.iter().map(|f| format!("{}(x, y)", f.name())));
     for op in ["<", "<=", ">", ">=", "==", "!="] {
         texts.push(format!("if(x {op} y, x*y, z - x)"));
     }
-    for text in [
-        "x^y", "x^7", "1/x", "x/y - z", "z - x*y", "x*y - z", "-x*y", "x^2.5", "2^x",
-    ] {
+    for text in ["x^y", "x^7", "1/x", "x/y - z", "z - x*y", "x*y - z", "-x*y", "x^2.5", "2^x"] {
         texts.push(text.to_owned());
     }
     let strange = [
@@ -95,20 +87,12 @@ fn every_operation_on_strange_numbers() {
 #[test]
 fn tables_agree() {
     let mut g = Graph::new();
-    let table = Table::new(
-        "f",
-        vec![-1.0, 0.0, 2.0],
-        vec![1.0, 3.0, 6.0],
-        Outside::Zero,
-    )
-    .unwrap();
+    let table = Table::new("f", vec![-1.0, 0.0, 2.0], vec![1.0, 3.0, 6.0], Outside::Zero).unwrap();
     let inputs = NAMES.map(|name| g.symbol(name));
     let n = g.table(Arc::new(table), inputs[0]);
     let d = g.derivative(n, inputs[0]);
     let program = Arc::new(Program::compile(&g, &inputs, &[n, d]).unwrap());
-    let states: Vec<_> = (0..64)
-        .map(|k| [f64::from(k) * 0.1 - 2.0, 0.0, 0.0])
-        .collect();
+    let states: Vec<_> = (0..64).map(|k| [f64::from(k) * 0.1 - 2.0, 0.0, 0.0]).collect();
     agree::<8>(&program, &states);
     agree::<16>(&program, &states);
 }

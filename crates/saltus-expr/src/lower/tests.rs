@@ -27,34 +27,14 @@ fn mistakes() {
         ("pi(2)", 0..2, "no function `pi`", "`pi*(…)`"),
         ("2*missing", 2..9, "no such name", ""),
         ("pi'", 0..3, "`pi` is a constant and has no velocity", ""),
-        (
-            "pi[1]",
-            0..5,
-            "`pi` is a constant and cannot be indexed",
-            "",
-        ),
+        ("pi[1]", 0..5, "`pi` is a constant and cannot be indexed", ""),
         ("sum(i = 1..3, i')", 14..16, "`i` is an index", ""),
         ("x[y]", 2..3, "whole number known before the run", ""),
         ("x[1.5]", 2..5, "whole number known before the run", ""),
-        (
-            "sum(i = 1..n, i)",
-            11..12,
-            "whole number known before the run",
-            "",
-        ),
+        ("sum(i = 1..n, i)", 11..12, "whole number known before the run", ""),
         ("sum(i = 1..1e7, i)", 0..18, "too large", ""),
-        (
-            "sum(i = 1..1e5, sum(j = 1..1e5, 1))",
-            16..34,
-            "too large",
-            "",
-        ),
-        (
-            "sum(i = 1..1e5, sum(j = 1..200, sin(x[i]*x[j])))",
-            32..47,
-            "too large",
-            "",
-        ),
+        ("sum(i = 1..1e5, sum(j = 1..1e5, 1))", 16..34, "too large", ""),
+        ("sum(i = 1..1e5, sum(j = 1..200, sin(x[i]*x[j])))", 32..47, "too large", ""),
     ] {
         let error = fails(text);
         if text != "sum(i = 1..1e5, sum(j = 1..200, sin(x[i]*x[j])))" {
@@ -69,26 +49,13 @@ fn mistakes() {
 struct OnlyGust;
 
 impl Scope for OnlyGust {
-    fn resolve(
-        &mut self,
-        graph: &mut Graph,
-        name: &str,
-        _: &[i64],
-        _: bool,
-        span: &Span,
-    ) -> Result<NodeId, ExprError> {
+    fn resolve(&mut self, graph: &mut Graph, name: &str, _: &[i64], _: bool, span: &Span) -> Result<NodeId, ExprError> {
         if name == "t" {
             return Ok(graph.symbol("t"));
         }
         Err(ExprError::new("no such name", span.clone(), "not known"))
     }
-    fn call(
-        &mut self,
-        graph: &mut Graph,
-        name: &str,
-        args: &[NodeId],
-        _: &Span,
-    ) -> Option<Result<NodeId, ExprError>> {
+    fn call(&mut self, graph: &mut Graph, name: &str, args: &[NodeId], _: &Span) -> Option<Result<NodeId, ExprError>> {
         (name == "gust").then(|| Ok(graph.scale(10.0, args[0])))
     }
     fn functions(&self) -> Vec<String> {

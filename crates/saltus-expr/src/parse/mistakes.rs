@@ -7,12 +7,7 @@ fn mistake(message: impl Into<String>, span: Span, label: impl Into<String>) -> 
     Box::new(ExprError::new(message, span, label))
 }
 
-fn advised(
-    message: impl Into<String>,
-    span: Span,
-    label: impl Into<String>,
-    help: impl Into<String>,
-) -> Mistake {
+fn advised(message: impl Into<String>, span: Span, label: impl Into<String>, help: impl Into<String>) -> Mistake {
     Box::new(ExprError::new(message, span, label).with_help(help))
 }
 
@@ -30,11 +25,7 @@ impl Parser<'_> {
     fn quote(&self, span: &Span) -> &str {
         let range = span.start - self.offset..span.end - self.offset;
         let text = self.text.get(range).unwrap_or("…").trim();
-        if text.chars().count() > 24 {
-            "…"
-        } else {
-            text
-        }
+        if text.chars().count() > 24 { "…" } else { text }
     }
 
     /// The place of the token before the one ahead.
@@ -53,13 +44,7 @@ impl Parser<'_> {
     }
 
     /// `a < b < c`, with the second comparison ahead.
-    pub(super) fn chained(
-        &mut self,
-        left: &Expr,
-        op: CompareOp,
-        right: &Expr,
-        second: CompareOp,
-    ) -> Mistake {
+    pub(super) fn chained(&mut self, left: &Expr, op: CompareOp, right: &Expr, second: CompareOp) -> Mistake {
         let span = self.place();
         self.advance();
         let third = match self.chain(SUM) {
@@ -98,30 +83,15 @@ impl Parser<'_> {
     pub(super) fn no_value(&self) -> Mistake {
         let span = self.place();
         match self.peek() {
-            Kind::End if self.text.trim().is_empty() => {
-                mistake("the expression is empty", span, "nothing here")
-            }
-            Kind::End => mistake(
-                "the expression ends where a value should follow",
-                span,
-                "a value is missing",
-            ),
+            Kind::End if self.text.trim().is_empty() => mistake("the expression is empty", span, "nothing here"),
+            Kind::End => mistake("the expression ends where a value should follow", span, "a value is missing"),
             Kind::Sign("=") => self.lone_equals(),
-            _ => mistake(
-                format!("`{}` stands where a value should", self.quote(&span)),
-                span,
-                "a value is missing",
-            ),
+            _ => mistake(format!("`{}` stands where a value should", self.quote(&span)), span, "a value is missing"),
         }
     }
 
     fn lone_equals(&self) -> Mistake {
-        advised(
-            "`=` is not an operator",
-            self.place(),
-            "not a comparison",
-            "equality is tested with `==`",
-        )
+        advised("`=` is not an operator", self.place(), "not a comparison", "equality is tested with `==`")
     }
 
     /// A prime after anything but a name.
@@ -143,12 +113,7 @@ impl Parser<'_> {
             return self.out_of_place();
         }
         let opening = if sign == ")" { "(" } else { "[" };
-        advised(
-            format!("this `{opening}` is never closed"),
-            open.clone(),
-            "opened here",
-            format!("add a `{sign}`"),
-        )
+        advised(format!("this `{opening}` is never closed"), open.clone(), "opened here", format!("add a `{sign}`"))
     }
 
     /// The token ahead cannot stand after a complete value.
@@ -176,11 +141,7 @@ impl Parser<'_> {
                 "unexpected",
                 "commas separate the arguments of a function; decimals have a dot",
             ),
-            _ => mistake(
-                format!("`{}` cannot stand here", self.quote(&span)),
-                span,
-                "unexpected",
-            ),
+            _ => mistake(format!("`{}` cannot stand here", self.quote(&span)), span, "unexpected"),
         }
     }
 
@@ -191,12 +152,7 @@ impl Parser<'_> {
             "if" => "if(condition, a, b)".to_owned(),
             _ => format!("{name}(…)"),
         };
-        advised(
-            format!("`{name}` is a function"),
-            span,
-            "arguments are missing",
-            format!("write `{form}`"),
-        )
+        advised(format!("`{name}` is a function"), span, "arguments are missing", format!("write `{form}`"))
     }
 
     /// `x'[i]`, with the prime ahead.

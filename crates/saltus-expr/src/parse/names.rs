@@ -44,11 +44,7 @@ impl Parser<'_> {
                 return Err(self.acceleration(span.start));
             }
         }
-        let kind = ExprKind::Name {
-            name,
-            index,
-            velocity,
-        };
+        let kind = ExprKind::Name { name, index, velocity };
         self.node(kind, span, height)
     }
 
@@ -70,11 +66,7 @@ impl Parser<'_> {
     fn call(&mut self, name: String, name_span: Span) -> Result<Tree, Mistake> {
         let open = self.place();
         self.advance();
-        let (args, height) = if self.peek() == Kind::Sign(")") {
-            (Vec::new(), 0)
-        } else {
-            self.list()?
-        };
+        let (args, height) = if self.peek() == Kind::Sign(")") { (Vec::new(), 0) } else { self.list()? };
         let span = name_span.start..self.closing(")", &open)?;
         if let Some(arity) = arity(&name)
             && !arity.accepts(args.len())
@@ -82,11 +74,7 @@ impl Parser<'_> {
             return Err(Self::wrong_arity(&name, arity, args.len(), span));
         }
         self.no_prime()?;
-        let kind = ExprKind::Call {
-            name,
-            name_span,
-            args,
-        };
+        let kind = ExprKind::Call { name, name_span, args };
         self.node(kind, span, height + 1)
     }
 
@@ -101,12 +89,8 @@ impl Parser<'_> {
         let body = self.expression()?;
         let span = name_span.start..self.closing(")", &open)?;
         self.no_prime()?;
-        let kind = ExprKind::Sum {
-            index: range.index,
-            from: Box::new(range.from),
-            to: Box::new(range.to),
-            body: body.expr,
-        };
+        let kind =
+            ExprKind::Sum { index: range.index, from: Box::new(range.from), to: Box::new(range.to), body: body.expr };
         self.node(kind, span, 1 + height.max(body.height))
     }
 
@@ -132,12 +116,7 @@ impl Parser<'_> {
         }
         let to = self.chain(SUM)?;
         let height = from.height.max(to.height);
-        let range = IndexRange {
-            index,
-            index_span,
-            from: *from.expr,
-            to: *to.expr,
-        };
+        let range = IndexRange { index, index_span, from: *from.expr, to: *to.expr };
         Ok((range, height))
     }
 }

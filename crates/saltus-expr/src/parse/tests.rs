@@ -45,11 +45,7 @@ fn precedence() {
 #[test]
 fn names() {
     let name = |text: &str| match parse(text).unwrap().kind {
-        ExprKind::Name {
-            name,
-            index,
-            velocity,
-        } => (name, index.len(), velocity),
+        ExprKind::Name { name, index, velocity } => (name, index.len(), velocity),
         other => panic!("{other:?}"),
     };
     assert_eq!(name("θ"), ("θ".into(), 0, false));
@@ -63,9 +59,7 @@ fn names() {
 fn spans_are_shifted() {
     let expr = parse_at("a + sin(b)", 100).unwrap();
     assert_eq!(expr.span, 100..110);
-    let ExprKind::Binary { right, .. } = expr.kind else {
-        panic!()
-    };
+    let ExprKind::Binary { right, .. } = expr.kind else { panic!() };
     assert_eq!(right.span, 104..110);
     assert_eq!(parse_at("a + $", 100).unwrap_err().span, 104..105);
     assert_eq!(parse_at("a +", 100).unwrap_err().span, 103..103);
@@ -89,12 +83,7 @@ fn mistakes() {
         ("x = 1", 2..3, "`=` is not an operator", "`==`"),
         ("if(x = 1, 2, 3)", 5..6, "`=` is not an operator", "`==`"),
         ("a < b < c", 6..7, "chained", "`and(a < b, b < c)`"),
-        (
-            "0 <= x + 1 < 2",
-            11..12,
-            "chained",
-            "`and(0 <= x + 1, x + 1 < 2)`",
-        ),
+        ("0 <= x + 1 < 2", 11..12, "chained", "`and(0 <= x + 1, x + 1 < 2)`"),
         ("a ** b", 2..4, "`**`", "`a^b`"),
         ("a && b", 2..4, "`&&`", "and(a, b)"),
         ("a || b", 2..4, "`||`", "or(a, b)"),
@@ -123,28 +112,15 @@ fn mistakes() {
         ("and(1, 2, 3)", 0..12, "`and` takes 2 arguments", "nest"),
         ("sum(1, 2)", 4..5, "name of its index", "i = 1..n"),
         ("sum(i, 2)", 5..6, "`=` after the name", "i = 1..n"),
-        (
-            "sum(i = 1, 2)",
-            9..10,
-            "`..` between its bounds",
-            "i = 1..n",
-        ),
-        (
-            "sum(i = 1..2)",
-            12..13,
-            "needs a body",
-            "sum(i = 1..n, body)",
-        ),
+        ("sum(i = 1, 2)", 9..10, "`..` between its bounds", "i = 1..n"),
+        ("sum(i = 1..2)", 12..13, "needs a body", "sum(i = 1..n, body)"),
         ("sum(t = 1..2, t)", 4..5, "`t` cannot be an index", ""),
         ("sum(i = 1..2, i)'", 16..17, "can only follow", ""),
     ] {
         let error = parse(text).expect_err(text);
         assert_eq!(error.span, span, "{text}: {error:?}");
         assert!(error.message.contains(message), "{text}: {error:?}");
-        assert!(
-            !error.message.ends_with('.') && !error.label.is_empty(),
-            "{text}"
-        );
+        assert!(!error.message.ends_with('.') && !error.label.is_empty(), "{text}");
         assert!(error.help.unwrap_or_default().contains(help), "{text}");
     }
 }
@@ -165,17 +141,7 @@ fn targets_and_ranges() {
 
 #[test]
 fn depth_is_bounded() {
-    for unit in [
-        "(",
-        "-",
-        "sin(",
-        "x[",
-        "2^",
-        "if(1,",
-        "sum(i=1..2,",
-        "+",
-        "(-",
-    ] {
+    for unit in ["(", "-", "sin(", "x[", "2^", "if(1,", "sum(i=1..2,", "+", "(-"] {
         let error = parse(&unit.repeat(100_000)).unwrap_err();
         assert!(error.message.contains("nested"), "{unit}: {error:?}");
     }

@@ -11,9 +11,8 @@ pub(super) fn allocate(draft: Draft) -> Program {
 
     // The position after which a value is dead; outputs never are.
     let mut last_use = vec![0_usize; made];
-    let temporary = |register: u32| {
-        (register & CONSTANT == 0 && register >= inputs).then(|| (register - inputs) as usize)
-    };
+    let temporary =
+        |register: u32| (register & CONSTANT == 0 && register >= inputs).then(|| (register - inputs) as usize);
     for (k, instruction) in draft.code.iter().enumerate() {
         for value in operands(instruction).filter_map(temporary) {
             last_use[value] = k;
@@ -34,17 +33,11 @@ pub(super) fn allocate(draft: Draft) -> Program {
     let mut instructions = Vec::with_capacity(draft.code.len());
     for (k, old) in draft.code.iter().enumerate() {
         let mut new = *old;
-        for (slot, value) in [&mut new.a, &mut new.b, &mut new.c]
-            .into_iter()
-            .zip(operands(old))
-        {
+        for (slot, value) in [&mut new.a, &mut new.b, &mut new.c].into_iter().zip(operands(old)) {
             *slot = final_place(value, &place);
         }
         // Operands are read before the target is written: it may take the place of one.
-        let mut dying: Vec<usize> = operands(old)
-            .filter_map(temporary)
-            .filter(|&value| last_use[value] == k)
-            .collect();
+        let mut dying: Vec<usize> = operands(old).filter_map(temporary).filter(|&value| last_use[value] == k).collect();
         dying.sort_unstable();
         dying.dedup();
         free.extend(dying.into_iter().map(|value| place[value]));
@@ -57,11 +50,7 @@ pub(super) fn allocate(draft: Draft) -> Program {
     }
     Program {
         inputs: draft.inputs,
-        outputs: draft
-            .outputs
-            .iter()
-            .map(|&register| final_place(register, &place))
-            .collect(),
+        outputs: draft.outputs.iter().map(|&register| final_place(register, &place)).collect(),
         constants,
         tables: draft.tables,
         instructions,

@@ -35,18 +35,10 @@ struct Emitter<'a> {
     draft: Draft,
 }
 
-pub(super) fn emit(
-    graph: &Graph,
-    inputs: &[NodeId],
-    outputs: &[NodeId],
-) -> Result<Draft, MissingInput> {
+pub(super) fn emit(graph: &Graph, inputs: &[NodeId], outputs: &[NodeId]) -> Result<Draft, MissingInput> {
     let mut emitter = Emitter {
         graph,
-        registers: inputs
-            .iter()
-            .enumerate()
-            .map(|(k, &n)| (n, k as u32))
-            .collect(),
+        registers: inputs.iter().enumerate().map(|(k, &n)| (n, k as u32)).collect(),
         constants: QuickMap::default(),
         powers: QuickMap::default(),
         tables: QuickMap::default(),
@@ -68,13 +60,7 @@ pub(super) fn emit(
 impl Emitter<'_> {
     fn push(&mut self, op: Op, a: u32, b: u32, c: u32) -> u32 {
         let target = (self.draft.inputs + self.draft.code.len()) as u32;
-        self.draft.code.push(Instruction {
-            op,
-            target,
-            a,
-            b,
-            c,
-        });
+        self.draft.code.push(Instruction { op, target, a, b, c });
         target
     }
 
@@ -148,13 +134,7 @@ impl Emitter<'_> {
             }
             other => other.for_operands(|n| order.push((n, Part::Plain))),
         }
-        Ok(Frame {
-            node,
-            order,
-            taken: 0,
-            sum,
-            below: None,
-        })
+        Ok(Frame { node, order, taken: 0, sum, below: None })
     }
 
     /// Brings an operand into a sum or product as soon as it is there.
@@ -164,11 +144,7 @@ impl Emitter<'_> {
             Part::Term(c) => frame.sum = Some(self.add_term(frame.sum, c, register)),
             Part::Factor(p) => {
                 let power = self.power(register, p.unsigned_abs());
-                let side = if p > 0 {
-                    &mut frame.sum
-                } else {
-                    &mut frame.below
-                };
+                let side = if p > 0 { &mut frame.sum } else { &mut frame.below };
                 *side = Some(match *side {
                     Some(product) => self.push(Op::Mul, product, power, 0),
                     None => power,
@@ -218,10 +194,7 @@ impl Emitter<'_> {
     /// The last instruction of a node whose operands are all there.
     fn finish(&mut self, frame: &Frame) -> u32 {
         let mut at = [0; 3];
-        if !matches!(
-            self.graph.node(frame.node),
-            Node::Sum(..) | Node::Product(_)
-        ) {
+        if !matches!(self.graph.node(frame.node), Node::Sum(..) | Node::Product(_)) {
             for (slot, &(n, _)) in at.iter_mut().zip(&frame.order) {
                 *slot = self.ready(n).unwrap_or(0);
             }

@@ -6,9 +6,7 @@ use super::{CONSTANT, Draft, Op, operands};
 pub(super) fn fuse(draft: &mut Draft) {
     let inputs = draft.inputs as u32;
     let mut uses = vec![0_u32; draft.code.len()];
-    let at = |register: u32| {
-        (register & CONSTANT == 0 && register >= inputs).then(|| (register - inputs) as usize)
-    };
+    let at = |register: u32| (register & CONSTANT == 0 && register >= inputs).then(|| (register - inputs) as usize);
     let read = draft.code.iter().flat_map(operands);
     for k in read.chain(draft.outputs.iter().copied()).filter_map(at) {
         uses[k] += 1;
@@ -21,9 +19,7 @@ pub(super) fn fuse(draft: &mut Draft) {
         let maker = |register: u32, op: Op| sole(register).filter(|&k| draft.code[k].op == op);
         let absorbed = match code.op {
             Op::Mul => {
-                let found = maker(code.b, Op::Div)
-                    .map(|j| (j, code.a))
-                    .or(maker(code.a, Op::Div).map(|j| (j, code.b)));
+                let found = maker(code.b, Op::Div).map(|j| (j, code.a)).or(maker(code.a, Op::Div).map(|j| (j, code.b)));
                 let found = found.filter(|&(j, _)| is_one(draft, draft.code[j].a));
                 if let Some((j, other)) = found {
                     (code.op, code.a, code.b) = (Op::Div, other, draft.code[j].b);
@@ -34,20 +30,12 @@ pub(super) fn fuse(draft: &mut Draft) {
                 let second = maker(code.b, Op::Mul);
                 let first = maker(code.a, Op::Mul);
                 if let Some(j) = second {
-                    let op = if code.op == Op::Add {
-                        Op::MulAdd
-                    } else {
-                        Op::SubMul
-                    };
+                    let op = if code.op == Op::Add { Op::MulAdd } else { Op::SubMul };
                     (code.op, code.c) = (op, code.a);
                     (code.a, code.b) = (draft.code[j].a, draft.code[j].b);
                     Some(j)
                 } else if let Some(j) = first {
-                    let op = if code.op == Op::Add {
-                        Op::MulAdd
-                    } else {
-                        Op::MulSub
-                    };
+                    let op = if code.op == Op::Add { Op::MulAdd } else { Op::MulSub };
                     (code.op, code.c) = (op, code.b);
                     (code.a, code.b) = (draft.code[j].a, draft.code[j].b);
                     Some(j)

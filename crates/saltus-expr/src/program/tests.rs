@@ -38,11 +38,7 @@ fn trivial_outputs() {
 #[test]
 fn powers_share_their_squares() {
     let mut g = Graph::new();
-    let n = [
-        node(&mut g, "x^4"),
-        node(&mut g, "x^5"),
-        node(&mut g, "x^2"),
-    ];
+    let n = [node(&mut g, "x^4"), node(&mut g, "x^5"), node(&mut g, "x^2")];
     let program = compile(&mut g, &["x"], &n);
     assert_eq!(program.instructions().len(), 3);
     let n = node(&mut g, "x^-3");
@@ -73,10 +69,7 @@ fn products_and_sums_are_fused() {
 #[test]
 fn registers_are_used_again() {
     let mut g = Graph::new();
-    let text = (1..=200)
-        .map(|k| format!("sin(x + {k})*cos(y*{k})"))
-        .collect::<Vec<_>>()
-        .join(" + ");
+    let text = (1..=200).map(|k| format!("sin(x + {k})*cos(y*{k})")).collect::<Vec<_>>().join(" + ");
     let n = node(&mut g, &text);
     let program = compile(&mut g, &NAMES, &[n]);
     let temporaries = program.registers() - program.inputs() - program.constants().len();
@@ -108,14 +101,9 @@ fn a_hundred_thousand_terms() {
     let n = lower(&expr, &mut g, &mut Symbols).unwrap();
     let x = g.symbol("x[500]");
     let d = g.derivative(n, x);
-    let expected = node(
-        &mut g,
-        "k*(x[500]-x[499]) - k*(x[501]-x[500]) + cos(x[500])",
-    );
+    let expected = node(&mut g, "k*(x[500]-x[499]) - k*(x[501]-x[500]) + cos(x[500])");
     assert_eq!(d, expected);
-    let names: Vec<NodeId> = (0..=100_000)
-        .map(|i| g.symbol(&format!("x[{i}]")))
-        .collect();
+    let names: Vec<NodeId> = (0..=100_000).map(|i| g.symbol(&format!("x[{i}]"))).collect();
     let k = g.symbol("k");
     let program = Program::compile(&g, &[&[k], names.as_slice()].concat(), &[n, d]).unwrap();
     assert!(program.registers() < names.len() + 30);

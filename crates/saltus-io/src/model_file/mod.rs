@@ -61,7 +61,8 @@ impl ModelFile {
     /// Parses a model text; `base` is where its input files lie.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = Reader { text, base: base.to_path_buf(), description: Description::default(), run: RunTexts::default() };
+        let mut reader =
+            Reader { text, base: base.to_path_buf(), description: Description::default(), run: RunTexts::default() };
         match reader.read() {
             Ok(()) => Ok(ModelFile {
                 name: name.to_string(),
@@ -69,8 +70,10 @@ impl ModelFile {
                 description: reader.description,
                 run: reader.run,
             }),
-            Err(Failure::Here(error)) => Err(FileError { name: name.to_string(), text: text.to_string(), error }),
-            Err(Failure::Elsewhere(error)) => Err(*error),
+            Err(Failure::Here(error)) => {
+                Err(FileError { name: name.to_string(), text: text.to_string(), error: Box::new(error) })
+            }
+            Err(Failure::Elsewhere(error)) => Err(error),
         }
     }
 
@@ -78,7 +81,7 @@ impl ModelFile {
     pub fn problem(&self, overrides: &[(String, String)]) -> Result<(Problem, RunDefaults), FileError> {
         let mut description = self.description.clone();
         description.overrides = overrides.to_vec();
-        let here = |error| FileError { name: self.name.clone(), text: self.text.clone(), error };
+        let here = |error| FileError { name: self.name.clone(), text: self.text.clone(), error: Box::new(error) };
         let model = description.build().map_err(here)?;
         let mut defaults = RunDefaults {
             scheme: self.run.scheme,
@@ -114,7 +117,7 @@ impl ModelFile {
 /// A mistake in the model's text, or in a file that it names.
 enum Failure {
     Here(SetupError),
-    Elsewhere(Box<FileError>),
+    Elsewhere(FileError),
 }
 
 impl From<SetupError> for Failure {
@@ -140,7 +143,9 @@ impl Reader<'_> {
         let root = DeTable::parse(self.text).map_err(|e| {
             let error = SetupError::new(format!("this is not valid TOML: {}", e.message().trim()));
             match e.span() {
-                Some(span) => error.at(span, "here").help("texts and expressions stand in quotes; docs/model-files.md shows the format"),
+                Some(span) => error
+                    .at(span, "here")
+                    .help("texts and expressions stand in quotes; docs/model-files.md shows the format"),
                 None => error,
             }
         })?;
@@ -148,7 +153,18 @@ impl Reader<'_> {
         tree::only(
             root,
             "the model file",
-            &["title", "source", "parameters", "inputs", "coordinates", "definitions", "dynamics", "constraint", "impact", "run"],
+            &[
+                "title",
+                "source",
+                "parameters",
+                "inputs",
+                "coordinates",
+                "definitions",
+                "dynamics",
+                "constraint",
+                "impact",
+                "run",
+            ],
         )?;
         for (key, value) in tree::entries(root) {
             match key.get_ref().as_ref() {
@@ -189,11 +205,12 @@ impl Reader<'_> {
                 }
             };
             let path = tree::string(file, "the file of an input")?;
-            let table = inputs::table(&self.base.join(&path), key.get_ref(), outside).map_err(|e| match e.error.span {
-                Some(_) => Failure::Elsewhere(Box::new(e)),
-                // The file as a whole cannot be used: the place to look at is where the model names it.
-                None => Failure::Here(e.error.at(file.span(), "named here")),
-            })?;
+            let table =
+                inputs::table(&self.base.join(&path), key.get_ref(), outside).map_err(|e| match e.error.span {
+                    Some(_) => Failure::Elsewhere(e),
+                    // The file as a whole cannot be used: the place to look at is where the model names it.
+                    None => Failure::Here((*e.error).at(file.span(), "named here")),
+                })?;
             self.description.inputs.push((tree::name(key), Arc::new(table)));
         }
         Ok(())
@@ -281,7 +298,8 @@ impl Reader<'_> {
                 Some(name) => Name { text: tree::string(name, "the name of a constraint")?, span: name.span() },
                 None => Name { text: format!("constraint {}", k + 1), span: gap.span() },
             };
-            let restitution = get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
+            let restitution =
+                get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
             self.description.constraints.push(ConstraintText {
                 name,
                 range: self.range(table)?,
@@ -316,7 +334,8 @@ impl Reader<'_> {
                     self.run.forcing = Some(Forcing::find(&tree::string(value, "the forcing")?).map_err(here)?);
                 }
                 "every" => {
-                    let whole = value.get_ref().as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
+                    let whole =
+                        value.get_ref().as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
                     let Some(every) = whole.filter(|&n| n > 0) else {
                         return Err(SetupError::new("`every` must be a positive whole number")
                             .at(value.span(), "every how many steps an instant is stored")

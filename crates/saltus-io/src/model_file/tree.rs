@@ -24,7 +24,9 @@ pub fn only(table: &DeTable, place: &str, allowed: &[&str]) -> Result<(), SetupE
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known here: {}", allowed.join(", ")),
             };
-            return Err(SetupError::new(format!("unknown key `{name}` in {place}")).at(key.span(), "not known").help(help));
+            return Err(SetupError::new(format!("unknown key `{name}` in {place}"))
+                .at(key.span(), "not known")
+                .help(help));
         }
     }
     Ok(())
@@ -42,7 +44,8 @@ pub fn table<'a, 't>(value: &'t Value<'a>, what: &str, example: &str) -> Result<
 /// A plain string.
 pub fn string(value: &Value, what: &str) -> Result<String, SetupError> {
     value.get_ref().as_str().map(str::to_string).ok_or_else(|| {
-        SetupError::new(format!("{what} must be a text in quotes, not {}", kind(value))).at(value.span(), "a text is needed here")
+        SetupError::new(format!("{what} must be a text in quotes, not {}", kind(value)))
+            .at(value.span(), "a text is needed here")
     })
 }
 

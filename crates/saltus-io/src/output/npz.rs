@@ -20,11 +20,7 @@ pub fn write<W: Write + Seek>(out: W, problem: &Problem, trajectory: &Trajectory
     }
 }
 
-fn arrays<W: Write + Seek>(
-    zip: &mut zip::ZipWriter<W>,
-    problem: &Problem,
-    trajectory: &Trajectory,
-) -> io::Result<()> {
+fn arrays<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
     let (n, d) = (trajectory.len() as u64, trajectory.dimension() as u64);
     array(zip, "t", &[n], trajectory.t.iter().copied())?;
     array(zip, "q", &[n, d], trajectory.positions().iter().copied())?;

@@ -92,7 +92,8 @@ fn p02_has_the_errors_of_an_independent_implementation() {
     for e in ["0.5", "0.9"] {
         for h in ["0.01", "0.001", "0.0001"] {
             let expected = num(&check[format!("e={e},h={h}").as_str()]["PS_min"]);
-            let run = shipped_run("ball-gravity", &[("g", 2.0), ("e", e.parse().expect("e"))], h.parse().expect("h"), 2.0);
+            let run =
+                shipped_run("ball-gravity", &[("g", 2.0), ("e", e.parse().expect("e"))], h.parse().expect("h"), 2.0);
             assert!((run.audit.max_violation + expected).abs() < 0.02 * expected.abs(), "e = {e}, h = {h}");
         }
     }

@@ -71,7 +71,11 @@ fn p17_pounding_has_all_its_impacts() {
         let errors = [1e-3, 1e-4, 1e-5].map(|h| {
             let run = shipped_run("pounding", &[("e", e)], h, 20.0);
             if h == 1e-5 {
-                assert_eq!(run.trajectory.impacts.len() as u64, row["n_impacts_to_20s"].as_u64().expect("count"), "e = {e}");
+                assert_eq!(
+                    run.trajectory.impacts.len() as u64,
+                    row["n_impacts_to_20s"].as_u64().expect("count"),
+                    "e = {e}"
+                );
                 for (impact, exact) in run.trajectory.impacts.iter().zip(exact) {
                     assert!((impact.t - num(&exact["t"])).abs() < 1e-3);
                     assert!((impact.approach + num(&exact["closing_speed"])).abs() < 1e-3);
@@ -103,7 +107,8 @@ fn p18_hard_rods_only_exchange_their_speeds() {
                 assert!((run.trajectory.v(last, Side::Left)[i] - v[i]).abs() < 1e-9);
             }
             let acted: usize = run.trajectory.impacts.iter().map(|i| i.constraints.len()).sum();
-            let collisions = row["pair_collisions"].as_u64().expect("count") + row["wall_collisions"].as_u64().expect("count");
+            let collisions =
+                row["pair_collisions"].as_u64().expect("count") + row["wall_collisions"].as_u64().expect("count");
             assert_eq!(acted as u64, collisions);
         }
         (0..5).map(|i| (run.trajectory.q(last)[i] - x[i]).abs()).fold(0.0, f64::max)

@@ -105,7 +105,8 @@ restitution = 0.5
     let (still, carried) = (text_run(text, &[("c", 0.0)], 1e-3, 3.0), text_run(text, &[("c", 0.3)], 1e-3, 3.0));
     assert_eq!(still.trajectory.impacts.len(), carried.trajectory.impacts.len());
     for t in [0.5, 1.2, 2.0, 3.0] {
-        let (a, b) = (still.trajectory.at(t, Side::Left).expect("in"), carried.trajectory.at(t, Side::Left).expect("in"));
+        let (a, b) =
+            (still.trajectory.at(t, Side::Left).expect("in"), carried.trajectory.at(t, Side::Left).expect("in"));
         assert!((a.0[0] + 0.3 * t - b.0[0]).abs() < 1e-9 && (a.0[1] - b.0[1]).abs() < 1e-9);
         assert!((a.1[0] + 0.3 - b.1[0]).abs() < 1e-9);
     }

@@ -88,8 +88,11 @@ fn bouncing(g: f64, y0: f64, e: f64, t: f64) -> f64 {
 #[test]
 fn p18_right_angled_wedge_under_gravity_separates() {
     let reference = reference("P18")["wedge90_gravity"].clone();
-    let text = WEDGE.replace("[[constraint]]\nname = \"left\"", "potential = \"9.81*y\"\n[[constraint]]\nname = \"left\"");
-    let text = text.replace("\"-vx\", velocity = \"vx\"", "0.3, velocity = 0").replace("1.0, velocity = -1.0", "1.5, velocity = 0");
+    let text =
+        WEDGE.replace("[[constraint]]\nname = \"left\"", "potential = \"9.81*y\"\n[[constraint]]\nname = \"left\"");
+    let text = text
+        .replace("\"-vx\", velocity = \"vx\"", "0.3, velocity = 0")
+        .replace("1.0, velocity = -1.0", "1.5, velocity = 0");
     let g = 9.81 / 2f64.sqrt();
     let errors = [1e-2, 1e-3, 1e-4].map(|h| {
         let run = text_run(&text, &[("angle", 90.0), ("e", 0.6)], h, 3.0);

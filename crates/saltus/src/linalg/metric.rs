@@ -124,9 +124,7 @@ impl Metric {
     pub fn norm_squared(&self, x: &[f64]) -> f64 {
         match self {
             Metric::Diagonal { mass, .. } => mass.iter().zip(x).map(|(m, x)| m * x * x).sum(),
-            Metric::Full { d, mass, .. } => {
-                mass.chunks_exact(*d).zip(x).map(|(row, xi)| xi * super::dot(row, x)).sum()
-            }
+            Metric::Full { d, mass, .. } => mass.chunks_exact(*d).zip(x).map(|(row, xi)| xi * super::dot(row, x)).sum(),
         }
     }
 }

@@ -547,13 +547,13 @@ fn usage(family: bool) -> &'static str {
 fn refuse_comparison(expr: &Expr) -> Result<(), SetupError> {
     let ExprKind::Compare { op, .. } = &expr.kind else { return Ok(()) };
     Err(match op {
-        CompareOp::Equal | CompareOp::NotEqual => {
-            SetupError::new("bilateral constraints (joints) are not supported")
-                .at(expr.span.clone(), "an equation")
-                .help("Saltus has unilateral constraints, gap ≥ 0; choose coordinates that satisfy the joint by themselves")
-        }
-        _ => SetupError::new("a gap is an expression, not a comparison")
-            .at(expr.span.clone(), "a comparison")
-            .help("the constraint is gap ≥ 0: for  x >= a  write  gap = \"x - a\", for  x <= b  write  gap = \"b - x\""),
+        CompareOp::Equal | CompareOp::NotEqual => SetupError::new("bilateral constraints (joints) are not supported")
+            .at(expr.span.clone(), "an equation")
+            .help(
+                "Saltus has unilateral constraints, gap ≥ 0; choose coordinates that satisfy the joint by themselves",
+            ),
+        _ => SetupError::new("a gap is an expression, not a comparison").at(expr.span.clone(), "a comparison").help(
+            "the constraint is gap ≥ 0: for  x >= a  write  gap = \"x - a\", for  x <= b  write  gap = \"b - x\"",
+        ),
     })
 }

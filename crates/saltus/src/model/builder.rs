@@ -1,7 +1,7 @@
 //! Writing a model from Rust, in the same language as a model file.
 
-use super::description::*;
 use super::Model;
+use super::description::*;
 use crate::SetupError;
 use saltus_expr::Table;
 use std::sync::Arc;

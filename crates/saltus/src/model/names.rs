@@ -95,7 +95,9 @@ impl Names {
                 Meaning::Input(_) => "an input",
             };
             let message = format!("the name `{name}` is used twice");
-            let help = format!("it is already the name of {kind}; parameters, inputs, coordinates and definitions share names");
+            let help = format!(
+                "it is already the name of {kind}; parameters, inputs, coordinates and definitions share names"
+            );
             return Err(error(message, span, "second use", Some(help)));
         }
         self.meanings.insert(name.to_string(), meaning);
@@ -134,12 +136,9 @@ impl Names {
                 "no such member",
                 Some("guard the ends with if(i < n, …, …): only the branch taken is looked at".into()),
             )),
-            (Some(f), []) => Err(error(
-                format!("`{name}` is a family: write `{name}[{}]`", f.index),
-                span,
-                "needs an index",
-                None,
-            )),
+            (Some(f), []) => {
+                Err(error(format!("`{name}` is a family: write `{name}[{}]`", f.index), span, "needs an index", None))
+            }
             (None, _) => {
                 Err(error(format!("`{name}` is not a family and takes no index"), span, "no index here", None))
             }
@@ -213,8 +212,11 @@ impl Scope for Names {
                 let k = first + member.map_or(0, |i| (i - family.as_ref().map_or(0, |f| f.from)) as usize);
                 Ok(if velocity { self.v[k] } else { self.q[k] })
             }
-            Meaning::Parameter { values, list: true } if index.len() == 1 && !(1..=values.len() as i64).contains(&index[0]) => {
-                let message = format!("`{name}[{}]` is outside the list `{name}`, which has {} entries", index[0], values.len());
+            Meaning::Parameter { values, list: true }
+                if index.len() == 1 && !(1..=values.len() as i64).contains(&index[0]) =>
+            {
+                let message =
+                    format!("`{name}[{}]` is outside the list `{name}`, which has {} entries", index[0], values.len());
                 Err(error(message, span, "no such entry", None))
             }
             Meaning::Parameter { values, list } => {

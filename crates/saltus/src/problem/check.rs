@@ -2,8 +2,8 @@
 //! and every number finite. Nothing is repaired: a model that does not start where it says is refused.
 
 use super::Problem;
-use crate::SetupError;
 use super::blocks::{Blocks, Evaluator};
+use crate::SetupError;
 use crate::linalg::max_abs;
 use std::sync::Arc;
 
@@ -35,7 +35,9 @@ fn finite(problem: &Problem) -> Result<(), SetupError> {
     let data = model.q0.iter().zip(&model.places.positions).chain(model.v0.iter().zip(&model.places.velocities));
     for (value, span) in data {
         if !value.is_finite() {
-            return Err(SetupError::new(format!("the initial value is {value}")).at(span.clone(), "not a finite number"));
+            return Err(
+                SetupError::new(format!("the initial value is {value}")).at(span.clone(), "not a finite number")
+            );
         }
     }
     Ok(())

@@ -277,8 +277,7 @@ mod tests {
             CscMatrix::from(&(0..r).map(|i| a[i * c..(i + 1) * c].to_vec()).collect::<Vec<_>>())
         };
         let p = dense(d, d, mass).to_triu();
-        let q: Vec<f64> =
-            (0..d).map(|i| -(0..d).map(|j| mass[i * d + j] * x[j]).sum::<f64>()).collect();
+        let q: Vec<f64> = (0..d).map(|i| -(0..d).map(|j| mass[i * d + j] * x[j]).sum::<f64>()).collect();
         let a = dense(m, d, &rows.iter().map(|v| -v).collect::<Vec<_>>());
         let settings = DefaultSettings {
             verbose: false,

@@ -27,8 +27,11 @@ pub struct Scheme {
     /// The instant at which an impact with restitution e takes effect, in steps after its first contact step.
     pub impact_instant: fn(e: f64) -> f64,
     /// Prepares a run.
-    pub start: for<'p> fn(&'p Problem, &Settings) -> Result<Box<dyn Stepper + 'p>, SetupError>,
+    pub start: Start,
 }
+
+/// Prepares a run of a scheme on a problem; refuses a problem that the scheme's mathematics does not allow.
+pub type Start = for<'p> fn(&'p Problem, &Settings) -> Result<Box<dyn Stepper + 'p>, SetupError>;
 
 /// The scheme of a given name; an unknown name is answered with the nearest one.
 pub fn find(name: &str) -> Result<&'static Scheme, SetupError> {
