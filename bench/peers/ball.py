@@ -106,15 +106,6 @@ def siconos(step, end, repeats):
              "impacts": int(((v[:-1] < 0) & (v[1:] > 0)).sum())}, {**same, **timing(bare)})
 
 
-def final_position(out):
-    """The last position in Saltus' JSON (final.q or final_q), None if absent."""
-    final = out.get("final")
-    q = final.get("q") if isinstance(final, dict) else out.get("final_q")
-    if isinstance(q, list) and q:
-        q = q[0]
-    return q if isinstance(q, (int, float)) else None
-
-
 def saltus(binary, step, end, repeats):
     """The same ball in Saltus; raises RuntimeError with a plain reason."""
     command = [str(binary), "run", "ball-gravity", "--step", repr(step), "--end", repr(end),
@@ -133,10 +124,8 @@ def saltus(binary, step, end, repeats):
             times.append(out["wall_s"] / out["steps"])
         except (ValueError, KeyError, TypeError, ZeroDivisionError) as err:
             raise RuntimeError(f"saltus' JSON has no usable steps and wall_s: {err!r}")
-    impacts = out.get("impacts")
-    return {"scheme": "Paoli-Schatzman", "steps": out["steps"],
-            **timing(times), "final_q": final_position(out),
-            "impacts": len(impacts) if isinstance(impacts, list) else impacts}
+    return {"scheme": "Paoli-Schatzman", "steps": out["steps"], **timing(times),
+            "final_q": out["final"]["q"][0], "impacts": out["impacts"]["count"]}
 
 
 def main():

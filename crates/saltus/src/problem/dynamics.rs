@@ -22,6 +22,8 @@ pub struct DynamicsCode {
     pub mass_constant: bool,
     /// M and ∂g/∂v are constant, so the implicit metric is factored once.
     pub constant: bool,
+    /// M and g are constant: free flight is the same in every step.
+    pub fixed: bool,
     /// g does not depend on time.
     pub autonomous: bool,
     full: Arc<Blocks>,
@@ -60,6 +62,7 @@ impl DynamicsCode {
             damping_diagonal: diagonal
                 && (0..d).all(|i| (0..d).all(|j| i == j || velocity_free || graph.is_zero(jacobian[i * d + j]))),
             mass_constant: full.is_constant(0),
+            fixed: full.is_constant(0) && full.is_constant(1),
             constant: full.is_constant(0) && full.is_constant(2),
             autonomous: !force.iter().any(|&g| graph.depends_on(g, model.t)),
             force: Arc::new(Blocks::compile(graph, &inputs, &[&force, &jacobian])?),

@@ -59,6 +59,8 @@ struct Group {
     e: f64,
     /// 1/(1+e).
     share: f64,
+    /// t̄ − tn = h (1−e)/(1+e).
+    lead: f64,
     gaps: Gaps,
     z: Vec<f64>,
     /// Where its constraints start in the order of the projection.
@@ -118,7 +120,15 @@ impl<'p> PaoliSchatzman<'p> {
             let (first, entries) = (order.len(), rows.values.len());
             order.extend_from_slice(&gaps.code.members);
             (0..gaps.gradients.len()).for_each(|a| rows.push_row_of(&gaps.gradients, a));
-            groups.push(Group { e, share: 1.0 / (1.0 + e), z: vec![0.0; d], first, entries, gaps });
+            groups.push(Group {
+                e,
+                share: 1.0 / (1.0 + e),
+                lead: settings.step * (1.0 - e) / (1.0 + e),
+                z: vec![0.0; d],
+                first,
+                entries,
+                gaps,
+            });
         }
         let dynamics = problem.dynamics();
         let code = &dynamics.code;
@@ -264,7 +274,9 @@ impl<'p> PaoliSchatzman<'p> {
 
     /// The free motion: M kick = h² g(tn, qⁿ, (advance + kick/2)/h), by Newton's method where g depends on v.
     fn free_flight(&mut self) -> Result<(), Reason> {
-        if self.is_explicit() {
+        if self.n > 1 && self.dynamics.code.fixed {
+            // The kick of the step before is the kick of this one.
+        } else if self.is_explicit() {
             self.evaluate(true);
             self.set_mass()?;
             let factor = self.force_factor();
@@ -311,10 +323,10 @@ impl<'p> PaoliSchatzman<'p> {
     fn look(&mut self, what: Look) {
         let t = self.t();
         for group in &mut self.groups {
-            let (e, share) = if self.averaging { (group.e, group.share) } else { (0.0, 1.0) };
+            let (e, share, lead) = if self.averaging { (group.e, group.share, group.lead) } else { (0.0, 1.0, self.h) };
             let (z, x, before) = (&mut group.z, &self.x, &self.q_before);
             each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
-            let t = t + self.h * (1.0 - e) * share;
+            let t = t + lead;
             match what {
                 Look::Values => group.gaps.evaluate(t, &group.z),
                 Look::Gradients => group.gaps.linearise(t, &group.z),
