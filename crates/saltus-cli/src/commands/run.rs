@@ -258,7 +258,8 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
         out!("impact law residual  {}\n", number(audit.worst_law_residual, 3));
     }
     let what = if model.potential.is_some() { "energy              " } else { "kinetic energy      " };
-    out!("{what} {} → {}", number(audit.energy_start, 6), number(audit.energy_end, 6));
+    let ended = rounded(audit.energy_end, audit.energy_start);
+    out!("{what} {} → {}", number(audit.energy_start, 6), number(ended, 6));
     if !run.trajectory.impacts.is_empty() {
         let lost = audit.energy_lost_at_impacts;
         out!("   {} at impacts: {}", if lost < 0.0 { "gained" } else { "lost" }, number(lost.abs(), 6));
@@ -266,8 +267,12 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     out!("\n");
     if let Some(last) = &summary.last {
         let shown = model.coordinates.len().min(6);
+        let (far, fast) = extent(run);
         let state: Vec<String> = (0..shown)
-            .map(|i| format!("{} = {} ({})", model.coordinates[i], number(last.q[i], 6), number(last.v[i], 6)))
+            .map(|i| {
+                let (q, v) = (rounded(last.q[i], far), rounded(last.v[i], fast));
+                format!("{} = {} ({})", model.coordinates[i], number(q, 6), number(v, 6))
+            })
             .collect();
         let more = if shown < model.coordinates.len() { ", …" } else { "" };
         out!("final state          {}{more}  {dim}position (velocity){dim:#}\n", state.join(", "));
@@ -275,6 +280,18 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     for warning in &run.warnings {
         out!("{yellow}warning:{yellow:#} {}\n", tame(warning));
     }
+}
+
+/// Zero where a number is only what rounding left of `scale`; the files keep every digit.
+fn rounded(x: f64, scale: f64) -> f64 {
+    if x.abs() < 1e-13 * scale.abs() { 0.0 } else { x }
+}
+
+/// The largest position and velocity of a run.
+fn extent(run: &Run) -> (f64, f64) {
+    let largest = |m: f64, x: f64| m.max(x.abs());
+    let far = run.trajectory.positions().iter().copied().fold(0.0, largest);
+    (far, run.trajectory.velocities(saltus::Side::Left).fold(0.0, largest))
 }
 
 fn impacts(problem: &Problem, run: &Run, bold: Style, dim: Style) {

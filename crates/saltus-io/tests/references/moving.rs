@@ -71,7 +71,7 @@ restitution = 1
     let t10 = num(&reference("P13")["d_closing_gap_e1"]["t_10"]);
     // The model of the motion used here agrees with the reference at the tenth hit.
     assert!((closing(0.1, t10) - num(&reference("P13")["d_closing_gap_e1"]["L10"])).abs() < 1e-12);
-    let errors = [1e-2, 1e-3, 1e-4].map(|h| {
+    let errors = [1e-3, 1e-4, 1e-5].map(|h| {
         let run = text_run(text, &[], h, 7.0);
         sup_error(&run, 0, |t| closing(0.1, t))
     });

@@ -6,7 +6,7 @@
 //! ones (more walls at a vertex than degrees of freedom) is met by exchanging it against one of them: redundant
 //! and degenerate gradients need no special case.
 
-use crate::linalg::{GrowingFactor, Metric, Rows, max_abs};
+use crate::linalg::{GrowingFactor, Metric, Rows, add, each, max_abs};
 
 /// Why a projection has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,9 @@ impl Polyhedron {
         x: &mut [f64],
     ) -> Result<(), ProjectionError> {
         let m = rows.len();
+        if m == 1 && self.multipliers.len() == 1 {
+            return self.project_on_one(metric, rows, offsets[0], x);
+        }
         self.multipliers.fill(0.0);
         self.is_active.fill(false);
         self.has_mobility.fill(false);
@@ -109,6 +112,32 @@ impl Polyhedron {
         if self.active.len() > 1 {
             self.polish(rows, offsets, x);
         }
+        Ok(())
+    }
+
+    /// A single constraint has a closed form: x + M⁻¹n · (−slack)/(n·M⁻¹n).
+    fn project_on_one(
+        &mut self,
+        metric: &Metric,
+        rows: &Rows,
+        offset: f64,
+        x: &mut [f64],
+    ) -> Result<(), ProjectionError> {
+        self.multipliers[0] = 0.0;
+        let slack = offset + rows.dot(0, x);
+        if slack >= 0.0 {
+            return Ok(());
+        }
+        let w = &mut self.mobility[..self.d];
+        each(w.len(), |i| w[i] = 0.0);
+        rows.add_to(0, 1.0, w);
+        metric.solve(w);
+        let compliance = rows.dot(0, w);
+        if !(compliance > 0.0) {
+            return Err(ProjectionError::Empty { constraint: 0 });
+        }
+        self.multipliers[0] = -slack / compliance;
+        add(x, self.multipliers[0], w);
         Ok(())
     }
 
