@@ -207,6 +207,50 @@ fn a_failed_run_writes_what_it_has() {
     assert!((990..=1003).contains(&rows), "{rows}");
 }
 
+#[test]
+fn results_are_there_even_if_nobody_reads_the_summary() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("out");
+    let binary = assert_cmd::cargo::cargo_bin("saltus");
+    let mut child = std::process::Command::new(binary)
+        .args(["run", "ball-gravity", "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    drop(child.stdout.take());
+    assert!(child.wait().expect("ended").success());
+    assert!(out.join("run.json").exists());
+}
+
+#[test]
+fn json_is_one_object_whatever_happens() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir_all(dir.path().join("trajectory.csv")).expect("made");
+    let blocked = json(&["run", "ball", "--json", "--out", dir.path().to_str().expect("UTF-8")]);
+    assert!(blocked["error"]["message"].as_str().expect("message").contains("trajectory.csv"));
+    assert_eq!(blocked["status"], "finished");
+    assert!(!dir.path().join("trajectory.npz").exists(), "all files or none");
+    for args in
+        [&["run", "ball", "--json", "--every", "0"][..], &["run", "--json"], &["run", "ball", "--json", "--bogus"]]
+    {
+        assert!(json(args)["error"]["message"].is_string(), "{args:?}");
+    }
+}
+
+#[test]
+fn text_from_a_model_cannot_play_with_the_terminal() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("odd.toml");
+    let text = include_str!("../../../models/ball.toml").replace("title = \"Force", "title = \"\\u001b[31mForce");
+    fs::write(&path, text.replace("\"wall\"", "\"wa\\nll, \\\"x\\\"\"")).expect("written");
+    let out = dir.path().join("out");
+    let output = saltus(&["run", path.to_str().expect("UTF-8"), "--out", out.to_str().expect("UTF-8")]);
+    assert!(output.status.success() && !output.stdout.contains(&0x1b));
+    let table = fs::read_to_string(out.join("impacts.csv")).expect("read");
+    assert!(table.contains("\"wa\nll, \"\"x\"\"\""), "{table}");
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_cleanly_with_what_was_computed() {

@@ -90,6 +90,11 @@ fn mistakes_in_expressions() {
     mistake("gap = \"height\"", "gap = \"1 + t\"", "does not depend on any coordinate", "1 + t", "");
     mistake("height = \"y\"", "height = \"y + low\"\nlow = \"height/2\"", "defined by itself", "height", "");
     mistake("m*y'^2/2", "m*y'^3/2", "not quadratic in the velocities", "m*y'^3/2", "");
+    mistake("m*y'^2/2", "m*y'^2/2 + abs(y')", "not quadratic in the velocities", "m*y'^2/2 + abs(y')", "");
+    mistake("gap = \"height\"", "gap = \"sign(y)\"", "no slope anywhere", "sign(y)", "distance");
+    // A string with escapes is marked as a whole: its letters are not those of the file.
+    mistake("gap = \"height\"", "gap = \"\\u0079 + zzé\"", "unknown name `zzé`", "\"\\u0079 + zzé\"", "");
+    mistake("y = \"-0.1*y'\"", "\"\\u007a\" = \"1\"", "`z` is not a coordinate", "\"\\u007a\"", "`y`");
     mistake("g = 9.81", "g = \"y*2\"", "the coordinate `y` cannot be used here", "y", "");
     mistake("g = 9.81", "g = \"1/0\"", "division by zero", "0", "");
     mistake("g = 9.81", "g = nan", "finite", "nan", "");
@@ -118,6 +123,21 @@ fn mistakes_in_the_mechanics() {
     mistake("end = 3.0", "end = \"3*t\"", "the time `t` cannot be used here", "t", "");
     mistake("gap = \"height\"", "gap = \"(y - 1)^2\"", "no gradient", "(y - 1)^2", "distance");
     mistake("gap = \"height\"", "gap = \"sqrt(y - 2)\"", "not a number at the start", "sqrt(y - 2)", "");
+}
+
+#[test]
+fn what_counts_as_rounding_depends_on_the_gap_alone() {
+    let text = |x: &str, y: &str, v: &str, gap: &str| {
+        format!(
+            "[coordinates]\nx = {{ position = {x} }}\ny = {{ position = {y}, velocity = {v} }}\n\
+             [dynamics]\nkinetic = \"(x'^2 + y'^2)/2\"\n[[constraint]]\ngap = \"{gap}\"\n[impact]\nrestitution = 1\n"
+        )
+    };
+    let outside = load(&text("1e9", "-9e-4", "0", "y")).expect_err("outside");
+    assert!(outside.error.message.contains("outside the constraint"));
+    load(&text("1e9", "5e-4", "-1", "y")).expect("not yet in contact");
+    load(&text("0", "1000000000001", "-1", "y - 1e12")).expect("not yet in contact");
+    load(&text("0", "0", "0", "y - sin(pi)")).expect("rounding of the text itself");
 }
 
 #[test]

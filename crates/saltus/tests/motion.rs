@@ -1,0 +1,278 @@
+//! Motions with known answers that are about one thing each.
+
+use proptest::prelude::*;
+use saltus::linalg::Metric;
+use saltus::model::Builder;
+use saltus::scheme::{Forcing, Node, SCHEMES, Settings};
+use saltus::{Problem, Run, RunOptions, Side, Table, run};
+
+fn problem(builder: Builder) -> Problem {
+    Problem::new(builder.build().expect("a model")).expect("a problem")
+}
+
+fn done(problem: &Problem, step: f64, end: f64) -> Run {
+    run(problem, &RunOptions::new(step, end), &mut |_| true).expect("runs")
+}
+
+fn last(run: &Run) -> (&[f64], &[f64]) {
+    let k = run.trajectory.len() - 1;
+    (run.trajectory.q(k), run.trajectory.v(k, Side::Left))
+}
+
+#[test]
+fn an_impact_within_the_first_step_keeps_its_speed() {
+    for e in [0.0, 0.5, 1.0] {
+        for start in [2e-4, 5e-4, 9.9e-4] {
+            let ball = Builder::new("ball")
+                .coordinate("y", &start.to_string(), "-1")
+                .kinetic("y'^2/2")
+                .restitution(&e.to_string())
+                .constraint("floor", "y");
+            let run = done(&problem(ball), 1e-3, 1.0);
+            assert!((last(&run).1[0] - e).abs() < 1e-9, "e = {e}, from {start}: {:?}", last(&run));
+            assert_eq!(run.trajectory.impacts.len(), 1);
+            assert!((run.trajectory.impacts.get(0).t - start).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn rest_in_contact_stays_at_rest() {
+    for e in [0.0, 0.5, 1.0] {
+        let ball = Builder::new("ball")
+            .coordinate("y", "0", "0")
+            .kinetic("y'^2/2")
+            .potential("9.81*y")
+            .restitution(&e.to_string())
+            .constraint("floor", "y");
+        let run = done(&problem(ball), 1e-3, 1.0);
+        assert!(run.trajectory.positions().iter().all(|&y| y == 0.0));
+        assert!(run.trajectory.impacts.is_empty());
+        let contact = &run.trajectory.contacts[0];
+        assert!((contact.impulse - 9.81).abs() < 0.02, "it carries the weight: {contact:?}");
+    }
+}
+
+#[test]
+fn strong_damping_is_no_danger() {
+    for c in [1e3, 2e3, 1e6] {
+        let mass = Builder::new("damped").coordinate("x", "0", "1").kinetic("x'^2/2").force("x", &format!("-{c}*x'"));
+        let run = done(&problem(mass), 1e-3, 1.0);
+        let (x, exact) = (last(&run).0[0], 1.0 / c);
+        assert!((x - exact).abs() < 0.5 * exact.max(1e-4), "c = {c}: {x} not {exact}");
+    }
+}
+
+#[test]
+fn smooth_motion_is_second_order() {
+    // A damped, forced oscillator: x'' + 0.2 x' + x = 0, exactly solvable.
+    let exact = |t: f64| {
+        let w = 0.99f64.sqrt();
+        (-0.1 * t).exp() * ((w * t).cos() + 0.1 / w * (w * t).sin())
+    };
+    let oscillator = problem(
+        Builder::new("oscillator").coordinate("x", "1", "0").kinetic("x'^2/2").potential("x^2/2").force("x", "-0.2*x'"),
+    );
+    let errors = [1e-1, 1e-2, 1e-3].map(|h| {
+        let run = done(&oscillator, h, 10.0);
+        let t = &run.trajectory;
+        (0..t.len()).map(|k| (t.q(k)[0] - exact(t.t[k])).abs()).fold(0.0, f64::max)
+    });
+    let order = (errors[0] / errors[2]).log10() / 2.0;
+    assert!((order - 2.0).abs() < 0.1, "{errors:?} {order}");
+}
+
+#[test]
+fn velocity_dependent_forces_that_are_not_symmetric_or_linear() {
+    // A charge in a magnetic field moves on a circle; quadratic drag has x = ln(1 + t).
+    let charge = Builder::new("charge")
+        .coordinate("x", "0", "1")
+        .coordinate("y", "0", "0")
+        .coordinate("z", "0", "1")
+        .kinetic("(x'^2 + y'^2 + z'^2)/2")
+        .force("x", "2*y'")
+        .force("y", "-2*x'")
+        .force("z", "-z'*abs(z')");
+    let run = done(&problem(charge), 1e-3, 3.0);
+    let (q, v) = last(&run);
+    assert!((q[0] - 6f64.sin() / 2.0).abs() < 1e-5 && (q[1] - (6f64.cos() - 1.0) / 2.0).abs() < 1e-5, "{q:?}");
+    assert!((q[2] - 4f64.ln()).abs() < 1e-6 && (v[2] - 0.25).abs() < 1e-6);
+}
+
+#[test]
+fn damping_and_contact_together() {
+    // A block pressed against a stop by a constant force, with linear damping, e = 0: it stops dead and stays.
+    let block = Builder::new("block")
+        .coordinate("x", "-1", "0")
+        .kinetic("x'^2")
+        .force("x", "3 - 0.5*x'")
+        .restitution("0")
+        .constraint("stop", "-x");
+    let run = done(&problem(block), 1e-4, 4.0);
+    // 2x'' = 3 − x'/2: x' = 6(1 − e^(−t/4)), x = −1 + 6t − 24(1 − e^(−t/4)).
+    let x = |t: f64| -1.0 + 6.0 * t - 24.0 * (1.0 - (-t / 4.0).exp());
+    let impact = run.trajectory.impacts.get(0);
+    assert!(x(impact.t).abs() < 1e-6, "{impact:?}");
+    let speed = 6.0 * (1.0 - (-impact.t / 4.0).exp());
+    assert!((impact.impulses[0] - 2.0 * speed).abs() < 1e-3);
+    let contact = run.trajectory.contacts.last().expect("pressed");
+    assert!((contact.impulse - 2.0 * speed - 3.0 * (4.0 - impact.t)).abs() < 2e-3, "{contact:?}");
+    assert_eq!(last(&run).1[0], 0.0);
+}
+
+#[test]
+fn impulses_are_the_jump_of_momentum() {
+    // A falling rod whose mass matrix is full and depends on its angle: M(v⁺ − v⁻) = Σ P ∇f.
+    let rod = problem(
+        Builder::new("rod")
+            .coordinate("s", "0.6", "0")
+            .coordinate("a", "0.7", "0")
+            .kinetic("(s' + cos(a)*a'/2)^2/2 + a'^2/24")
+            .potential("9.81*(s + sin(a)/2)")
+            .restitution("0.6")
+            .constraint("one", "s")
+            .constraint("two", "s + sin(a)"),
+    );
+    let run = done(&rod, 1e-4, 1.0);
+    assert!(run.trajectory.impacts.len() > 4);
+    let (mut dynamics, mut gaps) = (rod.dynamics(), rod.gaps());
+    let mut metric = dynamics.metric();
+    for impact in run.trajectory.impacts.iter() {
+        dynamics.evaluate(impact.t, impact.q, impact.v_before);
+        gaps.kinematics(impact.t, impact.q);
+        metric.set(&dynamics.mass).expect("positive");
+        let jump: Vec<f64> = impact.v_after.iter().zip(impact.v_before).map(|(a, b)| a - b).collect();
+        let mut momentum = vec![0.0; 2];
+        metric.apply(&jump, &mut momentum);
+        for (&a, p) in impact.constraints.iter().zip(impact.impulses) {
+            gaps.gradients.add_to(a, -p, &mut momentum);
+        }
+        let scale = impact.impulses.iter().sum::<f64>();
+        assert!(momentum.iter().all(|m| m.abs() < 2e-2 * scale), "{impact:?} leaves {momentum:?}");
+    }
+}
+
+#[test]
+fn an_acceleration_away_from_the_wall_does_not_hide_impacts() {
+    // A spring pulls the mass away from the wall it touches: sixteen impacts in ten seconds, at any resolved step.
+    let mass = problem(
+        Builder::new("mass")
+            .coordinate("x", "0.51", "0")
+            .kinetic("x'^2/2")
+            .potential("50*x^2")
+            .restitution("1")
+            .constraint("wall", "x + 0.5"),
+    );
+    let counts = [2e-3, 2e-4].map(|h| done(&mass, h, 10.0));
+    for run in &counts {
+        assert!((15..=17).contains(&run.trajectory.impacts.len()), "{}", run.trajectory.impacts.len());
+        assert_eq!(run.audit.landings, 0);
+    }
+}
+
+#[test]
+fn the_energy_of_moving_frames_is_the_conserved_one() {
+    for (kinetic, v) in
+        [("(x'^2 + y'^2)/2 + 3*x*y'", "0"), ("(x'^2 + y'^2)/2 + (x^2 + y^2)*2 + 2*(x*y' - y*x')", "0.3")]
+    {
+        let frame = Builder::new("frame").coordinate("x", "0.2", "1").coordinate("y", "0.1", v).kinetic(kinetic);
+        let run = done(&problem(frame), 1e-4, 1.0);
+        let (start, end) = (run.audit.energy_start, run.audit.energy_end);
+        assert!((start - end).abs() < 1e-6 * start.abs(), "{kinetic}: {start} → {end}");
+    }
+}
+
+#[test]
+fn averaged_forcing_sees_a_load_that_falls_between_the_instants() {
+    // A short push that no instant tₙ sees: impulse 1 in all, spread over a tenth of a step.
+    let push = Table::new(
+        "push",
+        vec![0.0, 0.5032, 0.5033, 0.5042, 0.5043, 2.0],
+        vec![0.0, 0.0, 1e3, 1e3, 0.0, 0.0],
+        saltus::Outside::Zero,
+    );
+    let mass = problem(
+        Builder::new("pushed")
+            .input("push", push.expect("a table"))
+            .coordinate("x", "0", "0")
+            .kinetic("x'^2/2")
+            .force("x", "push(t)"),
+    );
+    let speed = |forcing, h| {
+        let run = run(&mass, &RunOptions { forcing, ..RunOptions::new(h, 1.0) }, &mut |_| true).expect("runs");
+        last(&run).1.to_vec()[0]
+    };
+    assert_eq!(speed(Forcing::Centred, 0.01), 0.0);
+    let smooth = speed(Forcing::Averaged, 1e-4);
+    assert!((smooth - 1.0).abs() < 1e-3, "{smooth}");
+    // A load that jumps: the mean force gives the exact velocity change over whole steps.
+    let step =
+        problem(Builder::new("step").coordinate("x", "0", "0").kinetic("x'^2/2").force("x", "if(t < 0.5, 0, 2)"));
+    for h in [1e-2, 1e-3] {
+        let options = RunOptions { forcing: Forcing::Averaged, ..RunOptions::new(h, 1.0) };
+        let run = run(&step, &options, &mut |_| true).expect("runs");
+        let (q, v) = last(&run);
+        assert!((q[0] - 0.25).abs() < 1.1 * h && (v[0] - 1.0).abs() < 2.1 * h, "h = {h}: {q:?} {v:?}");
+    }
+}
+
+#[test]
+fn restitutions_of_their_own_are_kept_by_their_constraints() {
+    // Constraints written in an order that interleaves the restitutions: each wall answers with its own.
+    let mut box_ =
+        Builder::new("box").coordinate("x", "0.5", "1").coordinate("y", "0.5", "0.7").kinetic("(x'^2 + y'^2)/2");
+    for (name, gap, e) in
+        [("left", "x", "0.9"), ("bottom", "y", "0.5"), ("right", "1 - x", "0.5"), ("top", "1 - y + 0.1*t", "0.9")]
+    {
+        box_ = box_.constraint_with(name, gap, e);
+    }
+    let box_ = problem(box_);
+    let run = done(&box_, 1e-4, 20.0);
+    assert!(run.trajectory.impacts.len() >= 6);
+    for impact in run.trajectory.impacts.iter() {
+        let [a] = impact.constraints else { continue };
+        let (i, wall) = if *a % 2 == 0 { (0, 0.0) } else { (1, if *a == 3 { 0.1 } else { 0.0 }) };
+        let e = [0.9, 0.5, 0.5, 0.9][*a];
+        assert!((impact.v_after[i] - wall + e * (impact.v_before[i] - wall)).abs() < 1e-9, "{impact:?}");
+        assert!((impact.v_after[1 - i] - impact.v_before[1 - i]).abs() < 1e-9);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    /// With e = 0 the first position is the point of K nearest to the free one in the kinetic metric: compared with a
+    /// search along the boundary of an ellipse, from inside (convex) and from outside (not convex).
+    #[test]
+    fn the_nearest_point_of_a_curved_set_is_found(
+        a in 0.5f64..2.0, b in 0.5f64..2.0, m in 0.3f64..3.0, c in -0.5f64..0.5, angle in 0.0f64..6.2, deep in 0.02f64..0.4, outside in any::<bool>(),
+    ) {
+        let (start, aim) = if outside { (1.3, 1.0 - 0.5 * deep) } else { (0.6, 1.0 + deep) };
+        let point = |r: f64| [r * a * angle.cos(), r * b * angle.sin()];
+        let (q0, x) = (point(start), point(aim));
+        let sign = if outside { "-1" } else { "1" };
+        let system = problem(
+            Builder::new("ellipse")
+                .coordinate("x", &format!("{:?}", q0[0]), &format!("{:?}", x[0] - q0[0]))
+                .coordinate("y", &format!("{:?}", q0[1]), &format!("{:?}", x[1] - q0[1]))
+                .kinetic(&format!("(x'^2 + {m:?}*y'^2 + 2*({c:?})*x'*y'*sqrt({m:?}))/2"))
+                .restitution("0")
+                .constraint("ellipse", &format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
+        );
+        let settings = Settings { step: 1.0, forcing: Forcing::Centred };
+        let mut stepper = (SCHEMES[0].start)(&system, &settings).expect("starts");
+        let mut node = Node::new(2, 1);
+        stepper.advance(&mut node).expect("a step");
+        stepper.advance(&mut node).expect("a step");
+        let mut metric = Metric::full(2);
+        metric.set(&[1.0, c * m.sqrt(), c * m.sqrt(), m]).expect("positive");
+        let distance = |p: [f64; 2]| metric.norm_squared(&[p[0] - x[0], p[1] - x[1]]);
+        let best = (0..20_000).map(|k| {
+            let s = k as f64 * std::f64::consts::TAU / 20_000.0;
+            distance([a * s.cos(), b * s.sin()])
+        }).fold(f64::INFINITY, f64::min);
+        let found = distance([node.q[0], node.q[1]]);
+        let gap = 1.0 - (node.q[0] / a).powi(2) - (node.q[1] / b).powi(2);
+        prop_assert!(gap.abs() < 1e-9, "on the boundary: {gap}");
+        prop_assert!(found <= best * (1.0 + 1e-5) + 1e-9, "{found} {best}");
+    }
+}
