@@ -208,14 +208,18 @@ impl<'p> Watch<'p> {
             if !self.window.open {
                 self.open(node);
             }
-            self.window.last = node.index + self.scheme.contact_steps as u64 - 1;
+            self.window.last = match self.scheme.contact_steps {
+                Some(steps) => node.index + steps - 1,
+                None => u64::MAX,
+            };
         }
         let belongs = self.window.open;
         if self.window.open {
             for (sum, impulse) in self.window.impulses.iter_mut().zip(&node.impulses) {
                 *sum += impulse;
             }
-            if node.index >= self.window.last {
+            let over = self.scheme.contact_steps.is_none() && !node.contact;
+            if node.index >= self.window.last || over {
                 self.close(node, impacts);
             }
         }
@@ -250,7 +254,8 @@ impl<'p> Watch<'p> {
     /// A constraint leaves contact: an interval worth telling lasts longer than an impact and its echo.
     fn leave(&mut self, a: usize, t: f64, contacts: &mut Vec<Contact>) {
         let episode = std::mem::take(&mut self.episodes[a]);
-        if episode.steps > self.scheme.contact_steps as u64 + 1 {
+        // (A compliant scheme has no other: its impacts are contacts, and are told as impacts.)
+        if self.scheme.contact_steps.is_some_and(|steps| episode.steps > steps + 1) {
             let Episode { start, impulse, .. } = episode;
             contacts.push(Contact { constraint: a, start, end: t, impulse });
         }
@@ -288,7 +293,8 @@ impl<'p> Watch<'p> {
             self.acted.iter().copied().max_by(|&a, &b| self.window.impulses[a].total_cmp(&self.window.impulses[b]));
         let Some(strongest) = strongest else { return };
         let e = model.constraints[strongest].restitution;
-        let extra = 0.5 * (steps - self.scheme.contact_steps as f64).max(0.0);
+        let usual = self.scheme.contact_steps.map_or(steps, |n| n as f64);
+        let extra = 0.5 * (steps - usual).max(0.0);
         let delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
         let rest = (steps - 1.0) * self.h - delay;
         for i in 0..self.v_before.len() {

@@ -24,6 +24,7 @@
 //! # Ok::<(), saltus::SetupError>(())
 //! ```
 
+pub mod analysis;
 pub mod contact;
 mod error;
 mod impacts;

@@ -1,7 +1,7 @@
 //! The run loop: one scheme, one problem, one trajectory with its audit.
 
 use crate::impacts::Watch;
-use crate::scheme::{self, Forcing, Node, Scheme, Settings};
+use crate::scheme::{self, Node, Scheme, Settings};
 use crate::trajectory::Trajectory;
 use crate::{Problem, Reason, SetupError, Side, Status, StepFailure};
 use std::time::{Duration, Instant};
@@ -17,14 +17,14 @@ pub struct RunOptions {
     pub end: f64,
     /// Every how many steps an instant is stored; instants of impacts always are.
     pub every: u64,
-    /// How the force enters.
-    pub forcing: Forcing,
+    /// The settings of the scheme; their step is replaced by the one that fits the end time.
+    pub settings: Settings,
 }
 
 impl RunOptions {
     /// The first scheme of the list, everything stored.
     pub fn new(step: f64, end: f64) -> Self {
-        RunOptions { scheme: &scheme::SCHEMES[0], step, end, every: 1, forcing: Forcing::Centred }
+        RunOptions { scheme: &scheme::SCHEMES[0], step, end, every: 1, settings: Settings::new(step) }
     }
 }
 
@@ -108,7 +108,7 @@ pub fn run(
         return Err(SetupError::new(format!("storing {samples} instants would take {gib:.1} GiB"))
             .help(format!("store fewer, for example with --every {enough}; impacts are always kept")));
     }
-    let settings = Settings { step, forcing: options.forcing };
+    let settings = Settings { step, ..options.settings };
     let mut stepper = (options.scheme.start)(problem, &settings)?;
     let mut watch = Watch::new(problem, options.scheme, step);
     let mut gaps = problem.gaps();

@@ -7,8 +7,32 @@ use saltus::model::Builder;
 use saltus::scheme::{Forcing, Node, SCHEMES, Scheme, Settings, find};
 use saltus::{Model, Problem, RunOptions, Side, Status, run};
 
+/// The settings of a scheme for a step; where a stiffness is needed, one that the step resolves for the inertias here.
+fn settings(step: f64) -> Settings {
+    Settings { stiffness: Some(2e-3 / (step * step)), ..Settings::new(step) }
+}
+
 fn options(scheme: &'static Scheme, step: f64, end: f64) -> RunOptions {
-    RunOptions { scheme, ..RunOptions::new(step, end) }
+    RunOptions { scheme, settings: settings(step), ..RunOptions::new(step, end) }
+}
+
+/// The schemes that accept a problem; the others must refuse it before the first step, with advice.
+fn willing(problem: &Problem) -> Vec<&'static Scheme> {
+    let accepts = |scheme: &&Scheme| match (scheme.start)(problem, &settings(1e-3)) {
+        Ok(_) => true,
+        Err(refusal) => {
+            assert!(refusal.help.is_some() && refusal.message.contains(scheme.name), "{refusal:?}");
+            false
+        }
+    };
+    let willing: Vec<_> = SCHEMES.iter().filter(accepts).collect();
+    assert!(
+        willing.len() + 1 >= SCHEMES.len(),
+        "{} schemes refuse {}",
+        SCHEMES.len() - willing.len(),
+        problem.model().title
+    );
+    willing
 }
 
 fn gravity_ball(e: f64) -> Problem {
@@ -52,10 +76,10 @@ fn demanding() -> Vec<Problem> {
 
 #[test]
 fn no_step_allocates() {
-    for scheme in SCHEMES {
-        for problem in demanding() {
+    for problem in demanding() {
+        for scheme in willing(&problem) {
             for forcing in [Forcing::Centred, Forcing::Averaged] {
-                let settings = Settings { step: 1e-2, forcing };
+                let settings = Settings { forcing, ..settings(1e-2) };
                 let mut stepper = (scheme.start)(&problem, &settings).expect("starts");
                 let mut node = Node::new(problem.dimension(), problem.constraints());
                 let mut contacts = 0;
@@ -91,24 +115,48 @@ fn height(e: f64, t: f64) -> f64 {
 
 #[test]
 fn the_declared_order_is_observed() {
-    for scheme in SCHEMES {
-        for e in [0.3, 0.5, 0.8] {
-            let problem = gravity_ball(e);
+    for e in [0.0, 0.3, 0.5, 0.8] {
+        let problem = gravity_ball(e);
+        for scheme in willing(&problem).into_iter().filter(|s| s.follows_law) {
             let errors = [1e-2, 1e-3, 1e-4].map(|h| {
                 let run = run(&problem, &options(scheme, h, 4.0), &mut |_| true).expect("runs");
                 let t = &run.trajectory;
                 (0..t.len()).map(|k| (t.q(k)[0] - height(e, t.t[k])).abs()).fold(0.0, f64::max)
             });
             let order = (errors[0] / errors[2]).log10() / 2.0;
-            assert!((order - scheme.order).abs() < 0.2, "{} e = {e}: {errors:?}, order {order}", scheme.name);
+            println!("{} e = {e}: errors {errors:?}, order {order:.3}", scheme.name);
+            let exact = errors.iter().all(|&d| d < 1e-12);
+            assert!(exact || (order - scheme.order).abs() < 0.2, "{} e = {e}: {errors:?}, order {order}", scheme.name);
         }
     }
 }
 
 #[test]
+fn penalty_tends_to_the_rigid_motion_as_its_stiffness_grows() {
+    let penalty = find("penalty").expect("listed");
+    for e in [0.3, 0.8] {
+        let problem = gravity_ball(e);
+        let errors = [1e4, 1e6, 1e8].map(|k: f64| {
+            let h = 0.01 / k.sqrt();
+            let settings = Settings { stiffness: Some(k), ..Settings::new(h) };
+            let options = RunOptions { scheme: penalty, settings, every: 10, ..RunOptions::new(h, 2.0) };
+            let run = run(&problem, &options, &mut |_| true).expect("runs");
+            let first = run.trajectory.impacts.get(0);
+            // Gravity acts during the contact, which lasts O(1/√k).
+            assert!((first.v_after[0] + e * first.v_before[0]).abs() < 6.0 / k.sqrt() + 5e-3, "{first:?}");
+            let t = &run.trajectory;
+            (0..t.len()).map(|k| (t.q(k)[0] - height(e, t.t[k])).abs()).fold(0.0, f64::max)
+        });
+        // The error is the time of a contact, O(1/√k).
+        let order = (errors[0] / errors[2]).log10() / 4.0;
+        assert!((0.4..=0.6).contains(&order), "e = {e}: {errors:?}, order {order} in k");
+    }
+}
+
+#[test]
 fn violations_fall_with_the_step_and_impacts_lose_energy() {
-    for scheme in SCHEMES {
-        for problem in demanding() {
+    for problem in demanding() {
+        for scheme in willing(&problem) {
             let coarse = run(&problem, &options(scheme, 1e-3, 5.0), &mut |_| true).expect("runs");
             let fine = run(&problem, &options(scheme, 1e-4, 5.0), &mut |_| true).expect("runs");
             assert_eq!((&coarse.status, &fine.status), (&Status::Finished, &Status::Finished));
@@ -117,7 +165,11 @@ fn violations_fall_with_the_step_and_impacts_lose_energy() {
             for impact in fine.trajectory.impacts.iter() {
                 let moving = problem.model().constraints.iter().any(|c| c.name == "wall");
                 let kinetic = 0.5 * impact.speed * impact.speed;
-                assert!(moving || impact.energy_change <= 1e-3 * kinetic, "{} {impact:?}", problem.model().title);
+                assert!(
+                    moving || !scheme.follows_law || impact.energy_change <= 1e-3 * kinetic,
+                    "{} {impact:?}",
+                    problem.model().title
+                );
             }
         }
     }
@@ -131,7 +183,7 @@ fn a_stopped_run_keeps_what_it_has() {
             calls += 1;
             calls < 3
         };
-        let run = run(&gravity_ball(0.5), &options(scheme, 1e-5, 10.0), stop).expect("runs");
+        let run = run(&gravity_ball(0.0), &options(scheme, 1e-5, 10.0), stop).expect("runs");
         let Status::Interrupted { t } = run.status else { panic!("{:?}", run.status) };
         assert_eq!(run.trajectory.t.last().copied(), Some(t));
         assert!(t > 0.0 && t < 10.0);
@@ -154,10 +206,12 @@ fn failures_name_time_and_culprit_and_keep_the_past() {
         .restitution("0")
         .constraint("root", "sqrt(x - 0.5) + 1");
     for (builder, culprit, latest) in
-        [(crushed, "right", 1.1), (blown, "`x`", 1.1), (thinned, "`x`", 2.0), (outside, "root", 0.6)]
+        [(crushed, "crush", 1.2), (blown, "`x`", 1.1), (thinned, "`x`", 2.0), (outside, "root", 0.6)]
     {
         let problem = Problem::new(builder.build().expect("a model")).expect("a problem");
-        for scheme in SCHEMES {
+        // Springs can always be pressed harder: the penalty scheme is crushed without noticing.
+        let rigid = willing(&problem).into_iter().filter(|s| s.follows_law || culprit != "crush");
+        for scheme in rigid {
             let run = run(&problem, &options(scheme, 1e-3, 5.0), &mut |_| true).expect("starts");
             let Status::Failed(failure) = &run.status else { panic!("{:?} {}", run.status, problem.model().title) };
             assert!(failure.t <= latest && failure.to_string().contains(culprit), "{failure}");
@@ -210,6 +264,7 @@ proptest! {
         seed in prop::collection::vec(-1.0f64..1.0, 40),
     ) {
         let m = m.min(d);
+        prop_assume!((0..m * d).all(|k| seed[16 + k].abs() > 1e-3));
         let (model, metric, rows, walls, v) = corner(d, m, e, &seed);
         // Every wall must be approached at a decent pace, or it is not met before the end.
         prop_assume!((0..m).all(|a| walls[a] + rows.dot(a, &v) < -0.1));
@@ -217,7 +272,7 @@ proptest! {
         let mut expected = v.clone();
         let mut law = ImpactLaw::new(d, m);
         prop_assume!(law.apply(&metric, &rows, &walls, &vec![e; m], &mut expected).is_ok());
-        for scheme in SCHEMES {
+        for scheme in willing(&problem).into_iter().filter(|s| s.follows_law) {
             let run = run(&problem, &options(scheme, 0.997e-3, 1.02), &mut |_| true).expect("runs");
             prop_assert_eq!(&run.status, &Status::Finished);
             let last = run.trajectory.v(run.trajectory.len() - 1, Side::Right);

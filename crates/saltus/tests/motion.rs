@@ -14,6 +14,10 @@ fn done(problem: &Problem, step: f64, end: f64) -> Run {
     run(problem, &RunOptions::new(step, end), &mut |_| true).expect("runs")
 }
 
+fn forced(forcing: Forcing, h: f64) -> RunOptions {
+    RunOptions { settings: Settings { forcing, ..Settings::new(h) }, ..RunOptions::new(h, 1.0) }
+}
+
 fn last(run: &Run) -> (&[f64], &[f64]) {
     let k = run.trajectory.len() - 1;
     (run.trajectory.q(k), run.trajectory.v(k, Side::Left))
@@ -199,7 +203,7 @@ fn averaged_forcing_sees_a_load_that_falls_between_the_instants() {
             .force("x", "push(t)"),
     );
     let speed = |forcing, h| {
-        let run = run(&mass, &RunOptions { forcing, ..RunOptions::new(h, 1.0) }, &mut |_| true).expect("runs");
+        let run = run(&mass, &forced(forcing, h), &mut |_| true).expect("runs");
         last(&run).1.to_vec()[0]
     };
     assert_eq!(speed(Forcing::Centred, 0.01), 0.0);
@@ -209,8 +213,7 @@ fn averaged_forcing_sees_a_load_that_falls_between_the_instants() {
     let step =
         problem(Builder::new("step").coordinate("x", "0", "0").kinetic("x'^2/2").force("x", "if(t < 0.5, 0, 2)"));
     for h in [1e-2, 1e-3] {
-        let options = RunOptions { forcing: Forcing::Averaged, ..RunOptions::new(h, 1.0) };
-        let run = run(&step, &options, &mut |_| true).expect("runs");
+        let run = run(&step, &forced(Forcing::Averaged, h), &mut |_| true).expect("runs");
         let (q, v) = last(&run);
         assert!((q[0] - 0.25).abs() < 1.1 * h && (v[0] - 1.0).abs() < 2.1 * h, "h = {h}: {q:?} {v:?}");
     }
@@ -258,7 +261,7 @@ proptest! {
                 .restitution("0")
                 .constraint("ellipse", &format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
         );
-        let settings = Settings { step: 1.0, forcing: Forcing::Centred };
+        let settings = Settings::new(1.0);
         let mut stepper = (SCHEMES[0].start)(&system, &settings).expect("starts");
         let mut node = Node::new(2, 1);
         stepper.advance(&mut node).expect("a step");

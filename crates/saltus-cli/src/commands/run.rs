@@ -157,9 +157,9 @@ fn options(args: &Args, file: &ModelFile, defaults: &RunDefaults) -> Result<RunO
         options.scheme = scheme;
     }
     if let Some(forcing) = &args.forcing {
-        options.forcing = Forcing::find(forcing)?;
+        options.settings.forcing = Forcing::find(forcing)?;
     } else if let Some(forcing) = defaults.forcing {
-        options.forcing = forcing;
+        options.settings.forcing = forcing;
     }
     options.every = args.every.or(defaults.every).unwrap_or(1);
     Ok(options)

@@ -216,7 +216,7 @@ impl Record {
             model_sha256: file.hash(),
             overrides: overrides.to_vec(),
             parameters: problem.model().parameters.clone(),
-            forcing: options.forcing.name(),
+            forcing: options.settings.forcing.name(),
             every: options.every,
             summary,
         }

@@ -64,6 +64,17 @@ impl Metric {
         }
     }
 
+    /// Writes the matrix by rows, zeros included.
+    pub fn write_full(&self, out: &mut [f64]) {
+        match self {
+            Metric::Diagonal { mass, .. } => {
+                out.fill(0.0);
+                mass.iter().enumerate().for_each(|(i, m)| out[i * mass.len() + i] = *m);
+            }
+            Metric::Full { mass, .. } => out.copy_from_slice(mass),
+        }
+    }
+
     /// Number of rows.
     pub fn dimension(&self) -> usize {
         match self {

@@ -16,6 +16,13 @@ impl Rows {
         Rows { starts: vec![0], columns: Vec::new(), values: Vec::new() }
     }
 
+    /// No rows yet, with room for `rows` of them holding `entries` values in all.
+    pub fn with_capacity(rows: usize, entries: usize) -> Self {
+        let mut starts = Vec::with_capacity(rows + 1);
+        starts.push(0);
+        Rows { starts, columns: Vec::with_capacity(entries), values: Vec::with_capacity(entries) }
+    }
+
     /// Rows from dense ones; every entry is kept, zeros too, so that the pattern can hold other values later.
     pub fn dense(d: usize, values: &[f64]) -> Self {
         let mut rows = Rows::new();

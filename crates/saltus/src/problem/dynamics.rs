@@ -119,3 +119,34 @@ impl Dynamics {
         self.only_force.write(1, &mut self.jacobian);
     }
 }
+
+/// Evaluates ∂g/∂q; compiled on demand, since few schemes need it.
+#[derive(Clone, Debug)]
+pub struct Stiffness {
+    evaluator: Evaluator,
+    /// ∂g/∂q by rows at the last point.
+    pub matrix: Vec<f64>,
+}
+
+impl Stiffness {
+    pub(crate) fn compile(model: &mut Model) -> Option<Self> {
+        if !model.force.iter().any(|&g| model.graph.depends_on_any(g, &model.q)) {
+            return None;
+        }
+        let mut entries = Vec::new();
+        for g in model.force.clone() {
+            for q in model.q.clone() {
+                entries.push(model.graph.derivative(g, q));
+            }
+        }
+        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
+        let code = Arc::new(Blocks::compile(&model.graph, &inputs, &[&entries]).ok()?);
+        Some(Stiffness { evaluator: Evaluator::new(&code), matrix: code.buffer(0) })
+    }
+
+    /// ∂g/∂q at a point.
+    pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.evaluator.run(t, &[q, v]);
+        self.evaluator.write(0, &mut self.matrix);
+    }
+}

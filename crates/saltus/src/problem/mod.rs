@@ -5,7 +5,7 @@ mod check;
 mod dynamics;
 mod gaps;
 
-pub use dynamics::Dynamics;
+pub use dynamics::{Dynamics, Stiffness};
 pub use gaps::Gaps;
 
 use crate::{Model, SetupError};
@@ -86,6 +86,11 @@ impl Problem {
     /// An evaluator of M, g and ∂g/∂v.
     pub fn dynamics(&self) -> Dynamics {
         Dynamics::new(&self.dynamics)
+    }
+
+    /// An evaluator of ∂g/∂q; None if g does not depend on q.
+    pub fn stiffness(&self) -> Option<Stiffness> {
+        Stiffness::compile(&mut self.model.as_ref().clone())
     }
 
     /// An evaluator of all gaps, in the order of the model.

@@ -3,27 +3,46 @@
 //! A new scheme is a new file beside this one and one line in [`SCHEMES`]. Everything else (the command line, the
 //! tests every scheme must pass, the benches) follows from the list.
 
+mod bernicot_lefebvre;
+mod mabrouk;
+mod momentum;
+mod moreau_jean;
+mod moreau_midpoint;
 mod paoli_schatzman;
+mod penalty;
 
 use crate::{Problem, Reason, SetupError};
 use saltus_expr::nearest;
 
 /// All schemes.
-pub const SCHEMES: &[Scheme] = &[paoli_schatzman::SCHEME];
+pub const SCHEMES: &[Scheme] = &[
+    paoli_schatzman::SCHEME,
+    mabrouk::SCHEME,
+    moreau_midpoint::SCHEME,
+    moreau_jean::SCHEME,
+    bernicot_lefebvre::SCHEME,
+    penalty::SCHEME,
+];
 
 /// A scheme: what it declares about itself, and how to start it.
 #[derive(Debug)]
 pub struct Scheme {
     /// Its name on the command line and in model files.
     pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Where it is proved to converge.
-    pub paper: &'static str,
+    /// Whether constraints are imposed on positions or velocities, or not at all.
+    pub level: &'static str,
+    /// Which restitution it allows.
+    pub restitution: &'static str,
+    /// Under which hypotheses its convergence is proved, and where.
+    pub proved: &'static str,
+    /// What to use it for.
+    pub use_for: &'static str,
+    /// Whether the velocities around an impact obey the law to rounding; a compliant scheme obeys it only in the limit.
+    pub follows_law: bool,
     /// The order of convergence of positions, in the maximum norm, through impacts. Measured by the tests.
     pub order: f64,
-    /// How many consecutive steps carry the impulse of one impact.
-    pub contact_steps: usize,
+    /// How many consecutive steps carry the impulse of one impact; None: as many as the contact lasts.
+    pub contact_steps: Option<u64>,
     /// The instant at which an impact with restitution e takes effect, in steps after its first contact step.
     pub impact_instant: fn(e: f64) -> f64,
     /// Prepares a run.
@@ -79,8 +98,21 @@ impl Forcing {
 pub struct Settings {
     /// The time step h.
     pub step: f64,
-    /// How the force enters.
+    /// How the force enters, where a scheme has the choice.
     pub forcing: Forcing,
+    /// The θ of Moreau–Jean: 1/2 is the most accurate, 1 the most damped.
+    pub theta: f64,
+    /// The γ of Moreau–Jean: a constraint is active if its gap is closed at t + γh, q + γh v.
+    pub activation: f64,
+    /// The stiffness of the penalty scheme; None: chosen from the step.
+    pub stiffness: Option<f64>,
+}
+
+impl Settings {
+    /// The defaults for a step.
+    pub fn new(step: f64) -> Self {
+        Settings { step, forcing: Forcing::Centred, theta: 0.5, activation: 0.5, stiffness: None }
+    }
 }
 
 /// An instant t_n of the discrete motion, complete with both velocities and all impulses.

@@ -29,11 +29,15 @@ use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
     name: "paoli-schatzman",
-    summary: "position level; any restitution, curved, non-convex and moving constraints, M(q)",
-    paper: "Paoli & Schatzman 2002; Paoli 2005, 2010, 2015",
+    level: "position",
+    restitution: "any e, one for each constraint",
+    proved: "M(q), curved K, any e, one constraint at a time (Paoli & Schatzman 2002); several with e = 0 and no obtuse \
+             kinetic angle (Paoli 2005, 2010); moving K with e = 0 (Paoli 2015)",
+    use_for: "everything; positions stay in K (e = 0) or within a step of it",
+    follows_law: true,
     order: 1.0,
     // The velocity is reversed in two steps ([V] §3a) …
-    contact_steps: 2,
+    contact_steps: Some(2),
     // … whose mean averaged instant is t̄ + h/2: there both velocities, carried by free flight, obey the law.
     impact_instant: |e| 0.5 + (1.0 - e) / (1.0 + e),
     start: |problem, settings| Ok(Box::new(PaoliSchatzman::new(problem, settings)?)),
@@ -228,21 +232,17 @@ impl<'p> PaoliSchatzman<'p> {
             return Ok(());
         }
         let d = self.q.len();
-        let (mass, jacobian) = (self.mass.entries(), &self.dynamics.jacobian);
+        let jacobian = &self.dynamics.jacobian;
         let entries = &mut self.entries[..self.implicit.entries().len()];
         if self.implicit.is_diagonal() {
             for i in 0..d {
-                entries[i] = mass[i] - 0.5 * self.h * jacobian[i * d + i];
+                entries[i] = self.mass.entries()[i] - 0.5 * self.h * jacobian[i * d + i];
             }
         } else {
+            self.mass.write_full(entries);
             for i in 0..d {
                 for j in 0..d {
-                    let m = match self.mass.is_diagonal() {
-                        true if i == j => mass[i],
-                        true => 0.0,
-                        false => mass[i * d + j],
-                    };
-                    entries[i * d + j] = m - 0.25 * self.h * (jacobian[i * d + j] + jacobian[j * d + i]);
+                    entries[i * d + j] -= 0.25 * self.h * (jacobian[i * d + j] + jacobian[j * d + i]);
                 }
             }
         }
@@ -449,12 +449,7 @@ impl<'p> PaoliSchatzman<'p> {
         let d = self.q.len();
         let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
         let entries = &mut self.entries[..d * d];
-        if metric.is_diagonal() {
-            entries.fill(0.0);
-            (0..d).for_each(|i| entries[i * d + i] = metric.entries()[i]);
-        } else {
-            entries.copy_from_slice(metric.entries());
-        }
+        metric.write_full(entries);
         for group in &self.groups {
             let share = if self.averaging { group.share } else { 1.0 };
             for (&(a, i, j), second) in group.gaps.code.second.iter().zip(&group.gaps.hessians) {

@@ -1,0 +1,87 @@
+//! How far apart two motions are.
+
+use crate::{Side, Trajectory};
+
+/// The distance between two motions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Distance {
+    /// The largest difference of a coordinate at any time.
+    pub position: f64,
+    /// When that is.
+    pub at: f64,
+    /// ∫ |v₁ − v₂| dt, the largest over the coordinates: a shifted impact counts by its shift times its jump.
+    pub velocity: f64,
+}
+
+/// The distance between two motions over the time that both cover, looked at on the stored instants of both.
+///
+/// Velocities are compared on each side of every instant, so a jump is never smeared.
+///
+/// ```
+/// use saltus::{Problem, RunOptions, analysis::distance, model::Builder, run};
+/// let free = |v: &str| {
+///     let model = Builder::new("free").coordinate("x", "0", v).kinetic("x'^2/2").build().unwrap();
+///     run(&Problem::new(model).unwrap(), &RunOptions::new(0.1, 2.0), &mut |_| true).unwrap().trajectory
+/// };
+/// let d = distance(&free("1"), &free("1.5"));
+/// assert!((d.position - 1.0).abs() < 1e-12 && (d.velocity - 1.0).abs() < 1e-12);
+/// ```
+pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
+    let mut result = Distance::default();
+    let (Some(&end_a), Some(&end_b)) = (a.t.last(), b.t.last()) else { return result };
+    let end = end_a.min(end_b);
+    let mut times: Vec<f64> = a.t.iter().chain(&b.t).copied().filter(|&t| t <= end).collect();
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    let mut area = vec![0.0; a.dimension()];
+    let mut before: Option<(f64, Vec<f64>)> = None;
+    for &t in &times {
+        let (Some((qa, va)), Some((qb, vb))) = (a.at(t, Side::Left), b.at(t, Side::Left)) else { continue };
+        for (x, y) in qa.iter().zip(&qb) {
+            let apart = (x - y).abs();
+            if !(apart <= result.position) {
+                (result.position, result.at) = (apart, t);
+            }
+        }
+        let left: Vec<f64> = va.iter().zip(&vb).map(|(x, y)| (x - y).abs()).collect();
+        if let Some((t0, start)) = &before {
+            for i in 0..area.len() {
+                area[i] += 0.5 * (t - t0) * (start[i] + left[i]);
+            }
+        }
+        let (Some((_, va)), Some((_, vb))) = (a.at(t, Side::Right), b.at(t, Side::Right)) else { continue };
+        before = Some((t, va.iter().zip(&vb).map(|(x, y)| (x - y).abs()).collect()));
+    }
+    result.velocity = area.into_iter().fold(0.0, f64::max);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ball that meets the wall at `hit` and returns with the same speed.
+    fn bounce(hit: f64, step: f64) -> Trajectory {
+        let mut motion = Trajectory::new(1);
+        let mut k = 0.0;
+        while k * step < 2.0 + 1e-9 {
+            let t: f64 = k * step;
+            let v = if t <= hit { -1.0 } else { 1.0 };
+            motion.push(t, &[(t - hit).abs()], &[v]);
+            if t < hit && hit < (k + 1.0) * step {
+                motion.push_jump(hit, &[0.0], &[-1.0], &[1.0]);
+            }
+            k += 1.0;
+        }
+        motion
+    }
+
+    #[test]
+    fn a_shifted_impact_counts_by_its_shift() {
+        let d = distance(&bounce(1.003, 0.01), &bounce(1.013, 0.0101));
+        assert!((d.position - 0.01).abs() < 1e-12, "{d:?}");
+        // The velocities differ by 2 during 0.01.
+        assert!((d.velocity - 0.02).abs() < 1e-9, "{d:?}");
+        assert_eq!(distance(&bounce(1.003, 0.01), &bounce(1.003, 0.01)), Distance { at: 0.0, ..Distance::default() });
+    }
+}

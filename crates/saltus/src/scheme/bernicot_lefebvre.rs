@@ -1,0 +1,98 @@
+//! Bernicot–Lefebvre-Lepot: positions kept in K through linearised constraints, e = 0 (Confluentes Math. 2, 2010;
+//! [T] = Paoli 2015, (7)).
+//!
+//! ```text
+//! Uⁿ⁺¹ = Uⁿ + h Vⁿ,     Vⁿ = nearest, in M(Uⁿ), to Vⁿ⁻¹ + h M⁻¹g   with   f(tn+1, Uⁿ) + h ∇f(tn+1, Uⁿ)·Vⁿ ≥ 0
+//! ```
+//!
+//! The force is taken at tn with the mean velocity of the steps that meet there, (Vⁿ⁻¹ + Vⁿ)/2; V⁻¹ = v0 − (h/2) M⁻¹g, so
+//! that free flight is of second order ([T] starts from V⁻¹ = v0, of first order).
+
+use super::momentum::{Momentum, Place};
+use super::{Node, Scheme, Settings, Stepper};
+use crate::linalg::copy;
+use crate::{Problem, Reason, SetupError};
+
+pub const SCHEME: Scheme = Scheme {
+    name: "bernicot-lefebvre",
+    level: "linearised positions",
+    restitution: "e = 0 only",
+    proved: "M the identity, e = 0, moving K that is an intersection of complements of convex sets (Bernicot & Lefebvre-Lepot \
+             2010)",
+    use_for: "many inelastic contacts: one quadratic programme a step, also for curved sets",
+    follows_law: true,
+    order: 1.0,
+    contact_steps: Some(2),
+    impact_instant: |_| 1.5,
+    start: |problem, settings| Ok(Box::new(Linearised::new(problem, settings)?)),
+};
+
+struct Linearised<'p> {
+    h: f64,
+    n: u64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    v_before: Vec<f64>,
+    /// (h/2) g at the velocity before: the other half of the mean force.
+    given: Vec<f64>,
+    momentum: Momentum<'p>,
+}
+
+impl<'p> Linearised<'p> {
+    fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
+        let model = problem.model();
+        if let Some(c) = model.constraints.iter().find(|c| c.restitution != 0.0) {
+            return Err(SetupError::new(format!(
+                "bernicot-lefebvre is a scheme for e = 0, but `{}` has restitution {}",
+                c.name, c.restitution
+            ))
+            .help("use paoli-schatzman or mabrouk, or set the restitution to 0"));
+        }
+        let mut momentum = Momentum::new(problem);
+        let h = settings.step;
+        let mut v = model.v0.clone();
+        if momentum.evaluate(0.0, &model.q0, &model.v0).is_ok() {
+            let mut a = momentum.dynamics.g.clone();
+            momentum.mass.solve(&mut a);
+            v.iter_mut().zip(&a).for_each(|(v, a)| *v -= 0.5 * h * a);
+        }
+        let d = problem.dimension();
+        Ok(Linearised { h, n: 0, q: model.q0.clone(), v_before: v.clone(), v, given: vec![0.0; d], momentum })
+    }
+}
+
+impl Stepper for Linearised<'_> {
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        let h = self.h;
+        let t = self.n as f64 * h;
+        self.momentum.evaluate(t, &self.q, &self.v)?;
+        for i in 0..self.q.len() {
+            self.given[i] = 0.5 * h * self.momentum.dynamics.g[i];
+        }
+        self.momentum.look(t + h, &self.q)?;
+        self.momentum.clear();
+        self.momentum.gaps.linearise(t + h, &self.q);
+        for a in 0..self.momentum.gaps.values.len() {
+            let offset = self.momentum.gaps.values[a] / h;
+            self.momentum.activate(a, offset);
+        }
+        copy(&mut self.v_before, &self.v);
+        let place = Place { t, q: &self.q, shift: 0.0 };
+        self.momentum.solve(0.5 * h, &place, &self.given, &self.v_before, &mut self.v)?;
+        node.index = self.n;
+        node.t = t;
+        copy(&mut node.q, &self.q);
+        copy(&mut node.impulses, &self.momentum.impulses);
+        node.contact = self.momentum.impulses.iter().any(|&p| p > 0.0);
+        for i in 0..self.q.len() {
+            let jump = self.momentum.jump[i];
+            let gain = self.v[i] - self.v_before[i] - jump;
+            node.v_left[i] = self.v_before[i] + 0.5 * gain;
+            node.v_right[i] = node.v_left[i] + jump;
+            node.acceleration[i] = gain / h;
+            self.q[i] += h * self.v[i];
+        }
+        self.n += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,283 @@
+//! The equation that all velocity-level schemes solve in a step:
+//!
+//! ```text
+//! M (v⁺ − v⁻) = given + h g(t, q, v⁺) + Σ P ∇f        nα·v⁺ + bα ≥ 0  ⊥  Pα ≥ 0    for the active α
+//! ```
+//!
+//! Schemes differ in where M, g and the constraints are taken, which constraints are active, and what b is.
+
+use crate::linalg::{Metric, Rows, add, copy, max_abs};
+use crate::problem::{Dynamics, Gaps, Stiffness};
+use crate::project::{Polyhedron, ProjectionError};
+use crate::{Problem, Reason};
+
+/// Newton's method for a velocity-dependent force needs a handful of iterations, or does not converge at all.
+const MAX_ITERATIONS: usize = 60;
+
+/// The velocity problem with its buffers.
+pub struct Momentum<'p> {
+    problem: &'p Problem,
+    pub dynamics: Dynamics,
+    pub gaps: Gaps,
+    /// M at the point where the dynamics were last evaluated.
+    pub mass: Metric,
+    implicit: Metric,
+    entries: Vec<f64>,
+    active: Vec<usize>,
+    rows: Rows,
+    offsets: Vec<f64>,
+    slack: Vec<f64>,
+    kernel: Polyhedron,
+    residual: Vec<f64>,
+    p: Vec<f64>,
+    /// M⁻¹ Σ P ∇f of the last solve.
+    pub jump: Vec<f64>,
+    /// Pα in the order of the model.
+    pub impulses: Vec<f64>,
+    ready: bool,
+    /// Dampers −c (∂t f + ∇f·v) ∇f added to the force: their rows, coefficients c and wall speeds.
+    dampers: Rows,
+    coefficients: Vec<(f64, f64)>,
+    /// ∂g/∂q, where positions move with the unknown velocity.
+    stiffness: Option<Stiffness>,
+    at: Vec<f64>,
+}
+
+/// Where the force of a step is taken: at t and q + shift·v⁺.
+pub struct Place<'a> {
+    pub t: f64,
+    pub q: &'a [f64],
+    pub shift: f64,
+}
+
+impl<'p> Momentum<'p> {
+    pub fn new(problem: &'p Problem) -> Self {
+        let (d, m) = (problem.dimension(), problem.constraints());
+        let (dynamics, gaps) = (problem.dynamics(), problem.gaps());
+        let implicit = match (dynamics.code.velocity_free, dynamics.code.damping_diagonal) {
+            (true, _) => Metric::diagonal(0),
+            (false, true) => Metric::diagonal(d),
+            (false, false) => Metric::full(d),
+        };
+        Momentum {
+            problem,
+            mass: dynamics.metric(),
+            entries: vec![0.0; implicit.entries().len()],
+            implicit,
+            rows: Rows::with_capacity(m, gaps.gradients.values.len()),
+            gaps,
+            dynamics,
+            active: Vec::with_capacity(m),
+            offsets: Vec::with_capacity(m),
+            slack: vec![0.0; m],
+            kernel: Polyhedron::new(d, m),
+            residual: vec![0.0; d],
+            p: vec![0.0; d],
+            jump: vec![0.0; d],
+            impulses: vec![0.0; m],
+            ready: false,
+            dampers: Rows::new(),
+            coefficients: Vec::new(),
+            stiffness: None,
+            at: vec![0.0; d],
+        }
+    }
+
+    /// With ∂g/∂q compiled, for schemes whose force is taken at a position that depends on the unknown velocity.
+    pub fn with_stiffness(problem: &'p Problem) -> Self {
+        let mut momentum = Momentum::new(problem);
+        let d = problem.dimension();
+        momentum.stiffness = problem.stiffness();
+        if momentum.stiffness.is_some() {
+            momentum.implicit = Metric::full(d);
+            momentum.entries = vec![0.0; d * d];
+        }
+        momentum
+    }
+
+    /// With room for dampers on the constraints, for schemes that replace them by springs.
+    pub fn with_dampers(problem: &'p Problem) -> Self {
+        let mut momentum = Momentum::new(problem);
+        let d = problem.dimension();
+        momentum.implicit = Metric::full(d);
+        momentum.entries = vec![0.0; d * d];
+        momentum.dampers = Rows::with_capacity(problem.constraints(), momentum.gaps.gradients.values.len());
+        momentum.coefficients = Vec::with_capacity(problem.constraints());
+        momentum
+    }
+
+    /// Adds the force −c (∂t f + ∇f·v) ∇f of constraint `a`, with the kinematics last evaluated.
+    pub fn damp(&mut self, a: usize, c: f64) {
+        self.dampers.push_row_of(&self.gaps.gradients, a);
+        self.coefficients.push((c, self.gaps.walls[a]));
+    }
+
+    pub fn coordinate(&self, i: usize) -> String {
+        self.problem.model().coordinates[i].clone()
+    }
+
+    fn constraint(&self, a: usize) -> String {
+        self.problem.model().constraints[a].name.clone()
+    }
+
+    /// M, g and ∂g/∂v at a point, M factored.
+    pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), Reason> {
+        self.dynamics.evaluate(t, q, v);
+        if !self.ready || !self.dynamics.code.mass_constant {
+            let set = self.mass.set(&self.dynamics.mass);
+            set.map_err(|e| Reason::Mass { coordinate: self.coordinate(e.pivot) })?;
+            self.ready = true;
+        }
+        Ok(())
+    }
+
+    /// Gaps and kinematics at a point; an error if a gap is not a number there.
+    pub fn look(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
+        self.gaps.evaluate(t, q);
+        match self.gaps.values.iter().position(|f| !f.is_finite()) {
+            Some(a) => Err(Reason::Gap { constraint: self.constraint(a) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the active constraints.
+    pub fn clear(&mut self) {
+        self.active.clear();
+        self.rows.clear();
+        self.offsets.clear();
+        self.dampers.clear();
+        self.coefficients.clear();
+    }
+
+    /// Makes constraint `a` active as ∇f·v⁺ + offset ≥ 0, with the gradient last evaluated.
+    pub fn activate(&mut self, a: usize, offset: f64) {
+        self.active.push(a);
+        self.rows.push_row_of(&self.gaps.gradients, a);
+        self.offsets.push(offset);
+    }
+
+    /// Whether any constraint is active.
+    pub fn is_active(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// Solves M(v − v⁻) = given + h g(t, q, v) + Σ P ∇f for v, with `given` an impulse; M is the one of the last
+    /// [`Momentum::evaluate`]. `jump` and `impulses` follow.
+    pub fn solve(
+        &mut self,
+        h: f64,
+        place: &Place,
+        given: &[f64],
+        v_before: &[f64],
+        v: &mut [f64],
+    ) -> Result<(), Reason> {
+        let d = v.len();
+        let coupled = place.shift != 0.0 && self.stiffness.is_some();
+        let damped = !self.coefficients.is_empty();
+        let explicit = (self.dynamics.code.velocity_free && !coupled && !damped) || h == 0.0;
+        let exact = self.dynamics.code.damping_linear && !coupled;
+        let size = max_abs(v_before);
+        for iteration in 1..=MAX_ITERATIONS {
+            copy(&mut self.at, place.q);
+            add(&mut self.at, place.shift, v);
+            self.dynamics.evaluate_force(place.t, &self.at, v);
+            if let (true, Some(stiffness)) = (coupled, &mut self.stiffness) {
+                stiffness.evaluate(place.t, &self.at, v);
+            }
+            for i in 0..d {
+                self.p[i] = v[i] - v_before[i];
+            }
+            self.mass.apply(&self.p, &mut self.residual);
+            add(&mut self.residual, -1.0, given);
+            add(&mut self.residual, -h, &self.dynamics.g);
+            for (k, (c, wall)) in self.coefficients.iter().enumerate() {
+                let rate = wall + self.dampers.dot(k, v);
+                self.dampers.add_to(k, h * c * rate, &mut self.residual);
+            }
+            if !explicit {
+                self.set_implicit(h, if coupled { place.shift } else { 0.0 })?;
+            }
+            let metric = if explicit { &self.mass } else { &self.implicit };
+            copy(&mut self.p, &self.residual);
+            metric.solve(&mut self.p);
+            self.p.iter_mut().for_each(|p| *p = -*p);
+            for k in 0..self.active.len() {
+                self.slack[k] = self.offsets[k] + self.rows.dot(k, v);
+            }
+            if self.is_active() {
+                let projected = self.kernel.project(metric, &self.rows, &self.slack, &mut self.p);
+                projected.map_err(|e| match e {
+                    ProjectionError::Empty { constraint } => {
+                        Reason::Incompatible { constraint: self.constraint(self.active[constraint]) }
+                    }
+                    ProjectionError::Stalled { constraint } => {
+                        Reason::NearestPoint { constraint: self.constraint(self.active[constraint]), iterations: 0 }
+                    }
+                })?;
+            }
+            add(v, 1.0, &self.p);
+            if let Some(i) = v.iter().position(|v| !v.is_finite()) {
+                return Err(Reason::NotFinite { coordinate: self.coordinate(i) });
+            }
+            let moved = max_abs(&self.p);
+            if explicit || exact || moved <= 1e-13 * (size + max_abs(v)) {
+                self.collect();
+                return Ok(());
+            }
+            if iteration == MAX_ITERATIONS {
+                return Err(Reason::Force { iterations: iteration });
+            }
+        }
+        Ok(())
+    }
+
+    /// M − h sym(∂g/∂v + shift ∂g/∂q).
+    fn set_implicit(&mut self, h: f64, shift: f64) -> Result<(), Reason> {
+        let d = self.p.len();
+        let jacobian = &self.dynamics.jacobian;
+        if self.implicit.is_diagonal() {
+            for i in 0..d {
+                self.entries[i] = self.mass.entries()[i] - h * jacobian[i * d + i];
+            }
+        } else {
+            self.mass.write_full(&mut self.entries);
+            let mut take = |matrix: &[f64], factor: f64| {
+                for i in 0..d {
+                    for j in 0..d {
+                        self.entries[i * d + j] -= 0.5 * factor * (matrix[i * d + j] + matrix[j * d + i]);
+                    }
+                }
+            };
+            if !jacobian.is_empty() {
+                take(jacobian, h);
+            }
+            if let (true, Some(stiffness)) = (shift != 0.0, &self.stiffness) {
+                take(&stiffness.matrix, h * shift);
+            }
+            for (k, (c, _)) in self.coefficients.iter().enumerate() {
+                let (columns, values) = self.dampers.row(k);
+                for (&i, a) in columns.iter().zip(values) {
+                    for (&j, b) in columns.iter().zip(values) {
+                        self.entries[i * d + j] += h * c * a * b;
+                    }
+                }
+            }
+        }
+        let set = self.implicit.set(&self.entries);
+        set.map_err(|e| Reason::Mass { coordinate: self.coordinate(e.pivot) })
+    }
+
+    /// Impulses and the jump of the velocity they make.
+    fn collect(&mut self) {
+        self.impulses.fill(0.0);
+        self.jump.fill(0.0);
+        for (k, &a) in self.active.iter().enumerate() {
+            let impulse = self.kernel.multipliers()[k];
+            self.impulses[a] = impulse;
+            self.rows.add_to(k, impulse, &mut self.jump);
+        }
+        if self.is_active() {
+            self.mass.solve(&mut self.jump);
+        }
+    }
+}
