@@ -36,6 +36,7 @@ mod run;
 pub mod scheme;
 mod status;
 mod trajectory;
+mod watch;
 
 pub use error::SetupError;
 pub use impacts::{Impact, Impacts};

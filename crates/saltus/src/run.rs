@@ -1,8 +1,8 @@
 //! The run loop: one scheme, one problem, one trajectory with its audit.
 
-use crate::impacts::Watch;
 use crate::scheme::{self, Node, Scheme, Settings};
 use crate::trajectory::Trajectory;
+use crate::watch::Watch;
 use crate::{Problem, Reason, SetupError, Side, Status, StepFailure};
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,7 @@ pub fn run(
     let mut audit = Audit::default();
     let mut status = Status::Finished;
     let mut done = 0;
+    let (mut last_t, mut last_q, mut last_v) = (0.0, vec![0.0; d], vec![0.0; d]);
     let (mut next_report, mut stride, mut last_report) = (1, 1, Instant::now());
     for n in 0..=steps {
         if n == next_report {
@@ -147,18 +148,29 @@ pub fn run(
             }
         }
         if let Err(reason) = outcome {
+            // The node still holds the last complete instant (or nothing, if there was none).
             let model = problem.model();
-            let last = trajectory.len().checked_sub(1);
-            let (q, v) = match last {
-                Some(k) => (trajectory.q(k).to_vec(), trajectory.v(k, Side::Right).to_vec()),
-                None => (model.q0.clone(), model.v0.clone()),
+            let state = match n {
+                0 => (0.0, model.q0.clone(), model.v0.clone()),
+                _ => (last_t, last_q.clone(), last_v.clone()),
             };
-            if last.is_none() {
-                trajectory.push(0.0, &q, &v);
+            if trajectory.t.last().is_none_or(|&t| t < state.0) {
+                trajectory.push(state.0, &state.1, &state.2);
             }
-            status = Status::Failed(StepFailure { t: n as f64 * step, q, v, reason });
+            if let (true, true, Some(q)) = (n == steps, n > 0, stepper.pending()) {
+                // Only the velocity of the last instant needed a step beyond it.
+                trajectory.push(n as f64 * step, q, &state.2);
+                warnings.push(format!("the last velocity is that of the step before the end: {reason}"));
+                done = n;
+                break;
+            }
+            let (t, q, v) = state;
+            status = Status::Failed(StepFailure { t, q, v, reason });
             break;
         }
+        last_t = node.t;
+        last_q.copy_from_slice(&node.q);
+        last_v.copy_from_slice(&node.v_right);
         done = n;
         audit.infeasible += u64::from(outside);
         audit.contact_steps += u64::from(node.contact);
@@ -175,11 +187,11 @@ pub fn run(
             trajectory.push(node.t, &node.q, &node.v_left);
         }
     }
-    if !watch.finish(&node, &mut trajectory.contacts) {
+    if !watch.finish(&node, &mut trajectory.impacts, &mut trajectory.contacts) {
         warnings.push(format!("the run ends at t = {} in the middle of an impact, which is not listed", node.t));
     }
-    if trajectory.t.last().is_some_and(|&t| t < done as f64 * step) {
-        trajectory.push(node.t, &node.q, &node.v_left);
+    if trajectory.t.last().is_some_and(|&t| t < last_t) {
+        trajectory.push(last_t, &last_q, &last_v);
     }
     audit.landings = watch.landings;
     close_audit(problem, &trajectory, &mut audit);
@@ -214,6 +226,9 @@ fn grid(step: f64, end: f64) -> Result<(u64, f64, Vec<String>), SetupError> {
     }
     if !(end > 0.0 && end.is_finite()) {
         return Err(SetupError::new(format!("the end time must be a positive number, not {end}")));
+    }
+    if !(1.0 / step / step).is_finite() {
+        return Err(SetupError::new(format!("the step {step:e} is too small to compute with")));
     }
     let ratio = end / step;
     if ratio > 1e15 {

@@ -19,11 +19,11 @@ pub enum Status {
 /// A step that could not be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepFailure {
-    /// The instant the step started from.
+    /// The last complete instant: the step from there on failed.
     pub t: f64,
-    /// The last stored position.
+    /// The position there.
     pub q: Vec<f64>,
-    /// The last stored velocity.
+    /// The velocity there (right limit).
     pub v: Vec<f64>,
     /// What went wrong.
     pub reason: Reason,
@@ -91,7 +91,7 @@ impl fmt::Display for Reason {
             ),
             Reason::Force { iterations } => write!(
                 f,
-                "the velocity-dependent force was not solved for in {iterations} iterations; try a smaller step"
+                "the velocity-dependent force was not solved for in {iterations} iterations; try a smaller step, and if the force jumps with the velocity (sign, if), smooth it: tanh(v/0.001) for sign(v)"
             ),
         }
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use saltus::linalg::Metric;
 use saltus::model::Builder;
 use saltus::scheme::{Forcing, Node, SCHEMES, Settings};
-use saltus::{Problem, Run, RunOptions, Side, Table, run};
+use saltus::{Problem, Run, RunOptions, Side, Status, Table, run};
 
 fn problem(builder: Builder) -> Problem {
     Problem::new(builder.build().expect("a model")).expect("a problem")
@@ -239,6 +239,134 @@ fn restitutions_of_their_own_are_kept_by_their_constraints() {
         assert!((impact.v_after[i] - wall + e * (impact.v_before[i] - wall)).abs() < 1e-9, "{impact:?}");
         assert!((impact.v_after[1 - i] - impact.v_before[1 - i]).abs() < 1e-9);
     }
+}
+
+#[test]
+fn curved_sets_of_any_size_are_kept_at_any_step() {
+    // Four ways to write a bowl of radius R. The gap moves in units in the last place of R, however small the step.
+    for radius in [1.0, 2.0, 3.0, 8.0, 25.0] {
+        for gap in ["R - hypot(x, y - R)", "R^2 - x^2 - (y - R)^2", "y - x^2/(2*R)", "y - R*(1 - cos(x/R))"] {
+            for (e, h) in [("0", 1e-2), ("0", 1e-3), ("0", 2e-4), ("0.5", 1e-3), ("0.5", 2e-4)] {
+                let bowl = problem(
+                    Builder::new("bowl")
+                        .parameter("R", &radius.to_string())
+                        .coordinate("x", "0.3", "0.5")
+                        .coordinate("y", "0.4", "0")
+                        .kinetic("(x'^2 + y'^2)/2")
+                        .potential("9.81*y")
+                        .restitution(e)
+                        .constraint("bowl", gap),
+                );
+                let run = done(&bowl, h, 1.0);
+                assert_eq!(run.status, Status::Finished, "{gap}, R = {radius}, e = {e}, h = {h}");
+                assert!(e != "0" || run.audit.max_violation < 1e-13 * radius * radius + 1e-13, "{gap} {radius} {h}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_impact_during_a_lasting_contact_is_only_the_impact() {
+    // A block slides along the floor into a wall: the floor carries the weight before, during and after.
+    for (floor, wall) in [("0", "0"), ("0", "0.3"), ("0.5", "0.5")] {
+        let block = Builder::new("block")
+            .coordinate("x", "-1", "1")
+            .coordinate("y", "0", "0")
+            .kinetic("(x'^2 + y'^2)/2")
+            .potential("9.81*y")
+            .constraint_with("floor", "y", floor)
+            .constraint_with("wall", "-x", wall);
+        let run = done(&problem(block), 1e-2, 2.0);
+        assert_eq!(run.trajectory.impacts.len(), 1);
+        let (impact, e) = (run.trajectory.impacts.get(0), wall.parse::<f64>().expect("e"));
+        assert_eq!(impact.constraints, [1]);
+        assert!((impact.v_before[0] - 1.0).abs() < 1e-9 && impact.v_before[1].abs() < 1e-9, "{impact:?}");
+        assert!((impact.v_after[0] + e).abs() < 1e-9 && impact.v_after[1].abs() < 1e-9, "{impact:?}");
+        assert!((impact.energy_change + 0.5 * (1.0 - e * e)).abs() < 1e-9 && impact.law_residual < 1e-9);
+    }
+}
+
+#[test]
+fn a_jerk_in_a_lasting_contact_is_an_impact() {
+    // A mass rests on a table that starts to move upwards at once.
+    let mass = Builder::new("jerked")
+        .coordinate("y", "0", "0")
+        .kinetic("y'^2/2")
+        .potential("9.81*y")
+        .restitution("0")
+        .constraint("table", "y - if(t < 1, 0, 2*(t - 1))");
+    let run = done(&problem(mass), 1e-3, 2.0);
+    assert_eq!(run.trajectory.impacts.len(), 1);
+    let impact = run.trajectory.impacts.get(0);
+    assert!((impact.t - 1.0).abs() < 3e-3 && (impact.v_after[0] - 2.0).abs() < 0.05, "{impact:?}");
+}
+
+#[test]
+fn impacts_within_a_step_of_each_other_are_judged_by_what_comes_out() {
+    // Two balls in a row hit a wall 0.3 steps apart with e = 1: this scheme gains energy there, and must say so.
+    let pair = Builder::new("pair")
+        .coordinate("a", "-2.0003", "1")
+        .coordinate("b", "-1", "1")
+        .kinetic("a'^2/2 + b'^2/2")
+        .restitution("1")
+        .constraint("pair", "b - a - 1")
+        .constraint("wall", "-b");
+    let run = done(&problem(pair), 1e-3, 2.0);
+    let gained = run.audit.energy_end - run.audit.energy_start;
+    assert!(gained > 0.05, "if this is no longer so, rejoice and change docs/schemes.md: {gained}");
+    assert!((run.audit.energy_lost_at_impacts + gained).abs() < 1e-9, "the books show it");
+    assert!(run.audit.worst_law_residual > 0.1);
+}
+
+#[test]
+fn hard_forces_are_solved_for() {
+    // Regularised friction brings a block to rest. With sign() no velocity satisfies the equation when it stops: said so.
+    let block = |f: &str| problem(Builder::new("block").coordinate("x", "0", "1").kinetic("x'^2/2").force("x", f));
+    let run = done(&block("-3*tanh(x'/1e-4)"), 1e-3, 1.0);
+    assert_eq!(run.status, Status::Finished);
+    let (q, v) = last(&run);
+    assert!((q[0] - 1.0 / 6.0).abs() < 2e-3 && v[0].abs() < 5e-3, "{q:?} {v:?}");
+    let Status::Failed(failure) = done(&block("-3*sign(x')"), 1e-3, 1.0).status else { panic!("no solution there") };
+    assert!((failure.t - 1.0 / 3.0).abs() < 3e-3 && failure.to_string().contains("tanh"), "{failure}");
+    // From rest, where there is no speed to measure convergence by.
+    for force in ["cos(t) - x'*abs(x')", "7 - sinh(x')", "-sqrt(abs(x'))*sign(x') + 1"] {
+        let body = Builder::new("body").coordinate("x", "0", "0").kinetic("0.7*x'^2/2").force("x", force);
+        assert_eq!(done(&problem(body), 1e-2, 1.0).status, Status::Finished, "{force}");
+    }
+    // A strong magnetic field, far beyond what a fixed-point iteration bears: the speed is kept.
+    let charge = Builder::new("charge")
+        .coordinate("x", "0", "1")
+        .coordinate("y", "0", "0")
+        .kinetic("(x'^2 + y'^2)/2")
+        .force("x", "300*y'")
+        .force("y", "-300*x'");
+    let run = done(&problem(charge), 1e-2, 1.0);
+    assert_eq!(run.status, Status::Finished);
+    assert!(last(&run).0.iter().all(|x| x.abs() < 0.1));
+}
+
+#[test]
+fn a_failure_tells_the_last_state_it_had() {
+    let crushed = problem(
+        Builder::new("crushed")
+            .coordinate("x", "0.5", "0")
+            .kinetic("x'^2/2")
+            .restitution("0")
+            .constraint("left", "x")
+            .constraint("right", "1 - t - x"),
+    );
+    for every in [1, 300] {
+        let options = RunOptions { every, ..RunOptions::new(1e-3, 2.0) };
+        let run = run(&crushed, &options, &mut |_| true).expect("starts");
+        let Status::Failed(failure) = &run.status else { panic!("{:?}", run.status) };
+        assert!((failure.t - 1.0).abs() < 3e-3 && failure.q[0].abs() < 3e-3, "{failure:?}");
+        let k = run.trajectory.len() - 1;
+        assert_eq!((run.trajectory.t[k], run.trajectory.q(k)), (failure.t, &failure.q[..]));
+    }
+    // Walls that meet exactly at the end do no harm: only the last velocity is not known.
+    let run = done(&crushed, 1e-3, 1.0);
+    assert_eq!(run.status, Status::Finished);
+    assert!(last(&run).0[0].abs() < 1e-9 && !run.warnings.is_empty(), "{:?}", run.warnings);
 }
 
 proptest! {

@@ -202,7 +202,7 @@ fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
     }
     let grown = run.trajectory.impacts.iter().filter(|i| {
         let walls_move = i.constraints.iter().any(|&a| model.graph.depends_on(model.constraints[a].gap, model.t));
-        !walls_move && i.energy_change > 0.01 * (i.energy_change.abs() + run.audit.energy_start.abs())
+        !walls_move && i.energy_change > 0.01 * 0.5 * i.speed * i.speed
     });
     let grown = grown.count();
     if grown > 0 {
@@ -213,7 +213,8 @@ fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
     }
     let still = !model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
     let (start, end) = (run.audit.energy_start, run.audit.energy_end);
-    if model.conservative && still && !(end - start <= 0.05 * (start.abs() + end.abs())) {
+    let scale = start.abs().max(end.abs()).max(0.5 * fastest * fastest);
+    if model.conservative && still && !(end - start <= 0.01 * scale) {
         warnings.push(format!(
             "the energy grew from {} to {} though nothing feeds it: do not trust this run; try a smaller step",
             number(start, 4),

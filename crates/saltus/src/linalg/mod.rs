@@ -4,10 +4,12 @@
 //! room holds flat-slice kernels of a few lines each; nalgebra is their oracle in the tests.
 
 mod cholesky;
+mod lu;
 mod metric;
 mod rows;
 
 pub(crate) use cholesky::GrowingFactor;
+pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
 pub use rows::Rows;
 

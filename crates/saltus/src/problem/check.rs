@@ -64,7 +64,8 @@ fn symmetric(problem: &Problem) -> Result<(), SetupError> {
         for i in 0..d {
             for j in 0..i {
                 let (a, b) = (dynamics.mass[i * d + j], dynamics.mass[j * d + i]);
-                if (a - b).abs() > 1e-10 * (a.abs() + b.abs()) {
+                let scale = (dynamics.mass[i * d + i] * dynamics.mass[j * d + j]).abs().sqrt();
+                if (a - b).abs() > 1e-10 * (a.abs() + b.abs()).max(scale) {
                     return Err(SetupError::new("the mass matrix is not symmetric").at(
                         model.places.inertia.clone(),
                         format!("row {}, column {} is {a}; row {}, column {} is {b}", i + 1, j + 1, j + 1, i + 1),

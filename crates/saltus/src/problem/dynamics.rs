@@ -14,8 +14,10 @@ pub struct DynamicsCode {
     pub diagonal: bool,
     /// g does not depend on the velocity, so a centred scheme is explicit.
     pub velocity_free: bool,
-    /// ∂g/∂v is symmetric and does not depend on v: one Newton step is exact.
+    /// ∂g/∂v is symmetric and does not depend on v, and no function in g has corners: one Newton step is exact.
     pub damping_linear: bool,
+    /// ∂g/∂v is symmetric.
+    pub symmetric: bool,
     /// M and ∂g/∂v have no entry off the diagonal.
     pub damping_diagonal: bool,
     /// M is constant.
@@ -57,7 +59,9 @@ impl DynamicsCode {
             d,
             diagonal,
             velocity_free,
+            symmetric,
             damping_linear: symmetric
+                && force.iter().all(|&g| graph.is_smooth(g) || !graph.depends_on_any(g, &v))
                 && !jacobian.iter().any(|&j| graph.value(j).is_none() && graph.depends_on_any(j, &v)),
             damping_diagonal: diagonal
                 && (0..d).all(|i| (0..d).all(|j| i == j || velocity_free || graph.is_zero(jacobian[i * d + j]))),

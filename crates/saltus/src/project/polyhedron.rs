@@ -46,6 +46,8 @@ pub struct Polyhedron {
     reach: f64,
     active: Vec<usize>,
     is_active: Vec<bool>,
+    /// Constraints taken for met because what is missing is rounding.
+    thin: Vec<usize>,
     /// M⁻¹nα by rows, filled on demand.
     mobility: Vec<f64>,
     has_mobility: Vec<bool>,
@@ -64,6 +66,7 @@ impl Polyhedron {
             reach: 0.0,
             active: Vec::with_capacity(most + 1),
             is_active: vec![false; m],
+            thin: Vec::with_capacity(m),
             mobility: vec![0.0; m * d],
             has_mobility: vec![false; m],
             factor: GrowingFactor::with_capacity(most),
@@ -94,6 +97,7 @@ impl Polyhedron {
         self.is_active.fill(false);
         self.has_mobility.fill(false);
         self.active.clear();
+        self.thin.clear();
         self.factor.clear();
         self.reach = max_abs(x);
         let mut budget = 100 + 20 * (m + self.d);
@@ -232,6 +236,7 @@ impl Polyhedron {
             // is the rounding of a set without interior (a vertex with more walls than dimensions).
             if -slack <= THIN / f64::EPSILON * self.noise(rows, offsets, p) {
                 self.is_active[p] = true;
+                self.thin.push(p);
                 return Ok(true);
             }
             return Err(ProjectionError::Empty { constraint: p });
@@ -260,6 +265,10 @@ impl Polyhedron {
             let gone = self.active.remove(k);
             self.multipliers[gone] = 0.0;
             self.is_active[gone] = false;
+            // With one constraint gone, those that were met only to rounding are to be looked at again.
+            while let Some(p) = self.thin.pop() {
+                self.is_active[p] = false;
+            }
         }
         self.refactor(rows);
         Ok(false)

@@ -43,6 +43,9 @@ pub struct Scheme {
     pub order: f64,
     /// How many consecutive steps carry the impulse of one impact; None: as many as the contact lasts.
     pub contact_steps: Option<u64>,
+    /// Whether velocities belong to the middle of steps (and the limits at a node are carried there by the forces), or to
+    /// the nodes themselves.
+    pub staggered: bool,
     /// The instant at which an impact with restitution e takes effect, in steps after its first contact step.
     pub impact_instant: fn(e: f64) -> f64,
     /// Prepares a run.
@@ -157,4 +160,9 @@ impl Node {
 pub trait Stepper {
     /// Makes a step and fills in the node it completes: t_0, t_1, … on successive calls.
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason>;
+
+    /// The position of the node that the next call would complete, if it is known already.
+    fn pending(&self) -> Option<&[f64]> {
+        None
+    }
 }

@@ -177,6 +177,7 @@ impl<'p> Momentum<'p> {
         let explicit = (self.dynamics.code.velocity_free && !coupled && !damped) || h == 0.0;
         let exact = self.dynamics.code.damping_linear && !coupled;
         let size = max_abs(v_before);
+        let mut last = f64::INFINITY;
         for iteration in 1..=MAX_ITERATIONS {
             copy(&mut self.at, place.q);
             add(&mut self.at, place.shift, v);
@@ -220,7 +221,11 @@ impl<'p> Momentum<'p> {
                 return Err(Reason::NotFinite { coordinate: self.coordinate(i) });
             }
             let moved = max_abs(&self.p);
-            if explicit || exact || moved <= 1e-13 * (size + max_abs(v)) {
+            // Done when the move is rounding, or no longer shrinks and is close to it (a body at rest has no speed to
+            // measure by).
+            let stuck = iteration > 2 && moved > 0.5 * last && moved <= 1e-8 * (size + max_abs(v)) + f64::MIN_POSITIVE;
+            last = moved;
+            if explicit || exact || stuck || moved <= 1e-13 * (size + max_abs(v)) {
                 self.collect();
                 return Ok(());
             }
@@ -234,6 +239,7 @@ impl<'p> Momentum<'p> {
     /// M − h sym(∂g/∂v + shift ∂g/∂q).
     fn set_implicit(&mut self, h: f64, shift: f64) -> Result<(), Reason> {
         let d = self.p.len();
+        self.dynamics.jacobian.iter_mut().filter(|j| !j.is_finite()).for_each(|j| *j = 0.0);
         let jacobian = &self.dynamics.jacobian;
         if self.implicit.is_diagonal() {
             for i in 0..d {

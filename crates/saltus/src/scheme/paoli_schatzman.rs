@@ -22,7 +22,7 @@
 //! cases with exact solutions.
 
 use super::{Forcing, Node, Scheme, Settings, Stepper};
-use crate::linalg::{Metric, Rows, add, copy, each, max_abs};
+use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
 use crate::problem::{Dynamics, Gaps};
 use crate::project::{Polyhedron, ProjectionError};
 use crate::{Problem, Reason, SetupError};
@@ -34,6 +34,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M(q), curved K, any e, one constraint at a time (Paoli & Schatzman 2002); several with e = 0 and no obtuse \
              kinetic angle (Paoli 2005, 2010); moving K with e = 0 (Paoli 2015)",
     use_for: "everything; positions stay in K (e = 0) or within a step of it",
+    staggered: true,
     follows_law: true,
     order: 1.0,
     // The velocity is reversed in two steps ([V] §3a) …
@@ -94,6 +95,8 @@ struct PaoliSchatzman<'p> {
     velocity: Vec<f64>,
     residual: Vec<f64>,
     p: Vec<f64>,
+    balance: Vec<f64>,
+    lu: Lu,
     dynamics: Dynamics,
     mean_g: Vec<f64>,
     mean_jacobian: Vec<f64>,
@@ -159,6 +162,8 @@ impl<'p> PaoliSchatzman<'p> {
             velocity: model.v0.clone(),
             residual: zero(),
             p: zero(),
+            balance: zero(),
+            lu: Lu::new(if code.symmetric { 0 } else { d }),
             mean_g: zero(),
             mean_jacobian: vec![0.0; dynamics.jacobian.len()],
             mass: dynamics.metric(),
@@ -232,6 +237,8 @@ impl<'p> PaoliSchatzman<'p> {
             return Ok(());
         }
         let d = self.q.len();
+        // A derivative that is not finite (a root at zero) says nothing: the iteration then does without it.
+        self.dynamics.jacobian.iter_mut().filter(|j| !j.is_finite()).for_each(|j| *j = 0.0);
         let jacobian = &self.dynamics.jacobian;
         let entries = &mut self.entries[..self.implicit.entries().len()];
         if self.implicit.is_diagonal() {
@@ -252,7 +259,18 @@ impl<'p> PaoliSchatzman<'p> {
 
     /// A move this small is rounding next to what a step does.
     fn tolerance(&self) -> f64 {
-        1e-13 * (max_abs(&self.advance) + max_abs(&self.free)) + 4.0 * f64::EPSILON * max_abs(&self.q)
+        1e-13 * self.stride() + 4.0 * f64::EPSILON * max_abs(&self.q)
+    }
+
+    /// How far a step goes.
+    fn stride(&self) -> f64 {
+        max_abs(&self.advance) + max_abs(&self.free) + max_abs(&self.kick)
+    }
+
+    /// A converging iteration that stops contracting has reached the rounding of what it is made of (a gap such as
+    /// R − hypot(x, y) moves in units in the last place of R, however small the step): it is done, if it is this close.
+    fn is_stuck(&self, size: f64, last: f64) -> bool {
+        size > 0.5 * last && size <= 1e-8 * self.stride() + 1e-13 * max_abs(&self.q)
     }
 
     /// residual = M kick − h² g, with g at the velocity of the current kick: (x − qⁿ⁻¹)/2h, in the first step (x − q0)/h.
@@ -284,23 +302,63 @@ impl<'p> PaoliSchatzman<'p> {
             each(kick.len(), |i| kick[i] = factor * g[i]);
             self.mass.solve(&mut self.kick);
         } else {
-            let mut iterations = 0;
-            loop {
-                self.force_residual(iterations == 0)?;
-                self.implicit.solve(&mut self.residual);
-                add(&mut self.kick, -1.0, &self.residual);
-                iterations += 1;
-                let move_size = max_abs(&self.residual);
-                if self.dynamics.code.damping_linear || move_size <= self.tolerance() {
-                    break;
-                }
-                if iterations == MAX_ITERATIONS || !move_size.is_finite() {
-                    return Err(self.not_finite().unwrap_or(Reason::Force { iterations }));
-                }
-            }
+            self.newton()?;
         }
         copy(&mut self.free, &self.kick);
         if self.place() { Ok(()) } else { Err(self.not_finite().unwrap_or(Reason::Force { iterations: 0 })) }
+    }
+
+    /// Newton's method for M kick = h² g with the exact ∂g/∂v, shortened where the residual would grow: forces such as
+    /// −tanh(v/ε) turn round within a step.
+    fn newton(&mut self) -> Result<(), Reason> {
+        self.force_residual(true)?;
+        let mut last = f64::INFINITY;
+        for iterations in 1..=MAX_ITERATIONS {
+            copy(&mut self.p, &self.residual);
+            let defect = self.defect();
+            if self.dynamics.code.symmetric || !self.solve_unsymmetric() {
+                self.implicit.solve(&mut self.p);
+            }
+            let size = max_abs(&self.p);
+            add(&mut self.kick, -1.0, &self.p);
+            if self.dynamics.code.damping_linear || size <= self.tolerance() || self.is_stuck(size, last) {
+                return Ok(());
+            }
+            self.force_residual(false)?;
+            let mut share = 1.0;
+            while !(self.defect() <= defect) && share > 1e-6 {
+                share *= 0.5;
+                add(&mut self.kick, share, &self.p);
+                self.force_residual(false)?;
+            }
+            last = size;
+            if iterations == MAX_ITERATIONS || !size.is_finite() {
+                return Err(self.not_finite().unwrap_or(Reason::Force { iterations }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of M⁻¹ residual: how far the kick is from balance.
+    fn defect(&mut self) -> f64 {
+        copy(&mut self.balance, &self.residual);
+        self.mass.solve(&mut self.balance);
+        max_abs(&self.balance)
+    }
+
+    /// p ← (M − (h/2) ∂g/∂v)⁻¹ p with the whole of ∂g/∂v; false if that is singular.
+    fn solve_unsymmetric(&mut self) -> bool {
+        let d = self.q.len();
+        self.mass.write_full(&mut self.lu.entries);
+        for k in 0..d * d {
+            self.lu.entries[k] -= 0.5 * self.h * self.dynamics.jacobian[k];
+        }
+        copy(&mut self.balance, &self.p);
+        let solved = self.lu.solve(&mut self.balance);
+        if solved {
+            copy(&mut self.p, &self.balance);
+        }
+        solved
     }
 
     fn not_finite(&self) -> Option<Reason> {
@@ -354,6 +412,15 @@ impl<'p> PaoliSchatzman<'p> {
         Ok(leaves)
     }
 
+    /// Gaps and gradients must be numbers where they are used.
+    fn check_gaps(&self) -> Result<(), Reason> {
+        let bad = |a: &usize| !self.slack[*a].is_finite() || self.rows.row(*a).1.iter().any(|v| !v.is_finite());
+        match (0..self.slack.len()).find(bad) {
+            Some(a) => Err(Reason::Gap { constraint: self.constraint(a) }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the free first step leaves K through a constraint that is open at the start.
     fn is_hit(&mut self) -> bool {
         let mut at_start = self.problem.gaps();
@@ -369,6 +436,7 @@ impl<'p> PaoliSchatzman<'p> {
         let linear = self.is_explicit() || self.dynamics.code.damping_linear;
         if self.affine && linear {
             self.look(Look::Gradients);
+            self.check_gaps()?;
             self.p.fill(0.0);
             let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
             let projected = self.kernel.project(metric, &self.rows, &self.slack, &mut self.p);
@@ -400,9 +468,7 @@ impl<'p> PaoliSchatzman<'p> {
         for iteration in 0..MAX_ITERATIONS {
             self.place();
             self.look(if self.affine { Look::Gradients } else { Look::Curvature });
-            if let Some(a) = self.slack.iter().position(|s| !s.is_finite()) {
-                return Err(Reason::Gap { constraint: self.constraint(a) });
-            }
+            self.check_gaps()?;
             if self.is_explicit() {
                 for i in 0..self.q.len() {
                     self.p[i] = self.kick[i] - self.free[i];
@@ -427,8 +493,9 @@ impl<'p> PaoliSchatzman<'p> {
             // Late and not contracting: the quadratic model overshoots, go half the way.
             let share = if iteration > 6 && size > 0.7 * last { 0.5 } else { 1.0 };
             add(&mut self.kick, share, &self.p);
+            let done = size <= self.tolerance() || (iteration > 1 && self.is_stuck(size, last));
             last = size;
-            if size <= self.tolerance() {
+            if done {
                 self.place();
                 return Ok(());
             }
@@ -523,6 +590,10 @@ enum Look {
 }
 
 impl Stepper for PaoliSchatzman<'_> {
+    fn pending(&self) -> Option<&[f64]> {
+        Some(&self.q)
+    }
+
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         self.free_flight()?;
         let mut contact = self.leaves()?;

@@ -21,6 +21,7 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "e > 0 by viscous damping; e = 0 as critical damping",
     proved: "convergence as k → ∞ with h = O(1/√k) (Schatzman 1978; Paoli & Schatzman 1993; Paoli 2000)",
     use_for: "where a contact stiffness is known and its force is wanted; to see what penalty codes do",
+    staggered: true,
     follows_law: false,
     order: 1.0,
     contact_steps: None,
