@@ -4,6 +4,8 @@ mod commands;
 mod diagnose;
 mod locate;
 mod progress;
+mod runner;
+mod setup;
 mod text;
 
 use clap::{Parser, Subcommand};
@@ -24,6 +26,12 @@ struct Cli {
 enum Command {
     /// Integrate a model and say what happened at the impacts
     Run(commands::run::Args),
+    /// Run several schemes on one model and say which agree
+    Compare(commands::compare::Args),
+    /// Measure how the error falls with the step
+    Converge(commands::converge::Args),
+    /// List the schemes: what they do, what is proved about them, what to use them for
+    Schemes(commands::schemes::Args),
     /// Write a commented model to start from
     New(commands::new::Args),
     /// List the models that come with Saltus, or print one of them
@@ -37,6 +45,9 @@ fn main() -> ExitCode {
     };
     let code = match cli.command {
         Command::Run(args) => commands::run::main(&args),
+        Command::Compare(args) => commands::compare::main(&args),
+        Command::Converge(args) => commands::converge::main(&args),
+        Command::Schemes(args) => commands::schemes::main(&args),
         Command::New(args) => commands::new::main(&args),
         Command::Models(args) => commands::models::main(&args),
     };

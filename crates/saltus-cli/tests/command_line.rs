@@ -98,7 +98,7 @@ fn out_writes_files_that_agree() {
         .map(|f| f.expect("entry").file_name().into_string().expect("UTF-8"))
         .collect();
     names.sort();
-    assert_eq!(names, ["impacts.csv", "run.json", "trajectory.csv", "trajectory.npz"]);
+    assert_eq!(names, ["contacts.csv", "impacts.csv", "run.json", "trajectory.csv", "trajectory.npz"]);
     let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
     assert_eq!(record["model_text"].as_str(), Some(include_str!("../../../models/rod.toml")));
     assert_eq!(record["model_sha256"].as_str().map(str::len), Some(64));

@@ -14,7 +14,6 @@ pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileErr
     let shown = path.display().to_string();
     let fail = |span, message: String, label: &str| FileError {
         name: shown.clone(),
-        // Only the line concerned is shown; the rest of a long record is not worth copying.
         text: text.clone(),
         error: Box::new(SetupError::new(message).at(span, label)),
     };

@@ -8,4 +8,4 @@ mod read;
 pub mod shipped;
 
 pub use error::FileError;
-pub use model_file::{ModelFile, RunDefaults};
+pub use model_file::{ModelFile, RUN_NUMBERS, RunDefaults};

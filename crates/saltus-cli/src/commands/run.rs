@@ -1,13 +1,13 @@
 //! `saltus run MODEL`: integrate and say what happened.
 
+use crate::diagnose;
 use crate::progress::{self, Bar};
+use crate::setup::{ModelArgs, Refusal};
 use crate::text::{count, duration, grouped, number, out, tame};
-use crate::{diagnose, locate};
 use anstyle::{AnsiColor, Style};
-use saltus::scheme::{self, Forcing};
+use saltus::scheme;
 use saltus::{Outside, Problem, Run, RunOptions, SetupError, Status};
 use saltus_io::output::{self, Record, Summary};
-use saltus_io::{FileError, ModelFile, RunDefaults};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -26,98 +26,69 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A model file, or the name of a shipped model (see `saltus models`)
-    model: String,
-    /// The time-stepping scheme [default: the model's, else paoli-schatzman]
+    #[command(flatten)]
+    model: ModelArgs,
+    /// The time-stepping scheme (see `saltus schemes`) [default: the model's, else paoli-schatzman]
     #[arg(long)]
     scheme: Option<String>,
-    /// The time step h [default: the model's]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
-    step: Option<f64>,
-    /// The end time [default: the model's]
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    end: Option<f64>,
-    /// Replace a parameter: a number or an expression of parameters; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
-    set: Vec<String>,
-    /// How the force enters a step: at its instant (centred) or as its mean (averaged)
-    #[arg(long, value_name = "CHOICE")]
-    forcing: Option<String>,
+    /// The time step h: a number or an expression of parameters [default: the model's]
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    step: Option<String>,
     /// Store every N-th instant only; impacts are always kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
-    /// Write trajectory.npz, trajectory.csv, impacts.csv and run.json into this directory
+    /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv and run.json into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print one JSON object instead of the summary
-    #[arg(long)]
-    json: bool,
-}
-
-/// Anything that keeps a run from starting.
-enum Refusal {
-    File(FileError),
-    Setup(SetupError),
-}
-
-impl From<FileError> for Refusal {
-    fn from(error: FileError) -> Self {
-        Refusal::File(error)
-    }
-}
-
-impl From<SetupError> for Refusal {
-    fn from(error: SetupError) -> Self {
-        Refusal::Setup(error)
-    }
 }
 
 pub fn main(args: &Args) -> ExitCode {
-    match execute(args) {
-        Ok(code) => code,
-        Err(Refusal::File(error)) => diagnose::file(&error, args.json),
-        Err(Refusal::Setup(error)) => diagnose::plain(&error, args.json),
-    }
+    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
 }
 
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
-    let overrides = overrides(&args.set)?;
-    let file = locate::model(&args.model)?;
-    let (problem, defaults) = file.problem(&overrides)?;
-    let options = options(args, &file, &defaults)?;
+    let json = args.model.json;
+    let ready = args.model.ready(args.step.as_ref())?;
+    let scheme = match &args.scheme {
+        Some(name) => scheme::find(name)?,
+        None => ready.defaults.scheme.unwrap_or(&scheme::SCHEMES[0]),
+    };
+    let mut options = ready.options(scheme, None)?;
+    options.every = args.every.unwrap_or(options.every);
+    let (file, problem, overrides) = (&ready.file, &ready.problem, &ready.overrides);
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
     progress::listen();
-    let mut bar = Bar::new(args.json);
+    let mut bar = Bar::new(json);
     let started = Instant::now();
-    let run = saltus::run(&problem, &options, &mut |p| bar.report(p));
+    let run = saltus::run(problem, &options, &mut |p| bar.report(p));
     let wall_s = started.elapsed().as_secs_f64();
     bar.finish();
     let mut run = run?;
-    run.warnings.extend(warnings(&problem, &options, &run));
-    let summary = Summary::new(&file, &problem, &options, &run, wall_s);
+    run.warnings.extend(warnings(problem, &options, &run));
+    let summary = Summary::new(file, problem, &options, &run, wall_s);
     // Files first: whatever happens to the terminal, they are there.
     let mut unwritten = None;
     if let Some(dir) = &args.out {
         progress::saving();
-        let record = Record::new(&file, &problem, &options, &overrides, summary.clone());
-        unwritten = output::write(dir, &problem, &run, &record).err();
+        let record = Record::new(file, problem, &options, overrides, summary.clone());
+        unwritten = output::write(dir, problem, &run, &record).err();
     }
-    if args.json {
+    if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();
         if let Some(error) = &unwritten {
             object["error"] = serde_json::json!({ "message": error.to_string() });
         }
         out!("{object}\n");
     } else {
-        print(&problem, &options, &run, &summary);
+        print(problem, &options, &run, &summary);
         if let (Some(dir), None) = (&args.out, &unwritten) {
-            out!("\nwrote trajectory.npz, trajectory.csv, impacts.csv, run.json to {}\n", dir.display());
+            out!("\nwrote trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, run.json to {}\n", dir.display());
         }
     }
     if let Some(error) = unwritten {
-        if !args.json {
+        if !json {
             diagnose::plain(&SetupError::new(error.to_string()), false);
         }
         return Ok(ExitCode::FAILURE);
@@ -127,42 +98,6 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         Status::Interrupted { .. } => ExitCode::from(130),
         Status::Failed(_) => ExitCode::FAILURE,
     })
-}
-
-fn overrides(set: &[String]) -> Result<Vec<(String, String)>, SetupError> {
-    set.iter()
-        .map(|text| match text.split_once('=') {
-            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
-                Ok((name.trim().to_string(), value.trim().to_string()))
-            }
-            _ => {
-                Err(SetupError::new(format!("`--set {text}` is not of the form NAME=VALUE"))
-                    .help("such as  --set e=0.5"))
-            }
-        })
-        .collect()
-}
-
-fn options(args: &Args, file: &ModelFile, defaults: &RunDefaults) -> Result<RunOptions, SetupError> {
-    let need = |given: Option<f64>, default: Option<f64>, what: &str| {
-        given.or(default).ok_or_else(|| {
-            SetupError::new(format!("neither the command line nor `{}` gives {what}", file.name))
-                .help(format!("add  --{what} …  or, in the model's [run] section,  {what} = …"))
-        })
-    };
-    let mut options = RunOptions::new(need(args.step, defaults.step, "step")?, need(args.end, defaults.end, "end")?);
-    if let Some(scheme) = &args.scheme {
-        options.scheme = scheme::find(scheme)?;
-    } else if let Some(scheme) = defaults.scheme {
-        options.scheme = scheme;
-    }
-    if let Some(forcing) = &args.forcing {
-        options.settings.forcing = Forcing::find(forcing)?;
-    } else if let Some(forcing) = defaults.forcing {
-        options.settings.forcing = forcing;
-    }
-    options.every = args.every.or(defaults.every).unwrap_or(1);
-    Ok(options)
 }
 
 /// What the person should know about this run.

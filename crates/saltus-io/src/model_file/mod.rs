@@ -25,7 +25,7 @@ pub struct ModelFile {
     /// Its text.
     pub text: String,
     description: Description,
-    run: RunTexts,
+    run: RunDefaults,
 }
 
 /// What `[run]` says; the command line overrides it.
@@ -41,14 +41,19 @@ pub struct RunDefaults {
     pub every: Option<u64>,
     /// How the force enters.
     pub forcing: Option<Forcing>,
+    /// The θ of Moreau–Jean.
+    pub theta: Option<f64>,
+    /// The activation γ of Moreau–Jean.
+    pub activation: Option<f64>,
+    /// The stiffness of the penalty scheme.
+    pub stiffness: Option<f64>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct RunTexts {
-    scheme: Option<&'static Scheme>,
-    forcing: Option<Forcing>,
-    every: Option<u64>,
-}
+/// The numbers of a run: expressions of parameters, in `[run]` or on the command line.
+pub const RUN_NUMBERS: [&str; 5] = ["step", "end", "theta", "activation", "stiffness"];
+
+/// Options of the command line stand in no file: their spans lie beyond the end of any.
+const BEYOND: usize = usize::MAX / 2;
 
 impl ModelFile {
     /// Reads a model file.
@@ -62,7 +67,7 @@ impl ModelFile {
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader =
-            Reader { text, base: base.to_path_buf(), description: Description::default(), run: RunTexts::default() };
+            Reader { text, base: base.to_path_buf(), description: Description::default(), run: RunDefaults::default() };
         match reader.read() {
             Ok(()) => Ok(ModelFile {
                 name: name.to_string(),
@@ -79,25 +84,45 @@ impl ModelFile {
 
     /// Understands, compiles and checks the model, with parameters replaced as in `name=value`.
     pub fn problem(&self, overrides: &[(String, String)]) -> Result<(Problem, RunDefaults), FileError> {
+        self.problem_with(overrides, &[])
+    }
+
+    /// The same, with numbers of the run (see [`RUN_NUMBERS`]) given as expressions that replace those of `[run]`.
+    pub fn problem_with(
+        &self,
+        overrides: &[(String, String)],
+        numbers: &[(&str, String)],
+    ) -> Result<(Problem, RunDefaults), FileError> {
         let mut description = self.description.clone();
         description.overrides = overrides.to_vec();
-        let here = |error| FileError { name: self.name.clone(), text: self.text.clone(), error: Box::new(error) };
-        let model = description.build().map_err(here)?;
-        let mut defaults = RunDefaults {
-            scheme: self.run.scheme,
-            forcing: self.run.forcing,
-            every: self.run.every,
-            ..RunDefaults::default()
+        for (key, text) in numbers {
+            description.settings.retain(|(k, _)| k != key);
+            let text = Text { text: text.clone(), span: BEYOND..BEYOND + text.len() };
+            description.settings.push((key.to_string(), text));
+        }
+        let here = |mut error: SetupError| {
+            if error.span.as_ref().is_some_and(|s| s.start >= BEYOND) {
+                error.span = None;
+                error.message = format!("in an option of the command: {}", error.message);
+            }
+            FileError { name: self.name.clone(), text: self.text.clone(), error: Box::new(error) }
         };
+        let model = description.build().map_err(here)?;
+        let mut defaults = self.run.clone();
         for (key, value, span) in &model.settings {
-            if !(*value > 0.0) {
-                let error = SetupError::new(format!("the {key} of a run must be positive, not {value}"));
+            let slot = match key.as_str() {
+                "step" => &mut defaults.step,
+                "end" => &mut defaults.end,
+                "theta" => &mut defaults.theta,
+                "activation" => &mut defaults.activation,
+                "stiffness" => &mut defaults.stiffness,
+                _ => continue,
+            };
+            if !(*value > 0.0) && !["theta", "activation"].contains(&key.as_str()) {
+                let error = SetupError::new(format!("the {key} of a run must be a positive number, not {value}"));
                 return Err(here(error.at(span.clone(), "must be > 0")));
             }
-            match key.as_str() {
-                "step" => defaults.step = Some(*value),
-                _ => defaults.end = Some(*value),
-            }
+            *slot = Some(*value);
         }
         let problem = Problem::new(model).map_err(here)?;
         Ok((problem, defaults))
@@ -130,7 +155,7 @@ struct Reader<'a> {
     text: &'a str,
     base: PathBuf,
     description: Description,
-    run: RunTexts,
+    run: RunDefaults,
 }
 
 impl Reader<'_> {
@@ -143,9 +168,10 @@ impl Reader<'_> {
         let root = DeTable::parse(self.text).map_err(|e| {
             let error = SetupError::new(format!("this is not valid TOML: {}", e.message().trim()));
             match e.span() {
-                Some(span) => error
-                    .at(span, "here")
-                    .help("texts and expressions stand in quotes; docs/model-files.md shows the format"),
+                Some(span) => error.at(span, "here").help(
+                    "texts and expressions stand in double quotes (a velocity x' has the single one), so do names with \
+                     letters beyond a to z; obstacles are [[constraint]] sections; docs/model-files.md shows the format",
+                ),
                 None => error,
             }
         })?;
@@ -321,7 +347,8 @@ impl Reader<'_> {
 
     fn run(&mut self, value: &Value) -> Result<(), Failure> {
         let table = tree::table(value, "[run]", "step = 1e-3")?;
-        tree::only(table, "[run]", &["scheme", "step", "end", "every", "forcing"])?;
+        let known: Vec<&str> = RUN_NUMBERS.into_iter().chain(["scheme", "every", "forcing"]).collect();
+        tree::only(table, "[run]", &known)?;
         for (key, value) in tree::entries(table) {
             let here = |mut error: SetupError| {
                 error.span = Some(value.span());

@@ -1,4 +1,4 @@
-//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv` and `run.json`.
+//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv` and `run.json`.
 //!
 //! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
 //! file under a final name.
@@ -7,7 +7,9 @@ mod npz;
 mod summary;
 mod tables;
 
-pub use summary::{AuditSummary, ContactSummary, Final, ImpactSummary, ImpactsSummary, Record, Summary};
+pub use summary::{
+    AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, Record, Summary,
+};
 
 use crate::read::reason;
 use saltus::{Problem, Run};
@@ -36,7 +38,7 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes all files of a run into a directory; those of an earlier run are replaced together, or not at all.
+/// Writes all files of a run into a directory; those of an earlier run are replaced when all new ones are complete.
 pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
@@ -44,6 +46,7 @@ pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Resul
         aside(path("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?,
         aside(path("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?,
         aside(path("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory))?,
+        aside(path("contacts.csv"), |w| tables::contacts(w, problem, &run.trajectory))?,
         aside(path("run.json"), |w| {
             serde_json::to_writer_pretty(&mut *w, record)?;
             w.write_all(b"\n")

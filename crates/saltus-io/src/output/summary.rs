@@ -38,7 +38,7 @@ pub struct Summary {
     /// The impacts.
     pub impacts: ImpactsSummary,
     /// Intervals of lasting contact.
-    pub contacts: Vec<ContactSummary>,
+    pub contacts: ContactsSummary,
     /// What was checked.
     pub audit: AuditSummary,
     /// What the person should know.
@@ -80,6 +80,15 @@ pub struct ImpactSummary {
     pub impulse: Vec<f64>,
     /// The change of kinetic energy.
     pub energy_change: f64,
+}
+
+/// How many lasting contacts, and the first of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContactsSummary {
+    /// Their number.
+    pub count: usize,
+    /// The first ones; all are in `contacts.csv`.
+    pub first: Vec<ContactSummary>,
 }
 
 /// One interval of contact.
@@ -165,7 +174,7 @@ impl Summary {
             constraints: model.constraints.iter().map(|c| c.name.clone()).collect(),
             last,
             impacts: ImpactsSummary { count: trajectory.impacts.len(), first: first.collect() },
-            contacts: contacts.collect(),
+            contacts: ContactsSummary { count: trajectory.contacts.len(), first: contacts.collect() },
             audit: AuditSummary {
                 max_violation: audit.max_violation,
                 infeasible_steps: audit.infeasible,

@@ -1,4 +1,4 @@
-//! `trajectory.csv` and `impacts.csv`: plain tables that open anywhere.
+//! `trajectory.csv`, `impacts.csv` and `contacts.csv`: plain tables that open anywhere.
 
 use saltus::{Problem, Side, Trajectory};
 use std::io::{self, Write};
@@ -50,6 +50,16 @@ pub fn impacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory)
             numbers(out, impact.v_after)?;
             writeln!(out)?;
         }
+    }
+    Ok(())
+}
+
+/// One row an interval of lasting contact.
+pub fn contacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
+    writeln!(out, "constraint,start,end,impulse")?;
+    for contact in &trajectory.contacts {
+        let name = field(&problem.model().constraints[contact.constraint].name);
+        writeln!(out, "{name},{:?},{:?},{:?}", contact.start, contact.end, contact.impulse)?;
     }
     Ok(())
 }

@@ -1,0 +1,338 @@
+//! `saltus compare MODEL`: several schemes on one model, and a verdict which of them agree.
+
+use crate::setup::{ModelArgs, Ready, Refusal};
+use crate::text::{count, duration, number, out, tame};
+use crate::{progress, runner};
+use anstyle::{AnsiColor, Style};
+use saltus::analysis::{Distance, distance};
+use saltus::scheme::{self, SCHEMES, Scheme};
+use saltus::{Problem, Run, RunOptions, SetupError, Side, Status};
+use std::process::ExitCode;
+
+/// Run several schemes on one model and say which agree.
+///
+/// Each scheme is run with every step given (by default the model's and half of it). How much a scheme changes between its
+/// two smallest steps is its own error estimate; two schemes agree if their distance is within what those estimates
+/// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
+/// by its shift.
+///
+/// Examples:
+///
+///   saltus compare ball --schemes paoli-schatzman,mabrouk
+///
+///   saltus compare pounding --steps 1e-3,1e-4
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// The schemes, separated by commas [default: all that accept the model]
+    #[arg(long, value_delimiter = ',')]
+    schemes: Vec<String>,
+    /// The steps, separated by commas [default: the model's step and half of it]
+    #[arg(long, value_delimiter = ',', value_name = "H,H,…", allow_hyphen_values = true)]
+    steps: Vec<f64>,
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
+}
+
+/// One scheme's runs, from the largest step to the smallest.
+struct Entry {
+    scheme: &'static Scheme,
+    runs: Vec<(Run, f64)>,
+    /// The distance between its two finest runs.
+    own: Distance,
+}
+
+impl Entry {
+    fn finest(&self) -> &Run {
+        &self.runs[self.runs.len() - 1].0
+    }
+}
+
+fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+    let ready = args.model.ready(None)?;
+    let (schemes, all_asked) = chosen(&args.schemes)?;
+    let steps = steps(args, &ready)?;
+    let mut jobs: Vec<RunOptions> = Vec::new();
+    for &scheme in &schemes {
+        for &step in &steps {
+            jobs.push(ready.options(scheme, Some(step))?);
+        }
+    }
+    progress::listen();
+    let mut outcomes = runner::all(&ready.problem, &jobs, args.model.json).into_iter();
+    let (mut entries, mut refused) = (Vec::new(), Vec::new());
+    for &scheme in &schemes {
+        let runs: Vec<_> = outcomes.by_ref().take(steps.len()).collect();
+        let mut made = Vec::new();
+        let mut trouble: Option<(String, Option<String>)> = None;
+        for outcome in runs {
+            match outcome {
+                Ok((run, wall)) => {
+                    if run.status != Status::Finished {
+                        trouble.get_or_insert((format!("h = {}: {}", run.step, run.status), None));
+                    } else {
+                        made.push((run, wall));
+                    }
+                }
+                Err(e) => drop(trouble.get_or_insert((e.message, e.help))),
+            }
+        }
+        if let Some((message, help)) = trouble {
+            refused.push((scheme.name, message, help));
+        }
+        if made.is_empty() {
+            continue;
+        }
+        let own = match made.as_slice() {
+            [.., (a, _), (b, _)] => distance(&a.trajectory, &b.trajectory),
+            _ => Distance::default(),
+        };
+        entries.push(Entry { scheme, runs: made, own });
+    }
+    if entries.is_empty() {
+        let (name, message, help) = refused.first().cloned().unwrap_or(("", "no scheme ran".into(), None));
+        return Err(Refusal::Setup(SetupError { help, ..SetupError::new(format!("{name}: {message}")) }));
+    }
+    let verdict = verdict(&ready.problem, &entries);
+    if args.model.json {
+        print_json(&ready, &entries, &refused, &verdict);
+    } else {
+        print(&ready, &steps, &entries, &refused, &verdict);
+    }
+    // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
+    Ok(if refused.is_empty() || all_asked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn chosen(names: &[String]) -> Result<(Vec<&'static Scheme>, bool), SetupError> {
+    if names.is_empty() {
+        return Ok((SCHEMES.iter().collect(), true));
+    }
+    let mut schemes: Vec<&'static Scheme> = Vec::new();
+    for name in names {
+        let scheme = scheme::find(name.trim())?;
+        if schemes.iter().any(|s| s.name == scheme.name) {
+            return Err(SetupError::new(format!("the scheme `{}` is named twice", scheme.name)));
+        }
+        schemes.push(scheme);
+    }
+    Ok((schemes, false))
+}
+
+fn steps(args: &Args, ready: &Ready) -> Result<Vec<f64>, SetupError> {
+    let mut steps = args.steps.clone();
+    if steps.is_empty() {
+        let step = ready.options(&SCHEMES[0], None)?.step;
+        steps = vec![step, 0.5 * step];
+    }
+    if let Some(bad) = steps.iter().find(|h| !(**h > 0.0 && h.is_finite())) {
+        return Err(SetupError::new(format!("a step must be a positive number, not {bad}")));
+    }
+    steps.sort_by(|a, b| b.total_cmp(a));
+    steps.dedup();
+    Ok(steps)
+}
+
+/// Who agrees with whom, and where those that do not part.
+struct Verdict {
+    groups: Vec<Vec<usize>>,
+    sentences: Vec<String>,
+}
+
+/// Two schemes agree if their distance is explained by what each still changes when its step is halved: a first-order
+/// error is about twice that, and the constant varies with the phase of the step.
+const SLACK: f64 = 6.0;
+
+fn verdict(problem: &Problem, entries: &[Entry]) -> Verdict {
+    let extent = entries.iter().flat_map(|e| e.finest().trajectory.positions()).fold(0.0f64, |m, x| m.max(x.abs()));
+    let agree = |a: &Entry, b: &Entry| {
+        let apart = distance(&a.finest().trajectory, &b.finest().trajectory).position;
+        apart <= SLACK * (a.own.position + b.own.position) + 1e-9 * extent
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for k in 0..entries.len() {
+        match groups.iter_mut().find(|g| g.iter().any(|&j| agree(&entries[j], &entries[k]))) {
+            Some(group) => group.push(k),
+            None => groups.push(vec![k]),
+        }
+    }
+    groups.sort_by_key(|g| std::cmp::Reverse(g.len()));
+    let names = |g: &[usize]| g.iter().map(|&k| entries[k].scheme.name).collect::<Vec<_>>().join(", ");
+    let mut sentences = Vec::new();
+    for (k, group) in groups.iter().enumerate() {
+        if entries.len() == 1 {
+            sentences.push(format!("{} ran alone: nothing to compare", names(group)));
+        } else if group.len() > 1 {
+            let all = if group.len() == entries.len() { "all agree: " } else { "agree: " };
+            let apart = widest(entries, group);
+            sentences.push(format!("{all}{} (positions within {})", names(group), number(apart, 2)));
+        } else {
+            let d = distance(&entries[group[0]].finest().trajectory, &entries[groups[0][0]].finest().trajectory);
+            let alone = format!("{} is on its own", names(group));
+            let away = format!(
+                ", {} away from {} at t = {}",
+                number(d.position, 2),
+                entries[groups[0][0]].scheme.name,
+                number(d.at, 4)
+            );
+            sentences.push(if k == 0 { alone } else { alone + &away });
+        }
+        if k > 0 {
+            let (here, there) = (entries[group[0]].finest(), entries[groups[0][0]].finest());
+            sentences.extend(parting(
+                problem,
+                here,
+                entries[group[0]].scheme.name,
+                there,
+                entries[groups[0][0]].scheme.name,
+            ));
+        }
+    }
+    for entry in entries {
+        if entry.own.position > 0.1 * extent && entry.runs.len() > 1 {
+            sentences.push(format!(
+                "{} itself changes by {} when its step is halved: no convergence seen (too coarse, chaotic, or the motion \
+                 depends discontinuously on its data)",
+                entry.scheme.name,
+                number(entry.own.position, 2)
+            ));
+        }
+    }
+    Verdict { groups, sentences }
+}
+
+fn widest(entries: &[Entry], group: &[usize]) -> f64 {
+    let pairs = group.iter().flat_map(|&a| group.iter().map(move |&b| (a, b)));
+    let apart = pairs.map(|(a, b)| distance(&entries[a].finest().trajectory, &entries[b].finest().trajectory).position);
+    apart.fold(0.0, f64::max)
+}
+
+/// The first impact at which two runs tell different constraints.
+fn parting(problem: &Problem, a: &Run, name_a: &str, b: &Run, name_b: &str) -> Option<String> {
+    let model = problem.model();
+    let told = |run: &Run, k: usize| {
+        let impact = run.trajectory.impacts.get(k);
+        let names: Vec<_> = impact.constraints.iter().map(|&c| tame(&model.constraints[c].name)).collect();
+        (impact.t, names.join(" + "))
+    };
+    let (m, n) = (a.trajectory.impacts.len(), b.trajectory.impacts.len());
+    for k in 0..m.min(n) {
+        let ((t, here), (_, there)) = (told(a, k), told(b, k));
+        if here != there {
+            let t = number(t, 6);
+            return Some(format!("they part at impact {}, t = {t}: {name_a} has {here}, {name_b} has {there}", k + 1));
+        }
+    }
+    (m != n).then(|| format!("{name_a} has {}, {name_b} has {}", count(m as u64, "impact"), count(n as u64, "impact")))
+}
+
+fn print(
+    ready: &Ready,
+    steps: &[f64],
+    entries: &[Entry],
+    refused: &[(&str, String, Option<String>)],
+    verdict: &Verdict,
+) {
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+    let model = ready.problem.model();
+    let shown: Vec<String> = steps.iter().map(|h| number(*h, 4)).collect();
+    out!(
+        "{bold}{}{bold:#}\n{dim}steps {}; the table is for the smallest{dim:#}\n\n",
+        tame(&model.title),
+        shown.join(", ")
+    );
+    out!("{dim}{:18} impacts  violation  outside  energy gained  law residual  cost a step  own change{dim:#}\n", "");
+    for entry in entries {
+        let (run, wall) = &entry.runs[entry.runs.len() - 1];
+        let gained = run.trajectory.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max);
+        out!(
+            "{:18} {:<8} {:<10} {:<8} {:<14} {:<13} {:<12} {}\n",
+            entry.scheme.name,
+            run.trajectory.impacts.len(),
+            number(run.audit.max_violation, 2),
+            run.audit.infeasible,
+            number(gained, 2),
+            number(run.audit.worst_law_residual, 2),
+            duration(wall / run.steps.max(1) as f64),
+            number(entry.own.position, 2)
+        );
+    }
+    out!("\n{dim}final state{dim:#}\n");
+    for entry in entries {
+        let t = &entry.finest().trajectory;
+        let k = t.len() - 1;
+        let state: Vec<String> = (0..model.coordinates.len().min(4))
+            .map(|i| {
+                format!("{} = {} ({})", model.coordinates[i], number(t.q(k)[i], 6), number(t.v(k, Side::Left)[i], 4))
+            })
+            .collect();
+        out!("{:18} {}\n", entry.scheme.name, state.join(", "));
+    }
+    if entries.len() > 1 {
+        out!("\n{dim}distance: largest in position / ∫|Δv| dt{dim:#}\n");
+        for (i, a) in entries.iter().enumerate() {
+            for b in &entries[i + 1..] {
+                let d = distance(&a.finest().trajectory, &b.finest().trajectory);
+                out!(
+                    "{:18} {:18} {} / {}\n",
+                    a.scheme.name,
+                    b.scheme.name,
+                    number(d.position, 3),
+                    number(d.velocity, 3)
+                );
+            }
+        }
+    }
+    out!("\n");
+    for sentence in &verdict.sentences {
+        out!("{bold}{sentence}{bold:#}\n");
+    }
+    for (name, message, help) in refused {
+        out!("{yellow}{name} did not run:{yellow:#} {message}\n");
+        if let Some(help) = help {
+            out!("  {help}\n");
+        }
+    }
+}
+
+fn print_json(ready: &Ready, entries: &[Entry], refused: &[(&str, String, Option<String>)], verdict: &Verdict) {
+    let schemes: Vec<_> = entries
+        .iter()
+        .map(|e| {
+            let (run, wall) = &e.runs[e.runs.len() - 1];
+            let t = &run.trajectory;
+            let k = t.len() - 1;
+            serde_json::json!({
+                "scheme": e.scheme.name, "step": run.step, "steps": run.steps, "wall_s": wall,
+                "impacts": t.impacts.len(),
+                "final": { "t": t.t[k], "q": t.q(k), "v": t.v(k, Side::Left) },
+                "max_violation": run.audit.max_violation, "infeasible_steps": run.audit.infeasible,
+                "energy_gained_at_an_impact": t.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max),
+                "worst_law_residual": run.audit.worst_law_residual,
+                "own_change": { "position": e.own.position, "velocity": e.own.velocity },
+            })
+        })
+        .collect();
+    let mut distances = Vec::new();
+    for (i, a) in entries.iter().enumerate() {
+        for b in &entries[i + 1..] {
+            let d = distance(&a.finest().trajectory, &b.finest().trajectory);
+            distances.push(serde_json::json!({
+                "a": a.scheme.name, "b": b.scheme.name, "position": d.position, "at": d.at, "velocity": d.velocity,
+            }));
+        }
+    }
+    let groups: Vec<Vec<&str>> =
+        verdict.groups.iter().map(|g| g.iter().map(|&k| entries[k].scheme.name).collect()).collect();
+    let refused: Vec<_> =
+        refused.iter().map(|(n, m, h)| serde_json::json!({ "scheme": n, "message": m, "help": h })).collect();
+    let object = serde_json::json!({
+        "model": ready.file.name, "schemes": schemes, "distances": distances, "agree": groups,
+        "verdict": verdict.sentences, "refused": refused,
+    });
+    out!("{object}\n");
+}

@@ -1,0 +1,252 @@
+//! `saltus converge MODEL`: how the error falls with the step.
+
+use crate::setup::{ModelArgs, Ready, Refusal};
+use crate::text::{number, out, tame};
+use crate::{progress, runner};
+use anstyle::{AnsiColor, Style};
+use saltus::analysis::{Fit, distance, fit};
+use saltus::scheme::{self, SCHEMES};
+use saltus::{Run, RunOptions, SetupError, Status};
+use std::process::ExitCode;
+
+/// Measure how the error falls with the step.
+///
+/// Runs a geometric sequence of steps and compares each run with one of a step eight times smaller than the smallest:
+/// largest error in position, ∫|Δv| dt, impact times, total impulse. The order is the slope of a straight line through the
+/// logarithms, with its standard error.
+///
+/// Example:  saltus converge ball-gravity --set e=0.5 --step 0.01 --end 2
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// The time-stepping scheme [default: the model's, else paoli-schatzman]
+    #[arg(long)]
+    scheme: Option<String>,
+    /// The largest step: a number or an expression of parameters [default: the model's]
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    step: Option<String>,
+    /// How many steps, each `ratio` times smaller than the one before
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..13))]
+    levels: u32,
+    /// The ratio of successive steps
+    #[arg(long, default_value_t = 2.0)]
+    ratio: f64,
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
+}
+
+/// The errors of one run.
+struct Level {
+    step: f64,
+    position: f64,
+    velocity: f64,
+    times: Option<f64>,
+    impulse: f64,
+    impacts: usize,
+}
+
+fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+    if !(args.ratio > 1.0 && args.ratio.is_finite()) {
+        return Err(SetupError::new(format!("the ratio of steps must be greater than 1, not {}", args.ratio)).into());
+    }
+    let ready = args.model.ready(args.step.as_ref())?;
+    let scheme = match &args.scheme {
+        Some(name) => scheme::find(name)?,
+        None => ready.defaults.scheme.unwrap_or(&SCHEMES[0]),
+    };
+    let first = ready.options(scheme, None)?;
+    // Whole divisions of the end time, so that every run has the step it says.
+    let coarse = (first.end / first.step).round().max(1.0);
+    let steps: Vec<f64> = (0..args.levels).map(|k| first.end / (coarse * args.ratio.powi(k as i32)).round()).collect();
+    let finest = first.end / (coarse * args.ratio.powi(args.levels as i32 - 1) * 8.0).round();
+    let jobs: Vec<RunOptions> =
+        steps.iter().chain([&finest]).map(|&h| ready.options(scheme, Some(h))).collect::<Result<_, _>>()?;
+    progress::listen();
+    let mut runs = Vec::new();
+    for outcome in runner::all(&ready.problem, &jobs, args.model.json) {
+        let (run, _) = outcome?;
+        if run.status != Status::Finished {
+            return Err(SetupError::new(format!("{}, h = {}: {}", scheme.name, run.step, run.status)).into());
+        }
+        runs.push(run);
+    }
+    let reference = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
+    let levels: Vec<Level> = runs.iter().map(|run| level(run, &reference)).collect();
+    let orders = Orders::new(&levels);
+    let extent = reference.trajectory.positions().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let warnings = warnings(&levels, &orders, extent, scheme.order);
+    let richardson = richardson(&runs, &orders, args.ratio);
+    if args.model.json {
+        print_json(&ready, scheme.name, &reference, &levels, &orders, &richardson, &warnings);
+    } else {
+        print(&ready, scheme.name, &reference, &levels, &orders, &richardson, &warnings);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn impulse(run: &Run) -> f64 {
+    let impacts: f64 = run.trajectory.impacts.iter().flat_map(|i| i.impulses.iter()).sum();
+    // Contacts include the impact that opens them; what they add to it is the lasting part.
+    impacts + run.trajectory.contacts.iter().map(|c| c.impulse).sum::<f64>()
+}
+
+fn level(run: &Run, reference: &Run) -> Level {
+    let apart = distance(&run.trajectory, &reference.trajectory);
+    let (a, b) = (&run.trajectory.impacts, &reference.trajectory.impacts);
+    // Impacts near an accumulation differ in number from step to step: compare those both have, while they match.
+    let common = a.iter().zip(b.iter()).take_while(|(x, y)| x.constraints == y.constraints).take(10);
+    let times = common.map(|(x, y)| (x.t - y.t).abs()).reduce(f64::max);
+    Level {
+        step: run.step,
+        position: apart.position,
+        velocity: apart.velocity,
+        times,
+        impulse: (impulse(run) - impulse(reference)).abs(),
+        impacts: a.len(),
+    }
+}
+
+/// Fitted orders of the four errors.
+struct Orders {
+    position: Option<Fit>,
+    velocity: Option<Fit>,
+    times: Option<Fit>,
+    impulse: Option<Fit>,
+}
+
+impl Orders {
+    fn new(levels: &[Level]) -> Self {
+        let of = |error: &dyn Fn(&Level) -> f64| fit(&levels.iter().map(|l| (l.step, error(l))).collect::<Vec<_>>());
+        Orders {
+            position: of(&|l| l.position),
+            velocity: of(&|l| l.velocity),
+            times: of(&|l| l.times.unwrap_or(0.0)),
+            impulse: of(&|l| l.impulse),
+        }
+    }
+}
+
+fn warnings(levels: &[Level], orders: &Orders, extent: f64, declared: f64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let last = levels.last().map_or(0.0, |l| l.position);
+    if last <= 1e-11 * extent {
+        return warnings;
+    }
+    match orders.position {
+        Some(fit) if fit.order < 0.5 * declared => warnings.push(format!(
+            "no convergence seen: the order is {} where {} is expected. Chaos, a motion that depends discontinuously on its \
+             data, or steps that are all too coarse; look at where impacts begin to differ with `saltus compare`",
+            number(fit.order, 2),
+            number(declared, 2)
+        )),
+        Some(fit) if fit.spread > 0.3 => {
+            warnings.push(format!("the errors scatter around the line (slope ± {}): more levels tell more", number(fit.spread, 2)));
+        }
+        None => warnings.push("no order can be fitted: too few positive errors".into()),
+        _ => {}
+    }
+    if last > 0.1 * extent {
+        warnings.push("the error of the smallest step is more than a tenth of the motion itself".into());
+    }
+    let counts: Vec<usize> = levels.iter().map(|l| l.impacts).collect();
+    if counts.windows(2).all(|w| w[1] > w[0]) && counts.len() > 2 {
+        warnings.push(
+            "the number of impacts grows with every smaller step: an accumulation, whose tail no step resolves".into(),
+        );
+    }
+    warnings
+}
+
+/// The final position extrapolated from the two smallest steps with the fitted order.
+fn richardson(runs: &[Run], orders: &Orders, ratio: f64) -> Option<Vec<f64>> {
+    let order = orders.position?.order;
+    let [.., a, b] = runs else { return None };
+    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
+    let gain = ratio.powf(order) - 1.0;
+    (gain > 0.2).then(|| end(a).iter().zip(&end(b)).map(|(x, y)| y + (y - x) / gain).collect())
+}
+
+fn shown(fit: Option<Fit>) -> String {
+    fit.map_or("-".into(), |f| format!("{} ± {}", number(f.order, 3), number(f.spread, 1)))
+}
+
+fn print(
+    ready: &Ready,
+    scheme: &str,
+    reference: &Run,
+    levels: &[Level],
+    orders: &Orders,
+    richardson: &Option<Vec<f64>>,
+    warnings: &[String],
+) {
+    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
+    let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+    let model = ready.problem.model();
+    out!(
+        "{bold}{}{bold:#}\n{dim}{scheme}, errors against its run with h = {}{dim:#}\n\n",
+        tame(&model.title),
+        number(reference.step, 4)
+    );
+    out!("{dim}step         position     velocity     impact times  total impulse  impacts{dim:#}\n");
+    for l in levels {
+        out!(
+            "{:<12} {:<12} {:<12} {:<13} {:<14} {}\n",
+            number(l.step, 4),
+            number(l.position, 3),
+            number(l.velocity, 3),
+            l.times.map_or("-".into(), |t| number(t, 3)),
+            number(l.impulse, 3),
+            l.impacts
+        );
+    }
+    out!(
+        "{bold}{:<12} {:<12} {:<12} {:<13} {}{bold:#}\n\n",
+        "order",
+        shown(orders.position),
+        shown(orders.velocity),
+        shown(orders.times),
+        shown(orders.impulse)
+    );
+    if let Some(q) = richardson {
+        let state: Vec<String> =
+            q.iter().take(6).zip(&model.coordinates).map(|(x, name)| format!("{name} = {}", number(*x, 8))).collect();
+        out!("extrapolated final position  {}\n", state.join(", "));
+    }
+    for warning in warnings {
+        out!("{yellow}warning:{yellow:#} {warning}\n");
+    }
+}
+
+fn print_json(
+    ready: &Ready,
+    scheme: &str,
+    reference: &Run,
+    levels: &[Level],
+    orders: &Orders,
+    richardson: &Option<Vec<f64>>,
+    warnings: &[String],
+) {
+    let line = |fit: Option<Fit>| fit.map(|f| serde_json::json!({ "order": f.order, "spread": f.spread }));
+    let rows: Vec<_> = levels
+        .iter()
+        .map(|l| {
+            serde_json::json!({
+                "step": l.step, "position": l.position, "velocity": l.velocity, "impact_times": l.times,
+                "total_impulse": l.impulse, "impacts": l.impacts,
+            })
+        })
+        .collect();
+    let object = serde_json::json!({
+        "model": ready.file.name, "scheme": scheme, "reference_step": reference.step, "levels": rows,
+        "orders": {
+            "position": line(orders.position), "velocity": line(orders.velocity),
+            "impact_times": line(orders.times), "total_impulse": line(orders.impulse),
+        },
+        "extrapolated": richardson, "warnings": warnings,
+    });
+    out!("{object}\n");
+}

@@ -1,0 +1,127 @@
+//! The options that `run`, `compare` and `converge` share: which model, with which parameters, how finely.
+
+use crate::{diagnose, locate};
+use saltus::scheme::{Forcing, Scheme, Settings};
+use saltus::{Problem, RunOptions, SetupError};
+use saltus_io::{FileError, ModelFile, RunDefaults};
+use std::process::ExitCode;
+
+/// Which model, and what of it to change.
+#[derive(clap::Args)]
+pub struct ModelArgs {
+    /// A model file, or the name of a shipped model (see `saltus models`)
+    pub model: String,
+    /// Replace a parameter: a number or an expression of parameters; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// The end time: a number or an expression of parameters [default: the model's]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub end: Option<String>,
+    /// How the force enters a step, where the scheme has the choice: at its instant (centred) or as its mean (averaged)
+    #[arg(long, value_name = "CHOICE")]
+    pub forcing: Option<String>,
+    /// The θ of moreau-jean, between 0 and 1 [default: 0.5]
+    #[arg(long, allow_hyphen_values = true)]
+    pub theta: Option<String>,
+    /// The activation γ of moreau-jean: constraints closed at q + γ h v are active [default: 0.5]
+    #[arg(long, value_name = "GAMMA", allow_hyphen_values = true)]
+    pub activation: Option<String>,
+    /// The stiffness of the obstacles for penalty
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub stiffness: Option<String>,
+    /// Print one JSON object instead of a text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A model ready to run.
+pub struct Ready {
+    pub file: ModelFile,
+    pub overrides: Vec<(String, String)>,
+    pub problem: Problem,
+    pub defaults: RunDefaults,
+}
+
+/// Anything that keeps a command from starting.
+pub enum Refusal {
+    File(FileError),
+    Setup(SetupError),
+}
+
+impl From<FileError> for Refusal {
+    fn from(error: FileError) -> Self {
+        Refusal::File(error)
+    }
+}
+
+impl From<SetupError> for Refusal {
+    fn from(error: SetupError) -> Self {
+        Refusal::Setup(error)
+    }
+}
+
+impl Refusal {
+    /// Shows it and gives the exit code.
+    pub fn show(&self, json: bool) -> ExitCode {
+        match self {
+            Refusal::File(error) => diagnose::file(error, json),
+            Refusal::Setup(error) => diagnose::plain(error, json),
+        }
+    }
+}
+
+impl ModelArgs {
+    /// Reads, understands and checks the model; `step` is the step of the command line, if it has one.
+    pub fn ready(&self, step: Option<&String>) -> Result<Ready, Refusal> {
+        let overrides = overrides(&self.set)?;
+        let file = locate::model(&self.model)?;
+        let given = [
+            ("step", step),
+            ("end", self.end.as_ref()),
+            ("theta", self.theta.as_ref()),
+            ("activation", self.activation.as_ref()),
+            ("stiffness", self.stiffness.as_ref()),
+        ];
+        let numbers: Vec<(&str, String)> = given.iter().filter_map(|(k, v)| v.map(|v| (*k, v.clone()))).collect();
+        let (problem, mut defaults) = file.problem_with(&overrides, &numbers)?;
+        if let Some(forcing) = &self.forcing {
+            defaults.forcing = Some(Forcing::find(forcing)?);
+        }
+        Ok(Ready { file, overrides, problem, defaults })
+    }
+}
+
+impl Ready {
+    /// Options of a run with a scheme; the step is the model's or the command line's unless another is given.
+    pub fn options(&self, scheme: &'static Scheme, step: Option<f64>) -> Result<RunOptions, SetupError> {
+        let need = |value: Option<f64>, what: &str| {
+            value.ok_or_else(|| {
+                SetupError::new(format!("neither the command line nor `{}` gives {what}", self.file.name))
+                    .help(format!("add  --{what} …  or, in the model's [run] section,  {what} = …"))
+            })
+        };
+        let defaults = &self.defaults;
+        let step = need(step.or(defaults.step), "step")?;
+        let mut settings = Settings::new(step);
+        settings.forcing = defaults.forcing.unwrap_or_default();
+        settings.theta = defaults.theta.unwrap_or(settings.theta);
+        settings.activation = defaults.activation.unwrap_or(settings.activation);
+        settings.stiffness = defaults.stiffness;
+        let every = defaults.every.unwrap_or(1);
+        Ok(RunOptions { scheme, every, settings, ..RunOptions::new(step, need(defaults.end, "end")?) })
+    }
+}
+
+fn overrides(set: &[String]) -> Result<Vec<(String, String)>, SetupError> {
+    set.iter()
+        .map(|text| match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+                Ok((name.trim().to_string(), value.trim().to_string()))
+            }
+            _ => {
+                Err(SetupError::new(format!("`--set {text}` is not of the form NAME=VALUE"))
+                    .help("such as  --set e=0.5"))
+            }
+        })
+        .collect()
+}
