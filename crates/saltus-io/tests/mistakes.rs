@@ -118,8 +118,9 @@ fn mistakes_in_the_mechanics() {
     mistake("m = 1.0", "m = 0.0", "not positive definite", "m*y'^2/2", "mass");
     mistake("m = 1.0", "m = -1.0", "not positive definite", "m*y'^2/2", "");
     mistake("kinetic = \"m*y'^2/2\"", "mass = [[\"m\", \"0\"]]", "must be 1 × 1", "[[\"m\", \"0\"]]", "");
-    mistake("step = 1e-3", "step = 0", "must be positive", "0", "");
-    mistake("step = 1e-3", "step = -1e-3", "must be positive", "-1e-3", "");
+    mistake("step = 1e-3", "step = 0", "must be a positive number", "0", "");
+    mistake("step = 1e-3", "step = -1e-3", "must be a positive number", "-1e-3", "");
+    mistake("[run]", "[exact]\ny = \"1 - y\"\n[run]", "function of time and parameters alone", "1 - y", "");
     mistake("end = 3.0", "end = \"3*t\"", "the time `t` cannot be used here", "t", "");
     mistake("gap = \"height\"", "gap = \"(y - 1)^2\"", "no gradient", "(y - 1)^2", "distance");
     mistake("gap = \"height\"", "gap = \"sqrt(y - 2)\"", "not a number at the start", "sqrt(y - 2)", "");

@@ -134,25 +134,49 @@ impl Trajectory {
         if !(first..=last).contains(&t) {
             return None;
         }
-        // The stored instant at or before t.
-        let k = self.t.partition_point(|&s| s <= t) - 1;
-        if self.t[k] == t {
-            return Some((self.q(k).to_vec(), self.v(k, side).to_vec()));
+        let mut cursor = Cursor::new(self);
+        cursor.k = self.t.partition_point(|&s| s <= t) - 1;
+        let (mut q, mut v) = (vec![0.0; self.d], vec![0.0; self.d]);
+        cursor.read(t, side, &mut q, &mut v);
+        Some((q, v))
+    }
+}
+
+/// Reads a trajectory at increasing times without searching and without allocating.
+pub(crate) struct Cursor<'a> {
+    trajectory: &'a Trajectory,
+    /// The stored instant at or before the time last read.
+    k: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(trajectory: &'a Trajectory) -> Self {
+        Cursor { trajectory, k: 0 }
+    }
+
+    /// Position and velocity at `t`, which lies within the run and not before the time last read.
+    pub fn read(&mut self, t: f64, side: Side, q: &mut [f64], v: &mut [f64]) {
+        let motion = self.trajectory;
+        while self.k + 1 < motion.len() && motion.t[self.k + 1] <= t {
+            self.k += 1;
         }
-        let h = self.t[k + 1] - self.t[k];
-        let s = (t - self.t[k]) / h;
-        let (q0, q1) = (self.q(k), self.q(k + 1));
-        let (v0, v1) = (self.v(k, Side::Right), self.v(k + 1, Side::Left));
-        let mut q = vec![0.0; self.d];
-        let mut v = vec![0.0; self.d];
-        for i in 0..self.d {
+        let k = self.k;
+        if motion.t[k] == t || k + 1 == motion.len() {
+            q.copy_from_slice(motion.q(k));
+            v.copy_from_slice(motion.v(k, side));
+            return;
+        }
+        let h = motion.t[k + 1] - motion.t[k];
+        let s = (t - motion.t[k]) / h;
+        let (q0, q1) = (motion.q(k), motion.q(k + 1));
+        let (v0, v1) = (motion.v(k, Side::Right), motion.v(k + 1, Side::Left));
+        for i in 0..motion.d {
             // Cubic Hermite in the form q0 + s(Δ + (1−s)((1−s)(h v0 − Δ) − s(h v1 − Δ))).
             let delta = q1[i] - q0[i];
             let (a, b) = (h * v0[i] - delta, h * v1[i] - delta);
             q[i] = q0[i] + s * (delta + (1.0 - s) * ((1.0 - s) * a - s * b));
             v[i] = (delta + (1.0 - s) * (1.0 - 3.0 * s) * a + s * (3.0 * s - 2.0) * b) / h;
         }
-        Some((q, v))
     }
 }
 

@@ -52,6 +52,26 @@ impl Entry {
     }
 }
 
+/// The distances between the finest runs of every pair.
+struct Distances(Vec<Vec<Distance>>);
+
+impl Distances {
+    fn new(entries: &[Entry]) -> Self {
+        let to = |a: &Entry, b: &Entry| distance(&a.finest().trajectory, &b.finest().trajectory);
+        Distances(entries.iter().enumerate().map(|(i, a)| entries[..i].iter().map(|b| to(a, b)).collect()).collect())
+    }
+
+    fn between(&self, a: usize, b: usize) -> Distance {
+        if a == b { Distance::default() } else { self.0[a.max(b)][a.min(b)] }
+    }
+
+    /// All pairs once.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize, Distance)> + '_ {
+        let n = self.0.len();
+        (0..n).flat_map(move |a| (a + 1..n).map(move |b| (a, b, self.between(a, b))))
+    }
+}
+
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let ready = args.model.ready(None)?;
     let (schemes, all_asked) = chosen(&args.schemes)?;
@@ -97,11 +117,12 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         let (name, message, help) = refused.first().cloned().unwrap_or(("", "no scheme ran".into(), None));
         return Err(Refusal::Setup(SetupError { help, ..SetupError::new(format!("{name}: {message}")) }));
     }
-    let verdict = verdict(&ready.problem, &entries);
+    let apart = Distances::new(&entries);
+    let verdict = verdict(&ready.problem, &entries, &apart);
     if args.model.json {
-        print_json(&ready, &entries, &refused, &verdict);
+        print_json(&ready, &entries, &apart, &refused, &verdict);
     } else {
-        print(&ready, &steps, &entries, &refused, &verdict);
+        print(&ready, &steps, &entries, &apart, &refused, &verdict);
     }
     // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
     Ok(if refused.is_empty() || all_asked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -146,15 +167,15 @@ struct Verdict {
 /// error is about twice that, and the constant varies with the phase of the step.
 const SLACK: f64 = 6.0;
 
-fn verdict(problem: &Problem, entries: &[Entry]) -> Verdict {
+fn verdict(problem: &Problem, entries: &[Entry], apart: &Distances) -> Verdict {
     let extent = entries.iter().flat_map(|e| e.finest().trajectory.positions()).fold(0.0f64, |m, x| m.max(x.abs()));
-    let agree = |a: &Entry, b: &Entry| {
-        let apart = distance(&a.finest().trajectory, &b.finest().trajectory).position;
-        apart <= SLACK * (a.own.position + b.own.position) + 1e-9 * extent
+    let agree = |a: usize, b: usize| {
+        let explained = SLACK * (entries[a].own.position + entries[b].own.position) + 1e-9 * extent;
+        apart.between(a, b).position <= explained
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for k in 0..entries.len() {
-        match groups.iter_mut().find(|g| g.iter().any(|&j| agree(&entries[j], &entries[k]))) {
+        match groups.iter_mut().find(|g| g.iter().any(|&j| agree(j, k))) {
             Some(group) => group.push(k),
             None => groups.push(vec![k]),
         }
@@ -167,10 +188,11 @@ fn verdict(problem: &Problem, entries: &[Entry]) -> Verdict {
             sentences.push(format!("{} ran alone: nothing to compare", names(group)));
         } else if group.len() > 1 {
             let all = if group.len() == entries.len() { "all agree: " } else { "agree: " };
-            let apart = widest(entries, group);
-            sentences.push(format!("{all}{} (positions within {})", names(group), number(apart, 2)));
+            let pairs = group.iter().flat_map(|&a| group.iter().map(move |&b| (a, b)));
+            let widest = pairs.map(|(a, b)| apart.between(a, b).position).fold(0.0, f64::max);
+            sentences.push(format!("{all}{} (positions within {})", names(group), number(widest, 2)));
         } else {
-            let d = distance(&entries[group[0]].finest().trajectory, &entries[groups[0][0]].finest().trajectory);
+            let d = apart.between(group[0], groups[0][0]);
             let alone = format!("{} is on its own", names(group));
             let away = format!(
                 ", {} away from {} at t = {}",
@@ -204,12 +226,6 @@ fn verdict(problem: &Problem, entries: &[Entry]) -> Verdict {
     Verdict { groups, sentences }
 }
 
-fn widest(entries: &[Entry], group: &[usize]) -> f64 {
-    let pairs = group.iter().flat_map(|&a| group.iter().map(move |&b| (a, b)));
-    let apart = pairs.map(|(a, b)| distance(&entries[a].finest().trajectory, &entries[b].finest().trajectory).position);
-    apart.fold(0.0, f64::max)
-}
-
 /// The first impact at which two runs tell different constraints.
 fn parting(problem: &Problem, a: &Run, name_a: &str, b: &Run, name_b: &str) -> Option<String> {
     let model = problem.model();
@@ -233,6 +249,7 @@ fn print(
     ready: &Ready,
     steps: &[f64],
     entries: &[Entry],
+    apart: &Distances,
     refused: &[(&str, String, Option<String>)],
     verdict: &Verdict,
 ) {
@@ -274,22 +291,21 @@ fn print(
     }
     if entries.len() > 1 {
         out!("\n{dim}distance: largest in position / ∫|Δv| dt{dim:#}\n");
-        for (i, a) in entries.iter().enumerate() {
-            for b in &entries[i + 1..] {
-                let d = distance(&a.finest().trajectory, &b.finest().trajectory);
-                out!(
-                    "{:18} {:18} {} / {}\n",
-                    a.scheme.name,
-                    b.scheme.name,
-                    number(d.position, 3),
-                    number(d.velocity, 3)
-                );
-            }
+        for (a, b, d) in apart.pairs() {
+            let (a, b) = (entries[a].scheme.name, entries[b].scheme.name);
+            out!("{a:18} {b:18} {} / {}\n", number(d.position, 3), number(d.velocity, 3));
         }
     }
     out!("\n");
     for sentence in &verdict.sentences {
         out!("{bold}{sentence}{bold:#}\n");
+    }
+    let mut said: Vec<&String> = Vec::new();
+    for warning in entries.iter().flat_map(|e| &e.runs).flat_map(|(run, _)| &run.warnings) {
+        if !said.contains(&warning) {
+            out!("{yellow}warning:{yellow:#} {warning}\n");
+            said.push(warning);
+        }
     }
     for (name, message, help) in refused {
         out!("{yellow}{name} did not run:{yellow:#} {message}\n");
@@ -299,7 +315,13 @@ fn print(
     }
 }
 
-fn print_json(ready: &Ready, entries: &[Entry], refused: &[(&str, String, Option<String>)], verdict: &Verdict) {
+fn print_json(
+    ready: &Ready,
+    entries: &[Entry],
+    apart: &Distances,
+    refused: &[(&str, String, Option<String>)],
+    verdict: &Verdict,
+) {
     let schemes: Vec<_> = entries
         .iter()
         .map(|e| {
@@ -317,15 +339,15 @@ fn print_json(ready: &Ready, entries: &[Entry], refused: &[(&str, String, Option
             })
         })
         .collect();
-    let mut distances = Vec::new();
-    for (i, a) in entries.iter().enumerate() {
-        for b in &entries[i + 1..] {
-            let d = distance(&a.finest().trajectory, &b.finest().trajectory);
-            distances.push(serde_json::json!({
-                "a": a.scheme.name, "b": b.scheme.name, "position": d.position, "at": d.at, "velocity": d.velocity,
-            }));
-        }
-    }
+    let distances: Vec<_> = apart
+        .pairs()
+        .map(|(a, b, d)| {
+            serde_json::json!({
+                "a": entries[a].scheme.name, "b": entries[b].scheme.name,
+                "position": d.position, "at": d.at, "velocity": d.velocity,
+            })
+        })
+        .collect();
     let groups: Vec<Vec<&str>> =
         verdict.groups.iter().map(|g| g.iter().map(|&k| entries[k].scheme.name).collect()).collect();
     let refused: Vec<_> =

@@ -5,6 +5,7 @@ use crate::text::{number, out, tame};
 use crate::{progress, runner};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{Fit, distance, fit};
+use saltus::problem::Exact;
 use saltus::scheme::{self, SCHEMES};
 use saltus::{Run, RunOptions, SetupError, Status};
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 ///
 /// Runs a geometric sequence of steps and compares each run with one of a step eight times smaller than the smallest:
 /// largest error in position, ∫|Δv| dt, impact times, total impulse. The order is the slope of a straight line through the
-/// logarithms, with its standard error.
+/// logarithms, with its standard error. A model that gives its exact motion in [exact] has its positions compared with that.
 ///
 /// Example:  saltus converge ball-gravity --set e=0.5 --step 0.01 --end 2
 #[derive(clap::Args)]
@@ -75,7 +76,8 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         runs.push(run);
     }
     let reference = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
-    let levels: Vec<Level> = runs.iter().map(|run| level(run, &reference)).collect();
+    let mut exact = ready.problem.exact();
+    let levels: Vec<Level> = runs.iter().map(|run| level(run, &reference, exact.as_mut())).collect();
     let orders = Orders::new(&levels);
     let extent = reference.trajectory.positions().iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let warnings = warnings(&levels, &orders, extent, scheme.order);
@@ -94,20 +96,36 @@ fn impulse(run: &Run) -> f64 {
     impacts + run.trajectory.contacts.iter().map(|c| c.impulse).sum::<f64>()
 }
 
-fn level(run: &Run, reference: &Run) -> Level {
+fn level(run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {
     let apart = distance(&run.trajectory, &reference.trajectory);
+    let position = match exact {
+        Some(exact) => against(run, exact),
+        None => apart.position,
+    };
     let (a, b) = (&run.trajectory.impacts, &reference.trajectory.impacts);
     // Impacts near an accumulation differ in number from step to step: compare those both have, while they match.
     let common = a.iter().zip(b.iter()).take_while(|(x, y)| x.constraints == y.constraints).take(10);
     let times = common.map(|(x, y)| (x.t - y.t).abs()).reduce(f64::max);
     Level {
         step: run.step,
-        position: apart.position,
+        position,
         velocity: apart.velocity,
         times,
         impulse: (impulse(run) - impulse(reference)).abs(),
         impacts: a.len(),
     }
+}
+
+/// The largest distance from the exact motion at any stored instant.
+fn against(run: &Run, exact: &mut Exact) -> f64 {
+    let t = &run.trajectory;
+    let mut worst: f64 = 0.0;
+    for k in 0..t.len() {
+        for (x, y) in t.q(k).iter().zip(exact.at(t.t[k])) {
+            worst = worst.max((x - y).abs());
+        }
+    }
+    worst
 }
 
 /// Fitted orders of the four errors.
@@ -120,7 +138,11 @@ struct Orders {
 
 impl Orders {
     fn new(levels: &[Level]) -> Self {
-        let of = |error: &dyn Fn(&Level) -> f64| fit(&levels.iter().map(|l| (l.step, error(l))).collect::<Vec<_>>());
+        // Errors at the level of rounding have no order.
+        let of = |error: &dyn Fn(&Level) -> f64| {
+            let points = levels.iter().map(|l| (l.step, error(l))).filter(|(_, e)| *e > 1e-12);
+            fit(&points.collect::<Vec<_>>())
+        };
         Orders {
             position: of(&|l| l.position),
             velocity: of(&|l| l.velocity),
@@ -186,8 +208,9 @@ fn print(
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = ready.problem.model();
+    let truth = if model.exact.is_some() { "positions against the exact motion, the rest" } else { "errors" };
     out!(
-        "{bold}{}{bold:#}\n{dim}{scheme}, errors against its run with h = {}{dim:#}\n\n",
+        "{bold}{}{bold:#}\n{dim}{scheme}, {truth} against its run with h = {}{dim:#}\n\n",
         tame(&model.title),
         number(reference.step, 4)
     );

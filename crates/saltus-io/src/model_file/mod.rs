@@ -190,6 +190,7 @@ impl Reader<'_> {
                 "constraint",
                 "impact",
                 "run",
+                "exact",
             ],
         )?;
         for (key, value) in tree::entries(root) {
@@ -203,6 +204,7 @@ impl Reader<'_> {
                 "dynamics" => self.dynamics(key, value)?,
                 "constraint" => self.constraints(value)?,
                 "impact" => self.impact(value)?,
+                "exact" => self.description.exact = self.by_coordinate(value, "[exact]", "y = \"1 - t\"")?,
                 _ => self.run(value)?,
             }
         }
@@ -295,14 +297,21 @@ impl Reader<'_> {
             d.potential = Some(tree::text(self.text, potential, "the potential energy")?);
         }
         if let Some(force) = get(table, "force") {
-            for (key, value) in tree::entries(tree::table(force, "[dynamics.force]", "y = \"-c*y'\"")?) {
-                let (range, value) = self.ranged(value, "a force")?;
-                let Name { text, span } = tree::name(key);
-                let target = Text { span: tree::inside(self.text, &text, span), text };
-                self.description.forces.push(ForceText { target, range, value });
-            }
+            self.description.forces = self.by_coordinate(force, "[dynamics.force]", "y = \"-c*y'\"")?;
         }
         Ok(())
+    }
+
+    /// Expressions, each for a coordinate: `y`, `"x[n]"`, or a family with its range.
+    fn by_coordinate(&self, value: &Value, section: &str, example: &str) -> Result<Vec<ForceText>, Failure> {
+        let mut texts = Vec::new();
+        for (key, value) in tree::entries(tree::table(value, section, example)?) {
+            let (range, value) = self.ranged(value, "an entry")?;
+            let Name { text, span } = tree::name(key);
+            let target = Text { span: tree::inside(self.text, &text, span), text };
+            texts.push(ForceText { target, range, value });
+        }
+        Ok(texts)
     }
 
     fn constraints(&mut self, value: &Value) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ mod curved;
 mod many;
 mod mass;
 mod moving;
+mod schemes;
 mod wedge;
 
 use saltus::{Run, RunOptions, Side, run};

@@ -1,5 +1,6 @@
 //! How far apart two motions are.
 
+use crate::trajectory::Cursor;
 use crate::{Side, Trajectory};
 
 /// The distance between two motions.
@@ -30,27 +31,42 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
     let mut result = Distance::default();
     let (Some(&end_a), Some(&end_b)) = (a.t.last(), b.t.last()) else { return result };
     let end = end_a.min(end_b);
-    let mut times: Vec<f64> = a.t.iter().chain(&b.t).copied().filter(|&t| t <= end).collect();
-    times.sort_by(f64::total_cmp);
-    times.dedup();
-    let mut area = vec![0.0; a.dimension()];
-    let mut before: Option<(f64, Vec<f64>)> = None;
-    for &t in &times {
-        let (Some((qa, va)), Some((qb, vb))) = (a.at(t, Side::Left), b.at(t, Side::Left)) else { continue };
-        for (x, y) in qa.iter().zip(&qb) {
-            let apart = (x - y).abs();
+    let d = a.dimension();
+    let buffer = || vec![0.0; d];
+    let (mut qa, mut va, mut qb, mut vb) = (buffer(), buffer(), buffer(), buffer());
+    let (mut area, mut start, mut before) = (buffer(), buffer(), f64::NAN);
+    let (mut cursor_a, mut cursor_b) = (Cursor::new(a), Cursor::new(b));
+    let (mut i, mut j) = (0, 0);
+    // The stored instants of both, in order, each once.
+    while i < a.len() || j < b.len() {
+        let t = match (a.t.get(i), b.t.get(j)) {
+            (Some(&x), Some(&y)) => x.min(y),
+            (Some(&x), None) => x,
+            (None, Some(&y)) => y,
+            (None, None) => break,
+        };
+        i += usize::from(a.t.get(i) == Some(&t));
+        j += usize::from(b.t.get(j) == Some(&t));
+        if t > end {
+            break;
+        }
+        cursor_a.read(t, Side::Left, &mut qa, &mut va);
+        cursor_b.read(t, Side::Left, &mut qb, &mut vb);
+        for k in 0..d {
+            let apart = (qa[k] - qb[k]).abs();
             if !(apart <= result.position) {
                 (result.position, result.at) = (apart, t);
             }
-        }
-        let left: Vec<f64> = va.iter().zip(&vb).map(|(x, y)| (x - y).abs()).collect();
-        if let Some((t0, start)) = &before {
-            for i in 0..area.len() {
-                area[i] += 0.5 * (t - t0) * (start[i] + left[i]);
+            if before.is_finite() {
+                area[k] += 0.5 * (t - before) * (start[k] + (va[k] - vb[k]).abs());
             }
         }
-        let (Some((_, va)), Some((_, vb))) = (a.at(t, Side::Right), b.at(t, Side::Right)) else { continue };
-        before = Some((t, va.iter().zip(&vb).map(|(x, y)| (x - y).abs()).collect()));
+        cursor_a.read(t, Side::Right, &mut qa, &mut va);
+        cursor_b.read(t, Side::Right, &mut qb, &mut vb);
+        for k in 0..d {
+            start[k] = (va[k] - vb[k]).abs();
+        }
+        before = t;
     }
     result.velocity = area.into_iter().fold(0.0, f64::max);
     result

@@ -54,7 +54,8 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     b.check_definitions()?;
     let (mass, mut force, kinetic) = b.inertia()?;
     let potential = b.potential(&mut force)?;
-    b.forces(&mut force)?;
+    b.spread(&text.forces, &mut |b, k, value| force[k] = b.graph.add(force[k], value))?;
+    let exact = b.exact()?;
     let constraints = b.constraints()?;
     let settings = b.settings()?;
     let warnings = b.warnings(&constraints);
@@ -78,6 +79,7 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
         graph: b.graph,
         inputs: text.inputs.iter().map(|(_, table)| table.clone()).collect(),
         settings,
+        exact,
         conservative,
         warnings,
         places: b.places,
@@ -405,15 +407,20 @@ impl Build<'_> {
         Ok(Some(potential))
     }
 
-    fn forces(&mut self, force: &mut [NodeId]) -> Result<(), SetupError> {
-        for f in &self.text.forces {
+    /// Lowers texts that belong to coordinates, families spread out, and hands each value on with its coordinate.
+    fn spread(
+        &mut self,
+        texts: &[ForceText],
+        take: &mut dyn FnMut(&mut Self, usize, NodeId),
+    ) -> Result<(), SetupError> {
+        for f in texts {
             let family = self.optional_family(&f.range)?;
             let mut target = parse_target_at(&f.target.text, f.target.span.start).map_err(|e| whole(e, &f.target))?;
             if !is_literal(&f.target) {
                 target.cover(&f.target.span);
             }
             let ExprKind::Name { name, index, .. } = &target.kind else {
-                return Err(SetupError::new("a force acts on a coordinate").at(target.span, "not a coordinate"));
+                return Err(SetupError::new("a coordinate is needed here").at(target.span, "not a coordinate"));
             };
             let Some(Meaning::Coordinate { first, family: of }) = self.names.get(name) else {
                 let known = self.text.coordinates.iter().map(|c| c.name.text.as_str());
@@ -422,7 +429,7 @@ impl Build<'_> {
                     None => format!("the coordinates are: `{}`", known.take(12).collect::<Vec<_>>().join("`, `")),
                 };
                 return Err(SetupError::new(format!("`{name}` is not a coordinate"))
-                    .at(target.span.clone(), "forces act on coordinates")
+                    .at(target.span.clone(), "must be a coordinate")
                     .help(help));
             };
             let (first, of) = (*first, of.clone());
@@ -454,10 +461,32 @@ impl Build<'_> {
                     None => 0,
                 };
                 let value = self.lower(&f.value, &locals)?;
-                force[first + offset] = self.graph.add(force[first + offset], value);
+                take(self, first + offset, value);
             }
         }
         Ok(())
+    }
+
+    /// The exact motion: functions of time and parameters alone, for every coordinate or for none.
+    fn exact(&mut self) -> Result<Option<Vec<NodeId>>, SetupError> {
+        let texts = &self.text.exact;
+        let Some(first) = texts.first() else { return Ok(None) };
+        let mut known: Vec<Option<NodeId>> = vec![None; self.names.q.len()];
+        self.spread(texts, &mut |_, k, value| known[k] = Some(value))?;
+        if let Some(k) = known.iter().position(Option::is_none) {
+            return Err(SetupError::new(format!("the exact motion of `{}` is not given", self.coordinates[k]))
+                .at(first.target.span.clone(), "others are")
+                .help("give it for every coordinate, or leave [exact] out"));
+        }
+        let known: Vec<NodeId> = known.into_iter().flatten().collect();
+        let moving: Vec<NodeId> = self.names.q.iter().chain(&self.names.v).copied().collect();
+        for (text, &node) in texts.iter().zip(&known) {
+            if self.graph.depends_on_any(node, &moving) {
+                return Err(SetupError::new("an exact motion is a function of time and parameters alone")
+                    .at(text.value.span.clone(), "a coordinate is used here"));
+            }
+        }
+        Ok(Some(known))
     }
 
     fn constraints(&mut self) -> Result<Vec<Constraint>, SetupError> {

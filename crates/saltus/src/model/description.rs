@@ -123,6 +123,8 @@ pub struct Description {
     pub constraints: Vec<ConstraintText>,
     /// The restitution of the constraints that have none of their own.
     pub restitution: Option<Text>,
+    /// The exact motion, where it is known: positions as functions of time.
+    pub exact: Vec<ForceText>,
     /// Further numbers made of parameters, with the names under which [`Model::settings`] gives them: a run's step
     /// and end, say.
     pub settings: Vec<(String, Text)>,

@@ -61,6 +61,8 @@ pub struct Model {
     pub kinetic: NodeId,
     /// The potential energy, if the text gives one.
     pub potential: Option<NodeId>,
+    /// The exact position as a function of time, one node a coordinate, where the text gives it for all of them.
+    pub exact: Option<Vec<NodeId>>,
     /// Sampled functions of time.
     pub inputs: Vec<std::sync::Arc<Table>>,
     /// Further numbers made of parameters, and where they are written.

@@ -103,6 +103,13 @@ impl Problem {
         self.groups.iter().map(|g| (g.restitution, Gaps::new(&g.code))).collect()
     }
 
+    /// An evaluator of the exact motion, where the model gives one.
+    pub fn exact(&self) -> Option<Exact> {
+        let nodes = self.model.exact.as_ref()?;
+        let code = Arc::new(Blocks::compile(&self.model.graph, &[self.model.t], &[nodes]).ok()?);
+        Some(Exact { evaluator: Evaluator::new(&code), position: code.buffer(0) })
+    }
+
     /// An evaluator of the energies.
     pub fn energy(&self) -> Energy {
         Energy { evaluator: Evaluator::new(&self.energy), buffer: self.energy.buffer(0) }
@@ -119,6 +126,22 @@ fn energy_of_motion(model: &mut Model) -> saltus_expr::NodeId {
         energy = model.graph.add(energy, term);
     }
     energy
+}
+
+/// Evaluates the exact motion of a model that has one.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    evaluator: Evaluator,
+    position: Vec<f64>,
+}
+
+impl Exact {
+    /// The exact position at a time.
+    pub fn at(&mut self, t: f64) -> &[f64] {
+        self.evaluator.run(t, &[]);
+        self.evaluator.write(0, &mut self.position);
+        &self.position
+    }
 }
 
 /// Evaluates kinetic and potential energy.

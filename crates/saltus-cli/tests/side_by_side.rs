@@ -1,0 +1,124 @@
+//! `compare`, `converge` and `schemes` as a person uses them.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::process::Output;
+
+fn saltus(args: &[&str]) -> Output {
+    Command::cargo_bin("saltus").expect("built").args(args).output().expect("ran")
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = saltus(args);
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn figure_6_of_the_survey_falls_out() {
+    // The force-free ball with e = 0.3: the position scheme lags by 2eh after the impact, Mabrouk's by its phase.
+    let both = json(&["compare", "ball", "--schemes", "paoli-schatzman,mabrouk", "--steps", "0.03", "--json"]);
+    let last = |k: usize| both["schemes"][k]["final"]["q"][0].as_f64().expect("a number");
+    let (e, h, t) = (0.3, 0.03, 3.0);
+    assert!((last(0) - e * (t - 1.0 - 2.0 * h)).abs() < 1e-12);
+    let p = (1.0f64 / h).ceil();
+    assert!((last(1) - (1.0 - p * h + (100.0 - p) * e * h)).abs() < 1e-12);
+}
+
+#[test]
+fn schemes_that_agree_are_said_to_agree() {
+    for model in ["pounding", "oscillator", "rod"] {
+        let all = json(&[
+            "compare",
+            model,
+            "--json",
+            "--end",
+            "1.0",
+            "--schemes",
+            "paoli-schatzman,mabrouk,moreau-midpoint,moreau-jean",
+        ]);
+        assert_eq!(all["agree"].as_array().map(Vec::len), Some(1), "{model}: {}", all["verdict"]);
+        assert!(all["verdict"][0].as_str().expect("words").starts_with("all agree"));
+        assert_eq!(all["distances"].as_array().map(Vec::len), Some(6));
+    }
+}
+
+#[test]
+fn schemes_that_differ_are_told_apart() {
+    // Two balls in a row meet a wall 0.3 steps apart, e = 1: the position scheme gains energy, the velocity schemes do not.
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("pair.toml");
+    let text = "[coordinates]\na = { position = -2.0003, velocity = 1 }\nb = { position = -1.0, velocity = 1 }\n[dynamics]\n\
+                kinetic = \"a'^2/2 + b'^2/2\"\n[[constraint]]\nname = \"pair\"\ngap = \"b - a - 1\"\n[[constraint]]\nname = \"wall\"\n\
+                gap = \"-b\"\n[impact]\nrestitution = 1\n[run]\nstep = 1e-3\nend = 2\n";
+    std::fs::write(&path, text).expect("written");
+    let three = json(&["compare", path.to_str().expect("UTF-8"), "--steps", "1e-3,0.9e-3", "--json"]);
+    let gained = |k: usize| three["schemes"][k]["energy_gained_at_an_impact"].as_f64().expect("a number");
+    assert!(gained(0) > 0.05 && gained(1) < 1e-9 && gained(2) < 1e-9, "{three}");
+    // The two that do not fit (e > 0, no stiffness) are named, and the rest still compared.
+    assert_eq!(three["refused"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn orders_are_measured_and_chaos_is_not_called_convergence() {
+    let ball = json(&["converge", "ball-gravity", "--set", "e=0.5", "--step", "0.01", "--end", "1.2", "--json"]);
+    let order = ball["orders"]["position"]["order"].as_f64().expect("an order");
+    assert!((0.8..=1.2).contains(&order), "{order}");
+    assert_eq!(ball["levels"].as_array().map(Vec::len), Some(5));
+    // x'' + x = cos(2.8 t), x ≤ 0, r = 0.8 is chaotic: after a hundred periods nothing is left to converge.
+    let chaos =
+        ["--set", "c=0", "--set", "w=2.8", "--set", "s=0", "--end", "300", "--step", "0.01", "--levels", "3", "--json"];
+    let mut args = vec!["converge", "oscillator"];
+    args.extend(chaos);
+    let chaos = json(&args);
+    assert!(chaos["warnings"][0].as_str().expect("a warning").contains("no convergence"), "{chaos}");
+}
+
+#[test]
+fn wrong_calls_are_answered() {
+    for (args, pieces) in [
+        (&["compare", "ball", "--schemes", "mabrook"][..], &["no scheme `mabrook`", "`mabrouk`"][..]),
+        (&["compare", "ball", "--schemes", "mabrouk,mabrouk"], &["named twice"]),
+        (&["compare", "ball", "--steps", "0"], &["positive"]),
+        (&["compare", "ball", "--schemes", "bernicot-lefebvre"], &["e = 0", "paoli-schatzman"]),
+        (&["run", "ball", "--scheme", "penalty"], &["needs the stiffness", "--stiffness"]),
+        (
+            &["run", "ball", "--scheme", "penalty", "--stiffness", "1e9"],
+            &["too large for the stiffness", "step of at most"],
+        ),
+        (&["run", "ball", "--scheme", "moreau-jean", "--theta", "2"], &["between 0 and 1"]),
+        (&["converge", "ball", "--ratio", "1"], &["greater than 1"]),
+        (&["run", "ball", "--step", "2*"], &["in an option"]),
+    ] {
+        let output = saltus(args);
+        let shown = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        assert!(!output.status.success() && pieces.iter().all(|p| shown.contains(p)), "{args:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_diverging_run_does_not_take_the_others_with_it() {
+    // The spring is too stiff for an explicit step; Moreau–Jean with θ = 1/2 bears it.
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("stiff.toml");
+    std::fs::write(
+        &path,
+        "[coordinates]\nx = { position = 1 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"1e8*x^2/2\"\n[[constraint]]\ngap = \"x + 2\"\n\
+         [impact]\nrestitution = 1\n[run]\nstep = 1e-3\nend = 0.5\n",
+    )
+    .expect("written");
+    let names = "paoli-schatzman,moreau-jean";
+    let both = json(&["compare", path.to_str().expect("UTF-8"), "--schemes", names, "--steps", "1e-3", "--json"]);
+    let finished: Vec<_> = both["schemes"].as_array().expect("a list").iter().map(|s| s["scheme"].clone()).collect();
+    assert!(finished.contains(&Value::from("moreau-jean")), "{both}");
+}
+
+#[test]
+fn the_list_of_schemes_says_what_is_proved() {
+    let text = String::from_utf8(saltus(&["schemes"]).stdout).expect("UTF-8");
+    for name in
+        ["paoli-schatzman", "mabrouk", "moreau-midpoint", "moreau-jean", "bernicot-lefebvre", "penalty", "proved"]
+    {
+        assert!(text.contains(name), "{name}");
+    }
+}
