@@ -319,6 +319,29 @@ fn impacts_within_a_step_of_each_other_are_judged_by_what_comes_out() {
 }
 
 #[test]
+fn different_restitutions_at_one_impact_follow_the_law_at_velocity_level() {
+    // 0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 with e = 0.2 and 0.9, worked out by hand for gaps y ± x/3.
+    let corner = problem(
+        Builder::new("corner")
+            .coordinate("x", "0", "0")
+            .coordinate("y", "1", "-1")
+            .kinetic("(x'^2 + y'^2)/2")
+            .constraint_with("a", "y + x/3", "0.2")
+            .constraint_with("b", "y - x/3", "0.9"),
+    );
+    let velocity = SCHEMES.iter().filter(|s| s.level == "velocity");
+    for scheme in velocity {
+        let run = run(&corner, &RunOptions { scheme, ..RunOptions::new(0.997e-3, 2.0) }, &mut |_| true).expect("runs");
+        let v = last(&run).1;
+        let (a, b) = (v[1] + v[0] / 3.0 - 0.2, v[1] - v[0] / 3.0 - 0.9);
+        // P = 1/2 (v⁺ − v⁻) resolved along the two gradients.
+        let (pa, pb) = (0.5 * (v[1] + 1.0 + 3.0 * v[0]), 0.5 * (v[1] + 1.0 - 3.0 * v[0]));
+        assert!(a > -1e-9 && b > -1e-9 && pa > -1e-9 && pb > -1e-9, "{} {v:?}", scheme.name);
+        assert!((a * pa).abs() < 1e-9 && (b * pb).abs() < 1e-9, "{} {v:?}", scheme.name);
+    }
+}
+
+#[test]
 fn hard_forces_are_solved_for() {
     // Regularised friction brings a block to rest. With sign() no velocity satisfies the equation when it stops: said so.
     let block = |f: &str| problem(Builder::new("block").coordinate("x", "0", "1").kinetic("x'^2/2").force("x", f));

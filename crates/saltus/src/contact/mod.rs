@@ -1,4 +1,4 @@
-//! Physics on top of [`crate::project`]: tangent and normal cones, the impact law, kinetic angles.
+//! Physics on top of [`crate::project`]: the impact law, kinetic angles.
 
 mod angle;
 mod impact;
