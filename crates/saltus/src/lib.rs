@@ -24,6 +24,7 @@
 //! # Ok::<(), saltus::SetupError>(())
 //! ```
 
+mod advice;
 pub mod analysis;
 pub mod contact;
 mod error;

@@ -1,5 +1,7 @@
 //! The run loop: one scheme, one problem, one trajectory with its audit.
 
+use crate::advice::advice;
+use crate::linalg::max_abs;
 use crate::scheme::{self, Node, Scheme, Settings};
 use crate::trajectory::Trajectory;
 use crate::watch::Watch;
@@ -136,12 +138,13 @@ pub fn run(
         let mut outside = false;
         if outcome.is_ok() {
             gaps.evaluate(node.t, &node.q);
+            let scale = max_abs(&node.q).max(1.0);
             for (a, &f) in gaps.values.iter().enumerate() {
                 if f < -audit.max_violation {
                     audit.max_violation = -f;
                     audit.worst = Some((a, node.t));
                 }
-                outside |= f < -1e-12;
+                outside |= f < -1e-12 * scale;
                 if !f.is_finite() {
                     outcome = Err(Reason::Gap { constraint: problem.model().constraints[a].name.clone() });
                 }
@@ -176,9 +179,11 @@ pub fn run(
         audit.contact_steps += u64::from(node.contact);
         let jumps = watch.note(&node, &mut trajectory.impacts, &mut trajectory.contacts);
         if node.contact && !jumps {
-            // A lasting contact: its reaction is a density, and the velocity has no jump worth the name.
+            // A lasting contact: its reaction is a density, and the velocity has no jump worth the name. It is the mean of
+            // the steps that meet here, or the node's own where a scheme has its velocities at the nodes.
+            let share = if options.scheme.staggered { 0.5 } else { 1.0 };
             for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
-                *left = 0.5 * (*left + right);
+                *left += share * (right - *left);
             }
         }
         if jumps {
@@ -195,7 +200,10 @@ pub fn run(
     }
     audit.landings = watch.landings;
     close_audit(problem, &trajectory, &mut audit);
-    Ok(Run { trajectory, audit, status, steps: done, step, warnings })
+    let mut run = Run { trajectory, audit, status, steps: done, step, warnings };
+    let advice = advice(problem, options, &run);
+    run.warnings.extend(advice);
+    Ok(run)
 }
 
 fn close_audit(problem: &Problem, trajectory: &Trajectory, audit: &mut Audit) {

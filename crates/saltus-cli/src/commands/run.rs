@@ -6,7 +6,7 @@ use crate::setup::{ModelArgs, Refusal};
 use crate::text::{count, duration, grouped, number, out, tame};
 use anstyle::{AnsiColor, Style};
 use saltus::scheme;
-use saltus::{Outside, Problem, Run, RunOptions, SetupError, Status};
+use saltus::{Problem, Run, RunOptions, SetupError, Status};
 use saltus_io::output::{self, Record, Summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,8 +65,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let run = saltus::run(problem, &options, &mut |p| bar.report(p));
     let wall_s = started.elapsed().as_secs_f64();
     bar.finish();
-    let mut run = run?;
-    run.warnings.extend(warnings(problem, &options, &run));
+    let run = run?;
     let summary = Summary::new(file, problem, &options, &run, wall_s);
     // Files first: whatever happens to the terminal, they are there.
     let mut unwritten = None;
@@ -98,65 +97,6 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         Status::Interrupted { .. } => ExitCode::from(130),
         Status::Failed(_) => ExitCode::FAILURE,
     })
-}
-
-/// What the person should know about this run.
-fn warnings(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<String> {
-    let model = problem.model();
-    let mut warnings = model.warnings.clone();
-    for table in &model.inputs {
-        let (from, to) = table.range();
-        let of_time = model.graph.table_arguments(table).contains(&model.t);
-        if of_time && (from > 0.0 || to < options.end) {
-            let beyond = match table.outside() {
-                Outside::Hold => "its end values are held outside",
-                Outside::Zero => "it is zero outside",
-            };
-            warnings.push(format!("the input `{}` has data from t = {from} to {to} only; {beyond}", table.name()));
-        }
-    }
-    if !(run.audit.energy_start.is_finite() && run.audit.energy_end.is_finite()) {
-        warnings.push("the energy is not a finite number: an energy of this model leaves its domain".into());
-    }
-    let fastest = run.trajectory.impacts.iter().map(|i| i.speed).fold(0.0, f64::max);
-    let off = run.trajectory.impacts.iter().find(|i| !(i.law_residual * i.speed <= 0.05 * fastest));
-    if let Some(impact) = off {
-        let e = |a: &usize| model.constraints[*a].restitution;
-        let mixed = model.constraints.iter().any(|c| c.restitution != e(&impact.constraints[0]));
-        warnings.push(format!(
-            "at t = {} the velocities after the impact are {} % of the run's fastest impact away from the law: {}",
-            number(impact.t, 6),
-            number(100.0 * impact.law_residual * impact.speed / fastest, 2),
-            match mixed {
-                true =>
-                    "either the step is coarse, or constraints with different restitutions act at once, where this \
-                         scheme does not follow the law",
-                false => "the step is coarse for what happens there",
-            }
-        ));
-    }
-    let grown = run.trajectory.impacts.iter().filter(|i| {
-        let walls_move = i.constraints.iter().any(|&a| model.graph.depends_on(model.constraints[a].gap, model.t));
-        !walls_move && i.energy_change > 0.01 * 0.5 * i.speed * i.speed
-    });
-    let grown = grown.count();
-    if grown > 0 {
-        warnings.push(format!(
-            "kinetic energy grew by more than 1 % at {}: try a smaller step",
-            count(grown as u64, "impact")
-        ));
-    }
-    let still = !model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
-    let (start, end) = (run.audit.energy_start, run.audit.energy_end);
-    let scale = start.abs().max(end.abs()).max(0.5 * fastest * fastest);
-    if model.conservative && still && !(end - start <= 0.01 * scale) {
-        warnings.push(format!(
-            "the energy grew from {} to {} though nothing feeds it: do not trust this run; try a smaller step",
-            number(start, 4),
-            number(end, 4)
-        ));
-    }
-    warnings
 }
 
 /// How many impacts and contacts the summary shows.

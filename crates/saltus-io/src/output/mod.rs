@@ -68,17 +68,16 @@ fn aside(
             return Err(std::io::ErrorKind::IsADirectory.into());
         }
         let dir = path.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".saltus-").suffix(".tmp").tempfile_in(dir)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".saltus-").suffix(".tmp");
+        // Temporary files are private to their owner; results are ordinary files, as the umask has them.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(dir)?;
         let mut buffered = BufWriter::with_capacity(1 << 16, file.as_file_mut());
         write(&mut buffered)?;
         buffered.flush()?;
         drop(buffered);
-        // Temporary files are private to their owner; results are ordinary files.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        }
         Ok(file)
     };
     match attempt() {

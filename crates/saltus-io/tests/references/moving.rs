@@ -125,6 +125,5 @@ fn p03_periodic_orbit_on_the_vibrating_table() {
         let late = (last - 4..=last).map(|k| (run.trajectory.impacts.get(k).v_after[0] - takeoff).abs());
         late.fold(0.0, f64::max)
     });
-    println!("P03 takeoff velocity on the orbit: errors {errors:?}");
-    assert!(errors[2] < 1e-3 && errors[0] > 10.0 * errors[2], "{errors:?}");
+    first_order("P03 takeoff velocity on the orbit", errors);
 }

@@ -104,6 +104,7 @@ mod tests {
         fn moving_walls_and_several_restitutions(
             d in 1usize..4, m in 1usize..5,
             seed in prop::collection::vec(-1.0f64..1.0, 12 + 3 + 4 + 3),
+            restitution in prop::collection::vec(0.0f64..=1.0, 4),
         ) {
             // Independent gradients (no more than d) so that any wall speeds are compatible.
             let m = m.min(d);
@@ -113,7 +114,7 @@ mod tests {
             let metric = Metric::diagonal(d);
             let frame = &seed[19..19 + d];
             let walls: Vec<f64> = (0..m).map(|a| seed[15 + a]).collect();
-            let e: Vec<f64> = (0..m).map(|a| seed[15 + a].abs()).collect();
+            let e: Vec<f64> = restitution[..m].to_vec();
             let v_before = &seed[12..12 + d];
             let mut law = ImpactLaw::new(d, m);
             let mut v = v_before.to_vec();

@@ -1,0 +1,178 @@
+//! Back into K: the nearest point of the set of the scheme, in the metric of the step.
+
+use super::{MAX_ITERATIONS, PaoliSchatzman};
+use crate::Reason;
+use crate::linalg::{add, each, max_abs};
+use crate::project::ProjectionError;
+
+/// What to evaluate of the constraints.
+#[derive(Clone, Copy)]
+enum Look {
+    Values,
+    Gradients,
+    Curvature,
+}
+
+impl PaoliSchatzman<'_> {
+    /// Evaluates the constraints c = (1+e) f(t̄, (x + e qⁿ⁻¹)/(1+e)), whose gradient in x is ∇f, and what `what` asks for.
+    fn look(&mut self, what: Look) {
+        let t = self.t();
+        for group in &mut self.groups {
+            let (e, share, lead) = if self.averaging { (group.e, group.share, group.lead) } else { (0.0, 1.0, self.h) };
+            let (z, x, before) = (&mut group.z, &self.x, &self.q_before);
+            each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
+            let t = t + lead;
+            match what {
+                Look::Values => group.gaps.evaluate(t, &group.z),
+                Look::Gradients => group.gaps.linearise(t, &group.z),
+                Look::Curvature => group.gaps.second_order(t, &group.z),
+            }
+            let (slack, f) = (&mut self.slack[group.first..], &group.gaps.values);
+            each(f.len(), |a| slack[a] = (1.0 + e) * f[a]);
+            if !matches!(what, Look::Values) {
+                let values = &group.gaps.gradients.values;
+                self.rows.values[group.entries..group.entries + values.len()].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// Whether the free motion leaves K.
+    pub(super) fn leaves(&mut self) -> Result<bool, Reason> {
+        self.look(Look::Values);
+        let mut leaves = false;
+        for a in 0..self.slack.len() {
+            if !self.slack[a].is_finite() {
+                return Err(Reason::Gap { constraint: self.constraint(a) });
+            }
+            leaves |= self.slack[a] < 0.0;
+        }
+        Ok(leaves)
+    }
+
+    /// Gaps and gradients must be numbers where they are used.
+    fn check_gaps(&self) -> Result<(), Reason> {
+        let bad = |a: &usize| !self.slack[*a].is_finite() || self.rows.row(*a).1.iter().any(|v| !v.is_finite());
+        match (0..self.slack.len()).find(bad) {
+            Some(a) => Err(Reason::Gap { constraint: self.constraint(a) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the free first step leaves K through a constraint that is open at the start.
+    pub(super) fn is_hit(&mut self) -> bool {
+        let mut at_start = self.problem.gaps();
+        at_start.linearise(0.0, &self.q);
+        (0..self.slack.len()).any(|a| {
+            let alpha = self.order[a];
+            self.slack[a] < 0.0 && at_start.values[alpha] > at_start.rounding(alpha, &self.q)
+        })
+    }
+
+    /// Brings x back: the nearest point of the set of the scheme, in the metric of the step.
+    pub(super) fn project(&mut self) -> Result<(), Reason> {
+        let linear = self.is_explicit() || self.dynamics.code.damping_linear;
+        if self.affine && linear {
+            self.look(Look::Gradients);
+            self.check_gaps()?;
+            self.p.fill(0.0);
+            let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
+            let projected = self.kernel.project(metric, &self.rows, &self.slack, &mut self.p);
+            projected.map_err(|e| self.refused(e))?;
+            add(&mut self.kick, 1.0, &self.p);
+            self.multipliers.copy_from_slice(self.kernel.multipliers());
+            self.place();
+            return Ok(());
+        }
+        // Curved sets are approached from the previous position: the nearest point "in a neighbourhood of qⁿ" [V] (3.2).
+        // If the tangent planes there leave no room, the free position is a better place to start.
+        if !self.affine {
+            for (kick, advance) in self.kick.iter_mut().zip(&self.advance) {
+                *kick = -advance;
+            }
+            match self.sequence() {
+                Err(Reason::Incompatible { .. } | Reason::NearestPoint { .. }) => {}
+                done => return done,
+            }
+        }
+        self.kick.copy_from_slice(&self.free);
+        self.sequence()
+    }
+
+    /// Sequential quadratic programming with the exact second derivatives; quadratic convergence.
+    fn sequence(&mut self) -> Result<(), Reason> {
+        self.multipliers.fill(0.0);
+        let mut last = f64::INFINITY;
+        for iteration in 0..MAX_ITERATIONS {
+            self.place();
+            self.look(if self.affine { Look::Gradients } else { Look::Curvature });
+            self.check_gaps()?;
+            if self.is_explicit() {
+                for i in 0..self.q.len() {
+                    self.p[i] = self.kick[i] - self.free[i];
+                }
+                self.mass.apply(&self.p, &mut self.residual);
+            } else {
+                self.force_residual(false)?;
+            }
+            let bent = self.set_curved();
+            let metric = match (bent, self.is_explicit()) {
+                (true, _) => &self.curved,
+                (false, true) => &self.mass,
+                (false, false) => &self.implicit,
+            };
+            self.p.copy_from_slice(&self.residual);
+            metric.solve(&mut self.p);
+            self.p.iter_mut().for_each(|p| *p = -*p);
+            let projected = self.kernel.project(metric, &self.rows, &self.slack, &mut self.p);
+            projected.map_err(|e| self.refused(e))?;
+            self.multipliers.copy_from_slice(self.kernel.multipliers());
+            let size = max_abs(&self.p);
+            // Late and not contracting: the quadratic model overshoots, go half the way.
+            let share = if iteration > 6 && size > 0.7 * last { 0.5 } else { 1.0 };
+            add(&mut self.kick, share, &self.p);
+            let done = size <= self.tolerance() || (iteration > 1 && self.is_stuck(size, last));
+            last = size;
+            if done {
+                self.place();
+                return Ok(());
+            }
+            if !size.is_finite() {
+                return Err(self.not_finite().unwrap_or(Reason::Force { iterations: iteration }));
+            }
+        }
+        let worst = (0..self.slack.len()).min_by(|&a, &b| self.slack[a].total_cmp(&self.slack[b])).unwrap_or(0);
+        Err(Reason::NearestPoint { constraint: self.constraint(worst), iterations: MAX_ITERATIONS })
+    }
+
+    /// The metric of the step − Σ μ ∂²c; false if there is no curvature or it is not positive definite (then the
+    /// plain metric still converges, only linearly).
+    fn set_curved(&mut self) -> bool {
+        if self.affine || self.multipliers.iter().all(|&m| m == 0.0) {
+            return false;
+        }
+        let d = self.q.len();
+        let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
+        let entries = &mut self.entries[..d * d];
+        metric.write_full(entries);
+        for group in &self.groups {
+            let share = if self.averaging { group.share } else { 1.0 };
+            for (&(a, i, j), second) in group.gaps.code.second.iter().zip(&group.gaps.hessians) {
+                let term = share * self.multipliers[group.first + a] * second;
+                entries[i * d + j] -= term;
+                if i != j {
+                    entries[j * d + i] -= term;
+                }
+            }
+        }
+        self.curved.set(entries).is_ok()
+    }
+
+    fn refused(&self, error: ProjectionError) -> Reason {
+        match error {
+            ProjectionError::Empty { constraint } => Reason::Incompatible { constraint: self.constraint(constraint) },
+            ProjectionError::Stalled { constraint } => {
+                Reason::NearestPoint { constraint: self.constraint(constraint), iterations: 0 }
+            }
+        }
+    }
+}
