@@ -1,7 +1,7 @@
 //! The options that `run`, `compare` and `converge` share: which model, with which parameters, how finely.
 
 use crate::{diagnose, locate};
-use saltus::scheme::{Forcing, Scheme, Settings};
+use saltus::scheme::{self, Forcing, Scheme, Settings};
 use saltus::{Problem, RunOptions, SetupError};
 use saltus_io::{FileError, ModelFile, RunDefaults};
 use std::process::ExitCode;
@@ -29,6 +29,10 @@ pub struct ModelArgs {
     /// The stiffness of the obstacles for penalty
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub stiffness: Option<String>,
+    /// For penalty, instead of a stiffness: the deepest penetration wanted. The stiffness follows from the impacts of a run
+    /// with mabrouk
+    #[arg(long, value_name = "DEPTH", conflicts_with = "stiffness")]
+    pub penetration: Option<f64>,
     /// Print one JSON object instead of a text
     #[arg(long)]
     pub json: bool,
@@ -40,6 +44,7 @@ pub struct Ready {
     pub overrides: Vec<(String, String)>,
     pub problem: Problem,
     pub defaults: RunDefaults,
+    penetration: Option<f64>,
 }
 
 /// Anything that keeps a command from starting.
@@ -87,7 +92,10 @@ impl ModelArgs {
         if let Some(forcing) = &self.forcing {
             defaults.forcing = Some(Forcing::find(forcing)?);
         }
-        Ok(Ready { file, overrides, problem, defaults })
+        if let Some(depth) = self.penetration.filter(|d| !(*d > 0.0 && d.is_finite())) {
+            return Err(SetupError::new(format!("the penetration must be a positive number, not {depth}")).into());
+        }
+        Ok(Ready { file, overrides, problem, defaults, penetration: self.penetration })
     }
 }
 
@@ -108,7 +116,30 @@ impl Ready {
         settings.activation = defaults.activation.unwrap_or(settings.activation);
         settings.stiffness = defaults.stiffness;
         let every = defaults.every.unwrap_or(1);
-        Ok(RunOptions { scheme, every, settings, ..RunOptions::new(step, need(defaults.end, "end")?) })
+        let end = need(defaults.end, "end")?;
+        if let (None, Some(depth), false) = (settings.stiffness, self.penetration, scheme.follows_law) {
+            settings.stiffness = Some(self.stiffness_for(depth, step, end)?);
+        }
+        Ok(RunOptions { scheme, every, settings, ..RunOptions::new(step, end) })
+    }
+
+    /// The stiffness k with m v² = k δ² for the impact that presses hardest, in a run with rigid obstacles; m is the
+    /// inertia behind the constraint, P = (1+e) m v.
+    fn stiffness_for(&self, depth: f64, step: f64, end: f64) -> Result<f64, SetupError> {
+        let rigid = RunOptions { scheme: scheme::find("mabrouk")?, every: u64::MAX, ..RunOptions::new(step, end) };
+        let run = saltus::run(&self.problem, &rigid, &mut |_| true)?;
+        let constraints = &self.problem.model().constraints;
+        let hardest = run.trajectory.impacts.iter().map(|impact| {
+            let e = constraints[impact.constraints[0]].restitution;
+            let pressed: f64 = impact.impulses.iter().sum();
+            pressed / (1.0 + e) * impact.approach.abs()
+        });
+        let energy = hardest.fold(0.0, f64::max);
+        match energy > 0.0 {
+            true => Ok(energy / (depth * depth)),
+            false => Err(SetupError::new("no impact was found from which to choose a stiffness")
+                .help("give the stiffness itself with --stiffness")),
+        }
     }
 }
 

@@ -114,6 +114,29 @@ fn a_diverging_run_does_not_take_the_others_with_it() {
 }
 
 #[test]
+fn a_wanted_penetration_is_kept() {
+    let args = [
+        "run",
+        "ball-gravity",
+        "--scheme",
+        "penalty",
+        "--penetration",
+        "0.01",
+        "--step",
+        "1e-5",
+        "--end",
+        "1",
+        "--json",
+    ];
+    let run = json(&args);
+    let depth = run["audit"]["max_violation"].as_f64().expect("a number");
+    assert!((0.005..=0.0105).contains(&depth), "{depth}");
+    let first = &run["impacts"]["first"][0];
+    let (before, after) = (first["v_before"][0].as_f64().expect("v"), first["v_after"][0].as_f64().expect("v"));
+    assert!((after / before + 0.8).abs() < 0.02, "{before} {after}");
+}
+
+#[test]
 fn the_list_of_schemes_says_what_is_proved() {
     let text = String::from_utf8(saltus(&["schemes"]).stdout).expect("UTF-8");
     for name in

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Run several schemes on one model and say which agree.
 ///
 /// Each scheme is run with every step given (by default the model's and half of it). How much a scheme changes between its
-/// two smallest steps is its own error estimate; two schemes agree if their distance is within what those estimates
+/// two smallest steps is its own error estimate (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
 /// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
 /// by its shift.
 ///
@@ -109,7 +109,9 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         }
         let own = match made.as_slice() {
             [.., (a, _), (b, _)] => distance(&a.trajectory, &b.trajectory),
-            _ => Distance::default(),
+            // One step only: a first-order error is about what the motion covers in a step.
+            [(run, _)] => Distance { position: run.step * fastest(run), ..Distance::default() },
+            [] => Distance::default(),
         };
         entries.push(Entry { scheme, runs: made, own });
     }
@@ -126,6 +128,11 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     }
     // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
     Ok(if refused.is_empty() || all_asked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The largest velocity of a run.
+fn fastest(run: &Run) -> f64 {
+    run.trajectory.velocities(Side::Left).fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
 fn chosen(names: &[String]) -> Result<(Vec<&'static Scheme>, bool), SetupError> {
