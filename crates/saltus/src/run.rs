@@ -118,7 +118,8 @@ pub fn run(
     let mut audit = Audit::default();
     let mut status = Status::Finished;
     let mut done = 0;
-    let (mut last_t, mut last_q, mut last_v) = (0.0, vec![0.0; d], vec![0.0; d]);
+    // The last complete instant; the two buffers change places after every step.
+    let mut last = Node::new(d, problem.constraints());
     let (mut next_report, mut stride, mut last_report) = (1, 1, Instant::now());
     for n in 0..=steps {
         if n == next_report {
@@ -128,9 +129,9 @@ pub fn run(
                 false => (stride / 2).max(1),
             };
             (next_report, last_report) = (n + stride, now);
-            let progress = Progress { step: n, steps, t: node.t, impacts: trajectory.impacts.len() };
+            let progress = Progress { step: n, steps, t: last.t, impacts: trajectory.impacts.len() };
             if !report(progress) {
-                status = Status::Interrupted { t: node.t };
+                status = Status::Interrupted { t: last.t };
                 break;
             }
         }
@@ -138,42 +139,36 @@ pub fn run(
         let mut outside = false;
         if outcome.is_ok() {
             gaps.evaluate(node.t, &node.q);
-            let scale = max_abs(&node.q).max(1.0);
             for (a, &f) in gaps.values.iter().enumerate() {
                 if f < -audit.max_violation {
                     audit.max_violation = -f;
                     audit.worst = Some((a, node.t));
                 }
-                outside |= f < -1e-12 * scale;
+                outside |= f < -1e-12 && f < -1e-12 * max_abs(&node.q);
                 if !f.is_finite() {
                     outcome = Err(Reason::Gap { constraint: problem.model().constraints[a].name.clone() });
                 }
             }
         }
         if let Err(reason) = outcome {
-            // The node still holds the last complete instant (or nothing, if there was none).
             let model = problem.model();
-            let state = match n {
+            let (t, q, v) = match n {
                 0 => (0.0, model.q0.clone(), model.v0.clone()),
-                _ => (last_t, last_q.clone(), last_v.clone()),
+                _ => (last.t, last.q.clone(), last.v_right.clone()),
             };
-            if trajectory.t.last().is_none_or(|&t| t < state.0) {
-                trajectory.push(state.0, &state.1, &state.2);
+            if trajectory.t.last().is_none_or(|&stored| stored < t) {
+                trajectory.push(t, &q, &v);
             }
             if let (true, true, Some(q)) = (n == steps, n > 0, stepper.pending()) {
                 // Only the velocity of the last instant needed a step beyond it.
-                trajectory.push(n as f64 * step, q, &state.2);
+                trajectory.push(n as f64 * step, q, &v);
                 warnings.push(format!("the last velocity is that of the step before the end: {reason}"));
                 done = n;
                 break;
             }
-            let (t, q, v) = state;
             status = Status::Failed(StepFailure { t, q, v, reason });
             break;
         }
-        last_t = node.t;
-        last_q.copy_from_slice(&node.q);
-        last_v.copy_from_slice(&node.v_right);
         done = n;
         audit.infeasible += u64::from(outside);
         audit.contact_steps += u64::from(node.contact);
@@ -191,12 +186,13 @@ pub fn run(
         } else if n % every == 0 || n == steps {
             trajectory.push(node.t, &node.q, &node.v_left);
         }
+        std::mem::swap(&mut node, &mut last);
     }
-    if !watch.finish(&node, &mut trajectory.impacts, &mut trajectory.contacts) {
-        warnings.push(format!("the run ends at t = {} in the middle of an impact, which is not listed", node.t));
+    if !watch.finish(&last, &mut trajectory.impacts, &mut trajectory.contacts) {
+        warnings.push(format!("the run ends at t = {} in the middle of an impact, which is not listed", last.t));
     }
-    if trajectory.t.last().is_some_and(|&t| t < last_t) {
-        trajectory.push(last_t, &last_q, &last_v);
+    if trajectory.t.last().is_some_and(|&t| t < last.t) {
+        trajectory.push(last.t, &last.q, &last.v_left);
     }
     audit.landings = watch.landings;
     close_audit(problem, &trajectory, &mut audit);
