@@ -84,6 +84,22 @@ fn p13_p14_p17_have_their_order_in_every_scheme() {
 }
 
 #[test]
+fn p03_orbit_on_the_vibrating_table_in_every_scheme() {
+    let exact = reference("P03")["example_G1.3_e0.5"].clone();
+    let (takeoff, period) = (num(&exact["takeoff_abs_velocity"]), std::f64::consts::TAU);
+    for scheme in general() {
+        let errors = [600.0, 6000.0, 60000.0].map(|n| {
+            let run = with(scheme, "ball-table", &[("phase", num(&exact["phi"]))], period / n, 20.5 * period);
+            let impacts = &run.trajectory.impacts;
+            let late = impacts.len() - 4..impacts.len();
+            late.map(|k| (impacts.get(k).v_after[0] - takeoff).abs()).fold(0.0, f64::max)
+        });
+        println!("P03 {}: errors {errors:?}", scheme.name);
+        assert!(errors[2] < 2e-3 && errors[0] > 5.0 * errors[2], "{}: {errors:?}", scheme.name);
+    }
+}
+
+#[test]
 fn p04_period_one_orbits_in_every_scheme() {
     let period = std::f64::consts::TAU;
     for row in reference("P04")["coco_15.2_c0.1_w1_d1_e0.8"].as_array().expect("rows") {
