@@ -4,6 +4,7 @@
 //! tests every scheme must pass, the benches) follows from the list.
 
 mod bernicot_lefebvre;
+mod collocated;
 mod mabrouk;
 mod momentum;
 mod moreau_jean;

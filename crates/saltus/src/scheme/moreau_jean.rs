@@ -10,10 +10,9 @@
 //! M, ∇f and ∂t f are taken at the predicted point qⁱ + γh vⁱ. The force is implicit in position and velocity, solved by
 //! Newton's method with the exact derivatives.
 
-use super::mabrouk::{activate_closed, finish_node, start_node};
+use super::collocated::Collocated;
 use super::momentum::{Momentum, Place};
 use super::{Node, Scheme, Settings, Stepper};
-use crate::linalg::copy;
 use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
@@ -31,18 +30,12 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 struct MoreauJean<'p> {
-    h: f64,
     theta: f64,
     gamma: f64,
-    n: u64,
-    q: Vec<f64>,
-    v: Vec<f64>,
-    v_before: Vec<f64>,
     predicted: Vec<f64>,
     /// h (1−θ) g at the start of the step.
     given: Vec<f64>,
-    restitution: Vec<f64>,
-    momentum: Momentum<'p>,
+    state: Collocated<'p>,
 }
 
 impl<'p> MoreauJean<'p> {
@@ -52,55 +45,38 @@ impl<'p> MoreauJean<'p> {
                 return Err(SetupError::new(format!("{name} must be between 0 and 1, not {value}")));
             }
         }
-        let model = problem.model();
         let d = problem.dimension();
         Ok(MoreauJean {
-            h: settings.step,
             theta: settings.theta,
             gamma: settings.activation,
-            n: 0,
-            q: model.q0.clone(),
-            v: model.v0.clone(),
-            v_before: model.v0.clone(),
             predicted: vec![0.0; d],
             given: vec![0.0; d],
-            restitution: model.constraints.iter().map(|c| c.restitution).collect(),
-            momentum: Momentum::with_stiffness(problem),
+            state: Collocated::new(problem, settings, Momentum::with_stiffness(problem)),
         })
     }
 }
 
 impl Stepper for MoreauJean<'_> {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
-        if self.n == 0 {
-            start_node(&mut self.momentum, node, &self.q, &self.v)?;
-            self.n = 1;
+        let (theta, gamma) = (self.theta, self.gamma);
+        let s = &mut self.state;
+        if s.start(node)? {
             return Ok(());
         }
-        let (h, theta, gamma) = (self.h, self.theta, self.gamma);
-        let start = (self.n - 1) as f64 * h;
-        self.momentum.dynamics.evaluate_force(start, &self.q, &self.v);
-        for i in 0..self.q.len() {
-            self.given[i] = h * (1.0 - theta) * self.momentum.dynamics.g[i];
-            self.predicted[i] = self.q[i] + gamma * h * self.v[i];
+        let h = s.h;
+        let start = (s.n - 1) as f64 * h;
+        s.momentum.dynamics.evaluate_force(start, &s.q, &s.v);
+        for i in 0..s.q.len() {
+            self.given[i] = h * (1.0 - theta) * s.momentum.dynamics.g[i];
+            self.predicted[i] = s.q[i] + gamma * h * s.v[i];
         }
-        let t = start + gamma * h;
-        self.momentum.evaluate(t, &self.predicted, &self.v)?;
-        self.momentum.look(t, &self.predicted)?;
-        self.momentum.clear();
-        activate_closed(&mut self.momentum, t, &self.predicted, &self.v, &self.restitution);
-        copy(&mut self.v_before, &self.v);
+        s.look(start + gamma * h, &self.predicted)?;
         // qⁱ⁺¹ = (qⁱ + h(1−θ) vⁱ) + hθ vⁱ⁺¹.
-        for i in 0..self.q.len() {
-            self.q[i] += h * (1.0 - theta) * self.v[i];
-        }
-        let place = Place { t: start + h, q: &self.q, shift: h * theta };
-        self.momentum.solve(h * theta, &place, &self.given, &self.v_before, &mut self.v)?;
-        for i in 0..self.q.len() {
-            self.q[i] += h * theta * self.v[i];
-        }
-        finish_node(&self.momentum, node, self.n, h, &self.q, &self.v_before, &self.v);
-        self.n += 1;
+        s.drift(h * (1.0 - theta));
+        let place = Place { t: start + h, q: &s.q, shift: h * theta };
+        s.momentum.solve(h * theta, &place, &self.given, &s.v_before, &mut s.v)?;
+        s.drift(h * theta);
+        s.finish(node);
         Ok(())
     }
 }
