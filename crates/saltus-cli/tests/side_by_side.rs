@@ -60,6 +60,22 @@ fn schemes_that_differ_are_told_apart() {
 }
 
 #[test]
+fn schemes_that_do_not_know_themselves_agree_with_nobody() {
+    // Chaotic for these values: after fifty periods every scheme is as far from itself as from the others.
+    let set = ["--set", "c=0", "--set", "w=2.8", "--set", "s=0", "--end", "150", "--steps", "0.004,0.002", "--json"];
+    let mut args = vec!["compare", "oscillator"];
+    args.extend(set);
+    let chaos = json(&args);
+    assert_eq!(chaos["agree"].as_array().map(Vec::len), Some(0), "{}", chaos["verdict"]);
+    assert!(chaos["verdict"][0].as_str().expect("words").contains("cannot tell"));
+    // Steps close together or far apart change nothing in what is known.
+    for steps in ["0.01,0.0099", "0.01,0.0001"] {
+        let ball = json(&["compare", "ball", "--schemes", "paoli-schatzman,mabrouk", "--steps", steps, "--json"]);
+        assert_eq!(ball["agree"].as_array().map(Vec::len), Some(1), "{steps}: {}", ball["verdict"]);
+    }
+}
+
+#[test]
 fn orders_are_measured_and_chaos_is_not_called_convergence() {
     let ball = json(&["converge", "ball-gravity", "--set", "e=0.5", "--step", "0.01", "--end", "1.2", "--json"]);
     let order = ball["orders"]["position"]["order"].as_f64().expect("an order");

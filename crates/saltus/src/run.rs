@@ -61,6 +61,8 @@ pub struct Audit {
     /// The largest |v⁺ − law(v⁻)| of all impacts, relative to the speed of the fastest one. (Relative to its own
     /// speed, the last resolved impact before an accumulation is always a few steps of gravity off.)
     pub worst_law_residual: f64,
+    /// The total impulse of each constraint: impacts, landings and contacts together.
+    pub impulses: Vec<f64>,
     /// Steps in which some constraint acted.
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
@@ -115,7 +117,7 @@ pub fn run(
     let mut watch = Watch::new(problem, options.scheme, step);
     let mut gaps = problem.gaps();
     let mut node = Node::new(d, problem.constraints());
-    let mut audit = Audit::default();
+    let mut audit = Audit { impulses: vec![0.0; problem.constraints()], ..Audit::default() };
     let mut status = Status::Finished;
     let mut done = 0;
     // The last complete instant; the two buffers change places after every step.
@@ -172,6 +174,9 @@ pub fn run(
         done = n;
         audit.infeasible += u64::from(outside);
         audit.contact_steps += u64::from(node.contact);
+        if node.contact {
+            audit.impulses.iter_mut().zip(&node.impulses).for_each(|(sum, p)| *sum += p);
+        }
         let jumps = watch.note(&node, &mut trajectory.impacts, &mut trajectory.contacts);
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity has no jump worth the name. It is the mean of

@@ -67,6 +67,8 @@ pub(crate) struct Watch<'p> {
 /// A constraint's current run of contact steps.
 #[derive(Clone, Copy, Default)]
 struct Episode {
+    /// Whether it went on after the impact.
+    lasting: bool,
     start: f64,
     steps: u64,
     impulse: f64,
@@ -86,6 +88,9 @@ struct Window {
     before: Vec<f64>,
     /// The last node so far, and the velocity and acceleration after it.
     end: u64,
+    /// The largest impulse of a step so far, and for how many steps it has been the weight alone.
+    peak: f64,
+    calm: u64,
     v_right: Vec<f64>,
     end_acceleration: Vec<f64>,
 }
@@ -141,7 +146,7 @@ impl<'p> Watch<'p> {
         if !node.contact && !self.window.open && !self.in_contact {
             return false;
         }
-        self.in_contact = node.contact;
+        self.in_contact = node.contact || (node.index == 0 && self.in_contact);
         let fresh = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
         if self.window.open && self.is_over(node, fresh) {
             self.close(Some(node), impacts);
@@ -169,10 +174,12 @@ impl<'p> Watch<'p> {
                 }
                 episode.steps += 1;
                 episode.impulse += impulse;
+                episode.lasting |= !belongs;
             } else if self.episodes[a].steps > 0 {
                 self.leave(a, node.t, contacts);
             }
-            self.touched[a] = impulse > 0.0;
+            // At the start a closed constraint is in contact, whether or not a scheme has an impulse for it yet.
+            self.touched[a] = impulse > 0.0 || (node.index == 0 && self.touched[a]);
             self.before[a] = impulse;
         }
         belongs
@@ -202,7 +209,7 @@ impl<'p> Watch<'p> {
 
     /// Whether the impact in progress was complete before this node.
     fn is_over(&mut self, node: &Node, fresh: bool) -> bool {
-        let Some(steps) = self.scheme.contact_steps else { return !node.contact };
+        let Some(steps) = self.scheme.contact_steps else { return !node.contact || self.is_spent(node) };
         if node.index >= self.window.first + LONGEST * steps {
             return true;
         }
@@ -219,6 +226,24 @@ impl<'p> Watch<'p> {
             self.window.last = node.index;
         }
         !echo
+    }
+
+    /// A compliant contact goes on after its impact where the forces press: past its peak, with no more than their weight.
+    fn is_spent(&mut self, node: &Node) -> bool {
+        let now: f64 = node.impulses.iter().sum();
+        self.window.peak = self.window.peak.max(now);
+        if now > 0.5 * self.window.peak {
+            return false;
+        }
+        let acting = |a: &usize| node.impulses[*a] != 0.0;
+        let mut still = true;
+        for a in (0..node.impulses.len()).filter(acting) {
+            let weight = self.weight(node, a);
+            still &= (node.impulses[a] - weight).abs() <= 0.1 * weight;
+        }
+        // A contact that is about to open passes through that, too; one that lasts stays there.
+        self.window.calm = if still { self.window.calm + 1 } else { 0 };
+        self.window.calm > 10 + (node.index - self.window.first) / 2
     }
 
     /// The impulse a step of the forces presses out of constraint `a` alone.
@@ -238,8 +263,8 @@ impl<'p> Watch<'p> {
     /// A constraint leaves contact: an interval worth telling lasts longer than an impact and its echo.
     fn leave(&mut self, a: usize, t: f64, contacts: &mut Vec<Contact>) {
         let episode = std::mem::take(&mut self.episodes[a]);
-        // (A compliant scheme has no other: its impacts are contacts, and are told as impacts.)
-        if self.scheme.contact_steps.is_some_and(|steps| episode.steps > steps + 1) {
+        // (With a compliant scheme: one that outlasts the impact.)
+        if self.scheme.contact_steps.map_or(episode.lasting, |steps| episode.steps > steps + 1) {
             let Episode { start, impulse, .. } = episode;
             contacts.push(Contact { constraint: a, start, end: t, impulse });
         }
@@ -254,7 +279,13 @@ impl<'p> Watch<'p> {
         w.v_left.copy_from_slice(&node.v_left);
         w.acceleration.copy_from_slice(&node.acceleration);
         w.impulses.fill(0.0);
+        w.peak = 0.0;
+        w.calm = 0;
         w.before.copy_from_slice(&self.before);
+        // The incoming motion has not yet moved with the velocity after.
+        for i in 0..w.q.len() {
+            w.q[i] -= self.scheme.carried * self.h * (node.v_right[i] - node.v_left[i]);
+        }
     }
 
     /// The impact is complete; `next` is the node after it, which shows the contacts that last.
@@ -296,7 +327,7 @@ impl<'p> Watch<'p> {
         // Incoming motion: where it meets the first constraint, and how fast it approaches.
         self.gaps.evaluate(self.window.t, &self.window.q);
         self.gaps.kinematics(self.window.t, &self.window.q);
-        let (mut meeting, mut slow) = (delay, true);
+        let (mut meeting, mut slow) = (f64::INFINITY, true);
         for &a in &self.acted {
             let g = &self.gaps;
             let speed = g.walls[a] + g.gradients.dot(a, &self.window.v_left);
@@ -315,7 +346,7 @@ impl<'p> Watch<'p> {
             self.landings += 1;
             return;
         }
-        let meeting = meeting.clamp(-self.h, delay + self.h);
+        let meeting = if meeting.is_finite() { meeting.clamp(-self.h, delay.max(0.0) + self.h) } else { delay };
         for i in 0..self.window.q.len() {
             self.window.q[i] += meeting * self.window.v_left[i];
         }

@@ -58,6 +58,35 @@ fn rest_in_contact_stays_at_rest() {
 }
 
 #[test]
+fn every_scheme_tells_the_same_story() {
+    // Thrown up from the floor, down again and to rest: impacts, contacts, total impulse, in each.
+    let ball = problem(
+        Builder::new("ball")
+            .coordinate("y", "0", "1")
+            .kinetic("y'^2/2")
+            .potential("9.81*y")
+            .restitution("0")
+            .constraint("floor", "y"),
+    );
+    let (fall, end) = (2.0 / 9.81, 1.0);
+    for scheme in SCHEMES {
+        let settings = Settings { stiffness: Some(1e6), ..Settings::new(1e-5) };
+        let run =
+            run(&ball, &RunOptions { scheme, settings, ..RunOptions::new(1e-5, end) }, &mut |_| true).expect("runs");
+        let name = scheme.name;
+        assert_eq!(run.trajectory.impacts.len(), 1, "{name}");
+        let impact = run.trajectory.impacts.get(0);
+        assert!((impact.t - fall).abs() < 1e-3 && (impact.v_before[0] + 1.0).abs() < 1e-2, "{name}: {impact:?}");
+        assert!(impact.v_after[0].abs() < 0.05 && impact.q[0].abs() < 1e-3, "{name}: {impact:?}");
+        let contact = run.trajectory.contacts.last().unwrap_or_else(|| panic!("{name}: it rests"));
+        assert!((contact.start - fall).abs() < 0.02 && contact.end >= end - 1e-9, "{name}: {contact:?}");
+        // What the floor gave in all: the momentum lost and the weight carried.
+        assert!((run.audit.impulses[0] - (9.81 * end - 1.0)).abs() < 1e-3, "{name}: {:?}", run.audit.impulses);
+        assert!(last(&run).1[0].abs() < 1e-6, "{name} at rest: {:?}", last(&run));
+    }
+}
+
+#[test]
 fn strong_damping_is_no_danger() {
     for c in [1e3, 2e3, 1e6] {
         let mass = Builder::new("damped").coordinate("x", "0", "1").kinetic("x'^2/2").force("x", &format!("-{c}*x'"));

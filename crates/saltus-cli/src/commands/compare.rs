@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Run several schemes on one model and say which agree.
 ///
 /// Each scheme is run with every step given (by default the model's and half of it). How much a scheme changes between its
-/// two smallest steps is its own error estimate (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
+/// two smallest steps gives its own error (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
 /// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
 /// by its shift.
 ///
@@ -42,8 +42,8 @@ pub fn main(args: &Args) -> ExitCode {
 struct Entry {
     scheme: &'static Scheme,
     runs: Vec<(Run, f64)>,
-    /// The distance between its two finest runs.
-    own: Distance,
+    /// The error of its finest run in position, as it estimates it itself.
+    error: f64,
 }
 
 impl Entry {
@@ -84,36 +84,31 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     }
     progress::listen();
     let mut outcomes = runner::all(&ready.problem, &jobs, args.model.json).into_iter();
-    let (mut entries, mut refused) = (Vec::new(), Vec::new());
+    let (mut entries, mut refused, mut interrupted) = (Vec::new(), Vec::new(), false);
     for &scheme in &schemes {
         let runs: Vec<_> = outcomes.by_ref().take(steps.len()).collect();
         let mut made = Vec::new();
-        let mut trouble: Option<(String, Option<String>)> = None;
+        let mut trouble = None;
         for outcome in runs {
             match outcome {
-                Ok((run, wall)) => {
-                    if run.status != Status::Finished {
-                        trouble.get_or_insert((format!("h = {}: {}", run.step, run.status), None));
-                    } else {
-                        made.push((run, wall));
-                    }
-                }
-                Err(e) => drop(trouble.get_or_insert((e.message, e.help))),
+                Ok((run, wall)) => match &run.status {
+                    Status::Finished => made.push((run, wall)),
+                    Status::Interrupted { .. } => interrupted = true,
+                    Status::Failed(failure) => trouble = Some((format!("h = {}: {failure}", run.step), None)),
+                },
+                Err(e) => trouble = Some((e.message, e.help)),
             }
         }
+        // A scheme is compared with all its steps or not at all.
         if let Some((message, help)) = trouble {
             refused.push((scheme.name, message, help));
+        } else if made.len() == steps.len() {
+            entries.push(Entry { scheme, error: error_estimate(&made), runs: made });
         }
-        if made.is_empty() {
-            continue;
-        }
-        let own = match made.as_slice() {
-            [.., (a, _), (b, _)] => distance(&a.trajectory, &b.trajectory),
-            // One step only: a first-order error is about what the motion covers in a step.
-            [(run, _)] => Distance { position: run.step * fastest(run), ..Distance::default() },
-            [] => Distance::default(),
-        };
-        entries.push(Entry { scheme, runs: made, own });
+    }
+    if interrupted {
+        crate::diagnose::plain(&SetupError::new("interrupted: nothing to compare yet"), args.model.json);
+        return Ok(ExitCode::from(130));
     }
     if entries.is_empty() {
         let (name, message, help) = refused.first().cloned().unwrap_or(("", "no scheme ran".into(), None));
@@ -128,6 +123,16 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     }
     // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
     Ok(if refused.is_empty() || all_asked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The error of the finest run from its distance to the next: for an error in proportion to the step, Δ h₂/(h₁ − h₂). With
+/// one step only, what the motion covers in a step.
+fn error_estimate(runs: &[(Run, f64)]) -> f64 {
+    match runs {
+        [.., (a, _), (b, _)] => distance(&a.trajectory, &b.trajectory).position * b.step / (a.step - b.step),
+        [(run, _)] => run.step * fastest(run),
+        [] => 0.0,
+    }
 }
 
 /// The largest velocity of a run.
@@ -170,27 +175,32 @@ struct Verdict {
     sentences: Vec<String>,
 }
 
-/// Two schemes agree if their distance is explained by what each still changes when its step is halved: a first-order
-/// error is about twice that, and the constant varies with the phase of the step.
+/// Two schemes agree if their distance is explained by their own errors; the constant of a first-order error varies with
+/// the phase of the step.
 const SLACK: f64 = 6.0;
 
+/// A scheme whose own error is more than this share of the motion agrees with nobody: it does not know itself.
+const UNSURE: f64 = 0.05;
+
 fn verdict(problem: &Problem, entries: &[Entry], apart: &Distances) -> Verdict {
-    let extent = entries.iter().flat_map(|e| e.finest().trajectory.positions()).fold(0.0f64, |m, x| m.max(x.abs()));
+    let extent = entries.iter().map(|e| extent(e.finest())).fold(0.0, f64::max);
+    let sure = |k: usize| entries[k].error <= UNSURE * extent + 1e-12;
     let agree = |a: usize, b: usize| {
-        let explained = SLACK * (entries[a].own.position + entries[b].own.position) + 1e-9 * extent;
-        apart.between(a, b).position <= explained
+        let explained = SLACK * (entries[a].error + entries[b].error);
+        apart.between(a, b).position <= explained.min(0.1 * extent) + 1e-9 * extent + 1e-12
     };
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for k in 0..entries.len() {
-        match groups.iter_mut().find(|g| g.iter().any(|&j| agree(j, k))) {
+    for k in (0..entries.len()).filter(|&k| sure(k)) {
+        match groups.iter_mut().find(|g| g.iter().all(|&j| agree(j, k))) {
             Some(group) => group.push(k),
             None => groups.push(vec![k]),
         }
     }
     groups.sort_by_key(|g| std::cmp::Reverse(g.len()));
-    let names = |g: &[usize]| g.iter().map(|&k| entries[k].scheme.name).collect::<Vec<_>>().join(", ");
+    let name = |k: usize| entries[k].scheme.name;
+    let names = |g: &[usize]| g.iter().map(|&k| name(k)).collect::<Vec<_>>().join(", ");
     let mut sentences = Vec::new();
-    for (k, group) in groups.iter().enumerate() {
+    for (place, group) in groups.iter().enumerate() {
         if entries.len() == 1 {
             sentences.push(format!("{} ran alone: nothing to compare", names(group)));
         } else if group.len() > 1 {
@@ -198,39 +208,44 @@ fn verdict(problem: &Problem, entries: &[Entry], apart: &Distances) -> Verdict {
             let pairs = group.iter().flat_map(|&a| group.iter().map(move |&b| (a, b)));
             let widest = pairs.map(|(a, b)| apart.between(a, b).position).fold(0.0, f64::max);
             sentences.push(format!("{all}{} (positions within {})", names(group), number(widest, 2)));
+        } else if place == 0 {
+            sentences.push(format!("{} is on its own", names(group)));
         } else {
             let d = apart.between(group[0], groups[0][0]);
-            let alone = format!("{} is on its own", names(group));
-            let away = format!(
-                ", {} away from {} at t = {}",
-                number(d.position, 2),
-                entries[groups[0][0]].scheme.name,
-                number(d.at, 4)
-            );
-            sentences.push(if k == 0 { alone } else { alone + &away });
-        }
-        if k > 0 {
-            let (here, there) = (entries[group[0]].finest(), entries[groups[0][0]].finest());
-            sentences.extend(parting(
-                problem,
-                here,
-                entries[group[0]].scheme.name,
-                there,
-                entries[groups[0][0]].scheme.name,
+            let (far, t) = (number(d.position, 2), number(d.at, 4));
+            sentences.push(format!(
+                "{} is on its own, {far} away from {} at t = {t}",
+                names(group),
+                name(groups[0][0])
             ));
+        }
+        if place > 0 {
+            let (here, there) = (group[0], groups[0][0]);
+            let runs = (entries[here].finest(), entries[there].finest());
+            sentences.extend(parting(problem, runs.0, name(here), runs.1, name(there)));
         }
     }
-    for entry in entries {
-        if entry.own.position > 0.1 * extent && entry.runs.len() > 1 {
-            sentences.push(format!(
-                "{} itself changes by {} when its step is halved: no convergence seen (too coarse, chaotic, or the motion \
-                 depends discontinuously on its data)",
-                entry.scheme.name,
-                number(entry.own.position, 2)
-            ));
-        }
+    for k in (0..entries.len()).filter(|&k| !sure(k)) {
+        sentences.push(format!(
+            "{}: cannot tell. Its own error is about {} of a motion of size {}: too coarse, chaotic, or the motion depends \
+             discontinuously on its data",
+            name(k),
+            number(entries[k].error, 2),
+            number(extent, 2)
+        ));
     }
     Verdict { groups, sentences }
+}
+
+/// The range of the coordinate that moves most.
+fn extent(run: &Run) -> f64 {
+    let (t, d) = (&run.trajectory, run.trajectory.dimension());
+    let range = |i: usize| {
+        let values = (0..t.len()).map(|k| t.q(k)[i]);
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        high - low
+    };
+    (0..d).map(range).fold(0.0, f64::max)
 }
 
 /// The first impact at which two runs tell different constraints.
@@ -269,7 +284,7 @@ fn print(
         tame(&model.title),
         shown.join(", ")
     );
-    out!("{dim}{:18} impacts  violation  outside  energy gained  law residual  cost a step  own change{dim:#}\n", "");
+    out!("{dim}{:18} impacts  violation  outside  energy gained  law residual  cost a step  own error{dim:#}\n", "");
     for entry in entries {
         let (run, wall) = &entry.runs[entry.runs.len() - 1];
         let gained = run.trajectory.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max);
@@ -282,7 +297,7 @@ fn print(
             number(gained, 2),
             number(run.audit.worst_law_residual, 2),
             duration(wall / run.steps.max(1) as f64),
-            number(entry.own.position, 2)
+            number(entry.error, 2)
         );
     }
     out!("\n{dim}final state{dim:#}\n");
@@ -307,15 +322,13 @@ fn print(
     for sentence in &verdict.sentences {
         out!("{bold}{sentence}{bold:#}\n");
     }
-    let mut said: Vec<&String> = Vec::new();
-    for warning in entries.iter().flat_map(|e| &e.runs).flat_map(|(run, _)| &run.warnings) {
-        if !said.contains(&warning) {
-            out!("{yellow}warning:{yellow:#} {warning}\n");
-            said.push(warning);
+    for entry in entries {
+        for warning in &entry.finest().warnings {
+            out!("{yellow}warning ({}):{yellow:#} {warning}\n", entry.scheme.name);
         }
     }
     for (name, message, help) in refused {
-        out!("{yellow}{name} did not run:{yellow:#} {message}\n");
+        out!("{yellow}left out: {name}.{yellow:#} {message}\n");
         if let Some(help) = help {
             out!("  {help}\n");
         }
@@ -342,7 +355,7 @@ fn print_json(
                 "max_violation": run.audit.max_violation, "infeasible_steps": run.audit.infeasible,
                 "energy_gained_at_an_impact": t.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max),
                 "worst_law_residual": run.audit.worst_law_residual,
-                "own_change": { "position": e.own.position, "velocity": e.own.velocity },
+                "own_error": e.error, "warnings": run.warnings,
             })
         })
         .collect();

@@ -119,6 +119,8 @@ pub struct AuditSummary {
     pub energy_lost_at_impacts: f64,
     /// The largest relative distance from the impact law.
     pub worst_law_residual: f64,
+    /// The total impulse of each constraint, in the order of `constraints`.
+    pub total_impulse: Vec<f64>,
     /// Landings too slow to count as impacts at this step.
     pub landings: u64,
 }
@@ -182,6 +184,7 @@ impl Summary {
                 energy_end: audit.energy_end,
                 energy_lost_at_impacts: audit.energy_lost_at_impacts,
                 worst_law_residual: audit.worst_law_residual,
+                total_impulse: audit.impulses.clone(),
                 landings: audit.landings,
             },
             warnings: run.warnings.clone(),

@@ -14,7 +14,8 @@ impl Lu {
         Lu { n, entries: vec![0.0; n * n] }
     }
 
-    /// Overwrites `b` with the solution of A x = b and the entries with their elimination; false if A is singular.
+    /// Overwrites `b` with the solution of A x = b and the entries with their elimination; false if A is singular (b is
+    /// then of no use).
     pub fn solve(&mut self, b: &mut [f64]) -> bool {
         let (n, a) = (self.n, &mut self.entries);
         for k in 0..n {

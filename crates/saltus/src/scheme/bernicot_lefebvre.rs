@@ -20,6 +20,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M the identity, e = 0, moving K that is an intersection of complements of convex sets (Bernicot & Lefebvre-Lepot \
              2010)",
     use_for: "many inelastic contacts: one quadratic programme a step, also for curved sets",
+    carried: 0.0,
     staggered: true,
     follows_law: true,
     order: 1.0,

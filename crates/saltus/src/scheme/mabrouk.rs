@@ -19,6 +19,7 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "M the identity, one constraint at a time, any e (Mabrouk 1998; Monteiro Marques 1993 for e = 0)",
     use_for: "comparison with the position level; several restitutions at one impact follow the law",
+    carried: 0.0,
     staggered: false,
     follows_law: true,
     order: 1.0,

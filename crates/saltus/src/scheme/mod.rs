@@ -47,6 +47,8 @@ pub struct Scheme {
     /// Whether velocities belong to the middle of steps (and the limits at a node are carried there by the forces), or to
     /// the nodes themselves.
     pub staggered: bool,
+    /// For how much of the step before a node its position has already moved with the velocity after an impact there.
+    pub carried: f64,
     /// The instant at which an impact with restitution e takes effect, in steps after its first contact step.
     pub impact_instant: fn(e: f64) -> f64,
     /// Prepares a run.

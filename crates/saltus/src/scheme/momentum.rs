@@ -6,7 +6,7 @@
 //!
 //! Schemes differ in where M, g and the constraints are taken, which constraints are active, and what b is.
 
-use crate::linalg::{Metric, Rows, add, copy, max_abs};
+use crate::linalg::{Lu, Metric, Rows, add, copy, max_abs};
 use crate::problem::{Dynamics, Gaps, Stiffness};
 use crate::project::{Polyhedron, ProjectionError};
 use crate::{Problem, Reason};
@@ -30,6 +30,7 @@ pub struct Momentum<'p> {
     kernel: Polyhedron,
     residual: Vec<f64>,
     p: Vec<f64>,
+    lu: Lu,
     /// M⁻¹ Σ P ∇f of the last solve.
     pub jump: Vec<f64>,
     /// Pα in the order of the model.
@@ -54,6 +55,7 @@ impl<'p> Momentum<'p> {
     pub fn new(problem: &'p Problem) -> Self {
         let (d, m) = (problem.dimension(), problem.constraints());
         let (dynamics, gaps) = (problem.dynamics(), problem.gaps());
+        let unsymmetric = !dynamics.code.symmetric;
         let implicit = match (dynamics.code.velocity_free, dynamics.code.damping_diagonal) {
             (true, _) => Metric::diagonal(0),
             (false, true) => Metric::diagonal(d),
@@ -73,6 +75,7 @@ impl<'p> Momentum<'p> {
             kernel: Polyhedron::new(d, m),
             residual: vec![0.0; d],
             p: vec![0.0; d],
+            lu: Lu::new(if unsymmetric { d } else { 0 }),
             jump: vec![0.0; d],
             impulses: vec![0.0; m],
             ready: false,
@@ -91,6 +94,7 @@ impl<'p> Momentum<'p> {
         if momentum.stiffness.is_some() {
             momentum.implicit = Metric::full(d);
             momentum.entries = vec![0.0; d * d];
+            momentum.lu = Lu::new(d);
         }
         momentum
     }
@@ -176,7 +180,10 @@ impl<'p> Momentum<'p> {
         let damped = !self.coefficients.is_empty();
         let explicit = (self.dynamics.code.velocity_free && !coupled && !damped) || h == 0.0;
         let exact = self.dynamics.code.damping_linear && !coupled;
-        let size = max_abs(v_before);
+        // What the forces do in a step: a body at rest has no speed of its own to measure by.
+        copy(&mut self.p, &self.dynamics.g);
+        self.mass.solve(&mut self.p);
+        let size = max_abs(v_before) + h * max_abs(&self.p);
         let mut last = f64::INFINITY;
         for iteration in 1..=MAX_ITERATIONS {
             copy(&mut self.at, place.q);
@@ -199,8 +206,17 @@ impl<'p> Momentum<'p> {
                 self.set_implicit(h, if coupled { place.shift } else { 0.0 })?;
             }
             let metric = if explicit { &self.mass } else { &self.implicit };
+            let coupling = match (&self.stiffness, coupled) {
+                (Some(stiffness), true) => Some((place.shift, &stiffness.matrix[..])),
+                _ => None,
+            };
             copy(&mut self.p, &self.residual);
-            metric.solve(&mut self.p);
+            let whole = !explicit && self.active.is_empty() && !self.lu.entries.is_empty();
+            // Without contact, Newton's method with the whole of the derivatives; with it, their symmetric part.
+            if !(whole && newton(&mut self.lu, &self.mass, h, &self.dynamics.jacobian, coupling, &mut self.p)) {
+                copy(&mut self.p, &self.residual);
+                metric.solve(&mut self.p);
+            }
             self.p.iter_mut().for_each(|p| *p = -*p);
             for k in 0..self.active.len() {
                 self.slack[k] = self.offsets[k] + self.rows.dot(k, v);
@@ -286,4 +302,25 @@ impl<'p> Momentum<'p> {
             self.mass.solve(&mut self.jump);
         }
     }
+}
+
+/// p ← (M − h (∂g/∂v + shift ∂g/∂q))⁻¹ p; false if that is singular.
+fn newton(
+    lu: &mut Lu,
+    mass: &Metric,
+    h: f64,
+    jacobian: &[f64],
+    coupling: Option<(f64, &[f64])>,
+    p: &mut [f64],
+) -> bool {
+    mass.write_full(&mut lu.entries);
+    for (entry, j) in lu.entries.iter_mut().zip(jacobian) {
+        *entry -= h * j;
+    }
+    if let Some((shift, stiffness)) = coupling {
+        for (entry, k) in lu.entries.iter_mut().zip(stiffness) {
+            *entry -= h * shift * k;
+        }
+    }
+    lu.solve(p)
 }

@@ -21,6 +21,7 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "no proof in the papers for this form; close to Moreau's, proved for e = 0 (Monteiro Marques 1993)",
     use_for: "stiff forces; step-by-step comparison with other codes",
+    carried: 0.5,
     staggered: false,
     follows_law: true,
     order: 1.0,

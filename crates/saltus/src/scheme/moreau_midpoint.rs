@@ -19,6 +19,7 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "M the identity, one constraint at a time, e = 0 (Monteiro Marques 1993, for the neighbouring scheme)",
     use_for: "many contacts at once (granular matter); explicit in positions",
+    carried: 0.5,
     staggered: false,
     follows_law: true,
     order: 1.0,

@@ -21,6 +21,7 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "e > 0 by viscous damping; e = 0 as critical damping",
     proved: "convergence as k → ∞ with h = O(1/√k) (Schatzman 1978; Paoli & Schatzman 1993; Paoli 2000)",
     use_for: "where a contact stiffness is known and its force is wanted; to see what penalty codes do",
+    carried: 0.0,
     staggered: true,
     follows_law: false,
     order: 1.0,
@@ -79,7 +80,7 @@ impl<'p> Penalty<'p> {
                     "penalty: the step {h} is too large for the stiffness {stiffness} at `{}`: the contact is not resolved",
                     c.name
                 ))
-                .help(format!("take a step of at most {:.3e}, or a smaller stiffness", 0.2 * limit)));
+                .help(format!("take a step of at most {:.3e}, or a smaller stiffness", 0.5 * limit)));
             }
             let ratio = match c.restitution {
                 e if e > 0.0 => -e.ln() / (std::f64::consts::PI.powi(2) + e.ln().powi(2)).sqrt(),

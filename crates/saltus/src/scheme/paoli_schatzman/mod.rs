@@ -37,6 +37,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M(q), curved K, any e, one constraint at a time (Paoli & Schatzman 2002); several with e = 0 and no obtuse \
              kinetic angle (Paoli 2005, 2010); moving K with e = 0 (Paoli 2015)",
     use_for: "everything; positions stay in K (e = 0) or within a step of it",
+    carried: 0.0,
     staggered: true,
     follows_law: true,
     order: 1.0,
