@@ -125,14 +125,15 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     Ok(if refused.is_empty() || all_asked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The error of the finest run from its distance to the next: for an error in proportion to the step, Δ h₂/(h₁ − h₂). With
-/// one step only, what the motion covers in a step.
+/// The error of the finest run: from its distance Δ to the next, Δ h₂/(h₁ − h₂) for an error in proportion to the step (but
+/// not more than Δ: steps close together say little), and not less than what the motion covers in a step, which is what
+/// the phase of an impact within its step amounts to.
 fn error_estimate(runs: &[(Run, f64)]) -> f64 {
-    match runs {
-        [.., (a, _), (b, _)] => distance(&a.trajectory, &b.trajectory).position * b.step / (a.step - b.step),
-        [(run, _)] => run.step * fastest(run),
-        [] => 0.0,
-    }
+    let Some((finest, _)) = runs.last() else { return 0.0 };
+    let phase = finest.step * fastest(finest);
+    let [.., (before, _), _] = runs else { return phase };
+    let share = (finest.step / (before.step - finest.step)).min(1.0);
+    phase.max(share * distance(&before.trajectory, &finest.trajectory).position)
 }
 
 /// The largest velocity of a run.
