@@ -40,6 +40,18 @@ pub fn main(args: &Args) -> ExitCode {
     execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
 }
 
+/// All that was found.
+struct Report<'a> {
+    ready: &'a Ready,
+    scheme: &'static str,
+    reference: Run,
+    levels: Vec<Level>,
+    orders: Orders,
+    /// The final position extrapolated to h = 0.
+    richardson: Option<Vec<f64>>,
+    warnings: Vec<String>,
+}
+
 /// The errors of one run.
 struct Level {
     step: f64,
@@ -97,10 +109,11 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let extent = reference.trajectory.positions().iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let warnings = warnings(&levels, &orders, extent, scheme.order);
     let richardson = richardson(&runs, &orders, args.ratio);
+    let report = Report { ready: &ready, scheme: scheme.name, reference, levels, orders, richardson, warnings };
     if args.model.json {
-        print_json(&ready, scheme.name, &reference, &levels, &orders, &richardson, &warnings);
+        print_json(&report)
     } else {
-        print(&ready, scheme.name, &reference, &levels, &orders, &richardson, &warnings);
+        print(&report)
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -224,15 +237,8 @@ fn shown(fit: Option<Fit>) -> String {
     fit.map_or("-".into(), |f| format!("{} ± {}", number(f.order, 3), number(f.spread, 1)))
 }
 
-fn print(
-    ready: &Ready,
-    scheme: &str,
-    reference: &Run,
-    levels: &[Level],
-    orders: &Orders,
-    richardson: &Option<Vec<f64>>,
-    warnings: &[String],
-) {
+fn print(report: &Report) {
+    let Report { ready, scheme, reference, levels, orders, richardson, warnings } = report;
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = ready.problem.model();
@@ -272,15 +278,8 @@ fn print(
     }
 }
 
-fn print_json(
-    ready: &Ready,
-    scheme: &str,
-    reference: &Run,
-    levels: &[Level],
-    orders: &Orders,
-    richardson: &Option<Vec<f64>>,
-    warnings: &[String],
-) {
+fn print_json(report: &Report) {
+    let Report { ready, scheme, reference, levels, orders, richardson, warnings } = report;
     let line = |fit: Option<Fit>| fit.map(|f| serde_json::json!({ "order": f.order, "spread": f.spread }));
     let rows: Vec<_> = levels
         .iter()
