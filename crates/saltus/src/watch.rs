@@ -47,6 +47,8 @@ pub(crate) struct Watch<'p> {
     /// Constraints that are active in the impact, and those of them that act in it (see `close`).
     active: Vec<usize>,
     acted: Vec<usize>,
+    /// Which coupled set an acting constraint belongs to.
+    label: Vec<usize>,
     /// Impulses that the law gives where it is judged.
     lawful: Vec<f64>,
     /// Impulse of each constraint in the step before; zero if it was not in contact.
@@ -117,6 +119,7 @@ impl<'p> Watch<'p> {
             restitution: vec![0.0; m],
             active: Vec::with_capacity(m),
             acted: Vec::with_capacity(m),
+            label: vec![0; m],
             lawful: vec![0.0; m],
             before: vec![0.0; m],
             in_contact: touched.contains(&true),
@@ -281,7 +284,11 @@ impl<'p> Watch<'p> {
         w.impulses.fill(0.0);
         w.peak = 0.0;
         w.calm = 0;
-        w.before.copy_from_slice(&self.before);
+        // What went on before is a lasting contact only if it is longer than an impact.
+        let usual = self.scheme.contact_steps.map_or(1, |steps| steps + 1);
+        for a in 0..w.before.len() {
+            w.before[a] = if self.episodes[a].steps > usual { self.before[a] } else { 0.0 };
+        }
         // The incoming motion has not yet moved with the velocity after.
         for i in 0..w.q.len() {
             w.q[i] -= self.scheme.carried * self.h * (node.v_right[i] - node.v_left[i]);
@@ -291,7 +298,6 @@ impl<'p> Watch<'p> {
     /// The impact is complete; `next` is the node after it, which shows the contacts that last.
     fn close(&mut self, next: Option<&Node>, impacts: &mut Impacts) {
         self.window.open = false;
-        let model = self.problem.model();
         let steps = (self.window.end - self.window.first + 1) as f64;
         self.smooth(next);
         // A constraint that was in contact all along is active, but acts in the impact only with what it gets beyond its
@@ -309,6 +315,95 @@ impl<'p> Watch<'p> {
                 self.acted.push(a);
             }
         }
+        let sets = self.label_sets();
+        let times = (0..sets).map(|set| self.meeting(&self.acted, set));
+        let (first, last) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
+        // At the very same instant (a right-angled corner) they are one impact all the same.
+        if sets <= 1 || last - first <= 0.01 * self.h {
+            self.tell(steps, None, impacts);
+            return;
+        }
+        // Impacts of constraints that are not coupled happen to fall together: each is told on its own, in their order.
+        let (acted, q) = (self.acted.clone(), self.window.q.clone());
+        let mut left: Vec<usize> = (0..sets).collect();
+        while !left.is_empty() {
+            let first = (0..left.len())
+                .min_by(|&i, &j| self.meeting(&acted, left[i]).total_cmp(&self.meeting(&acted, left[j])));
+            let set = left.remove(first.unwrap_or(0));
+            self.acted.clear();
+            self.acted.extend(acted.iter().copied().filter(|&a| self.label[a] == set));
+            self.active.clone_from(&self.acted);
+            self.reaction.fill(0.0);
+            for &a in &self.acted {
+                self.gaps.gradients.add_to(a, self.window.impulses[a], &mut self.reaction);
+            }
+            self.metric.solve(&mut self.reaction);
+            let jump = self.reaction.clone();
+            self.tell(steps, Some(&jump), impacts);
+            self.window.q.copy_from_slice(&q);
+            self.window.v_left.iter_mut().zip(&jump).for_each(|(v, j)| *v += j);
+            self.dynamics.evaluate(self.window.t, &self.window.q, &self.window.v_left);
+            self.gaps.evaluate(self.window.t, &self.window.q);
+            self.gaps.kinematics(self.window.t, &self.window.q);
+        }
+    }
+
+    /// Gives the acting constraints labels, one for each set that is coupled through ∇f·M⁻¹∇f; returns how many there are.
+    fn label_sets(&mut self) -> usize {
+        if self.acted.len() < 2 {
+            return self.acted.len();
+        }
+        self.dynamics.evaluate(self.window.t, &self.window.q, &self.window.v_left);
+        self.gaps.evaluate(self.window.t, &self.window.q);
+        self.gaps.kinematics(self.window.t, &self.window.q);
+        if self.metric.set(&self.dynamics.mass).is_err() {
+            return 1;
+        }
+        self.acted.iter().enumerate().for_each(|(k, &a)| self.label[a] = k);
+        for i in 0..self.acted.len() {
+            let a = self.acted[i];
+            self.reaction.fill(0.0);
+            self.gaps.gradients.add_to(a, 1.0, &mut self.reaction);
+            self.metric.solve(&mut self.reaction);
+            let own = self.gaps.gradients.dot(a, &self.reaction);
+            for &b in &self.acted {
+                let (keep, merge) = (self.label[a].min(self.label[b]), self.label[a].max(self.label[b]));
+                if keep != merge && self.gaps.gradients.dot(b, &self.reaction).abs() > 1e-12 * own {
+                    self.acted.iter().for_each(|&c| {
+                        if self.label[c] == merge {
+                            self.label[c] = keep
+                        }
+                    });
+                }
+            }
+        }
+        // Number them without holes.
+        let mut sets = 0;
+        for k in 0..self.acted.len() {
+            if self.acted.iter().any(|&a| self.label[a] == k) {
+                self.acted.iter().for_each(|&a| {
+                    if self.label[a] == k {
+                        self.label[a] = sets
+                    }
+                });
+                sets += 1;
+            }
+        }
+        sets
+    }
+
+    /// When the incoming motion meets a set of constraints, after the first node of the window.
+    fn meeting(&self, acted: &[usize], set: usize) -> f64 {
+        let times = acted.iter().filter(|&&a| self.label[a] == set).filter_map(|&a| {
+            let speed = self.gaps.walls[a] + self.gaps.gradients.dot(a, &self.window.v_left);
+            (speed < 0.0).then(|| -self.gaps.values[a] / speed)
+        });
+        times.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Tells the impact of the acting constraints; `jump` is theirs alone where others act in the same window.
+    fn tell(&mut self, steps: f64, jump: Option<&[f64]>, impacts: &mut Impacts) {
+        let model = self.problem.model();
         // The law acts at the instant the scheme declares, for the restitution of the strongest constraint; a window
         // longer than usual has its middle later.
         let strongest =
@@ -322,7 +417,10 @@ impl<'p> Watch<'p> {
         let rest = if self.scheme.contact_steps.is_some() { (steps - 1.0) * self.h - delay } else { 0.0 };
         for i in 0..self.v_before.len() {
             self.v_before[i] = self.window.v_left[i] + delay * self.window.acceleration[i];
-            self.v_after[i] = self.window.v_right[i] - rest * self.window.end_acceleration[i];
+            self.v_after[i] = match jump {
+                Some(jump) => self.v_before[i] + jump[i],
+                None => self.window.v_right[i] - rest * self.window.end_acceleration[i],
+            };
         }
         // Incoming motion: where it meets the first constraint, and how fast it approaches.
         self.gaps.evaluate(self.window.t, &self.window.q);
@@ -346,12 +444,15 @@ impl<'p> Watch<'p> {
             self.landings += 1;
             return;
         }
-        let meeting = if meeting.is_finite() { meeting.clamp(-self.h, delay.max(0.0) + self.h) } else { delay };
+        let latest = delay.max((steps - 1.0) * self.h) + self.h;
+        let meeting = if meeting.is_finite() { meeting.clamp(-2.0 * self.h, latest) } else { delay };
         for i in 0..self.window.q.len() {
             self.window.q[i] += meeting * self.window.v_left[i];
         }
         let t = self.window.t + meeting;
-        self.join(t);
+        if jump.is_none() {
+            self.join(t);
+        }
         let (energy_change, residual, speed) = self.judge(t, meeting - delay);
         let first = self.acted.iter().map(|&a| self.gaps.walls[a] + self.gaps.gradients.dot(a, &self.v_before));
         let approach = first.fold(f64::INFINITY, f64::min);

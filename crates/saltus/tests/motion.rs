@@ -316,6 +316,31 @@ fn an_impact_during_a_lasting_contact_is_only_the_impact() {
 }
 
 #[test]
+fn impacts_that_only_happen_to_fall_together_are_told_one_by_one() {
+    // Twelve balls that know nothing of each other land 0.3 steps apart.
+    let balls = Builder::new("balls")
+        .parameter("n", "12")
+        .coordinate_family("y", "i = 1..n", "1 + 0.0003*i", "-1")
+        .kinetic("sum(i = 1..n, y[i]'^2/2)")
+        .restitution("0.5")
+        .constraint_family("floor", "i = 1..n", "y[i]");
+    let balls = problem(balls);
+    for scheme in SCHEMES.iter().filter(|s| s.follows_law && s.restitution.starts_with("any")) {
+        let run = run(&balls, &RunOptions { scheme, ..RunOptions::new(1e-3, 2.0) }, &mut |_| true).expect("runs");
+        assert_eq!(run.trajectory.impacts.len(), 12, "{}", scheme.name);
+        for (k, impact) in run.trajectory.impacts.iter().enumerate() {
+            assert_eq!(impact.constraints, [k], "{}", scheme.name);
+            assert!((impact.t - 1.0 - 0.0003 * (k + 1) as f64).abs() < 1e-9, "{}: {impact:?}", scheme.name);
+            assert!(
+                (impact.energy_change + 0.375).abs() < 1e-9 && impact.law_residual < 1e-9,
+                "{}: {impact:?}",
+                scheme.name
+            );
+        }
+    }
+}
+
+#[test]
 fn a_jerk_in_a_lasting_contact_is_an_impact() {
     // A mass rests on a table that starts to move upwards at once.
     let mass = Builder::new("jerked")
