@@ -49,6 +49,7 @@ pub(crate) struct Watch<'p> {
     acted: Vec<usize>,
     /// Which coupled set an acting constraint belongs to.
     label: Vec<usize>,
+    together: Together,
     /// Impulses that the law gives where it is judged.
     lawful: Vec<f64>,
     /// Impulse of each constraint in the step before; zero if it was not in contact.
@@ -64,6 +65,15 @@ pub(crate) struct Watch<'p> {
     reaction: Vec<f64>,
     /// Landings too slow to be impacts at this step size.
     pub landings: u64,
+}
+
+/// Buffers for impacts that fall together without being coupled.
+#[derive(Default)]
+struct Together {
+    acted: Vec<usize>,
+    q: Vec<f64>,
+    left: Vec<usize>,
+    jump: Vec<f64>,
 }
 
 /// A constraint's current run of contact steps.
@@ -120,6 +130,7 @@ impl<'p> Watch<'p> {
             active: Vec::with_capacity(m),
             acted: Vec::with_capacity(m),
             label: vec![0; m],
+            together: Together { acted: Vec::with_capacity(m), q: zero(), left: Vec::with_capacity(m), jump: zero() },
             lawful: vec![0.0; m],
             before: vec![0.0; m],
             in_contact: touched.contains(&true),
@@ -324,11 +335,16 @@ impl<'p> Watch<'p> {
             return;
         }
         // Impacts of constraints that are not coupled happen to fall together: each is told on its own, in their order.
-        let (acted, q) = (self.acted.clone(), self.window.q.clone());
-        let mut left: Vec<usize> = (0..sets).collect();
+        // (Buffers are lent out and given back: nothing is allocated.)
+        let mut all = std::mem::take(&mut self.together);
+        all.acted.clone_from(&self.acted);
+        all.q.clone_from(&self.window.q);
+        all.left.clear();
+        all.left.extend(0..sets);
+        let Together { acted, q, left, jump } = &mut all;
         while !left.is_empty() {
-            let first = (0..left.len())
-                .min_by(|&i, &j| self.meeting(&acted, left[i]).total_cmp(&self.meeting(&acted, left[j])));
+            let first =
+                (0..left.len()).min_by(|&i, &j| self.meeting(acted, left[i]).total_cmp(&self.meeting(acted, left[j])));
             let set = left.remove(first.unwrap_or(0));
             self.acted.clear();
             self.acted.extend(acted.iter().copied().filter(|&a| self.label[a] == set));
@@ -338,14 +354,15 @@ impl<'p> Watch<'p> {
                 self.gaps.gradients.add_to(a, self.window.impulses[a], &mut self.reaction);
             }
             self.metric.solve(&mut self.reaction);
-            let jump = self.reaction.clone();
-            self.tell(steps, Some(&jump), impacts);
-            self.window.q.copy_from_slice(&q);
-            self.window.v_left.iter_mut().zip(&jump).for_each(|(v, j)| *v += j);
+            jump.clone_from(&self.reaction);
+            self.tell(steps, Some(jump), impacts);
+            self.window.q.copy_from_slice(q);
+            self.window.v_left.iter_mut().zip(&*jump).for_each(|(v, j)| *v += j);
             self.dynamics.evaluate(self.window.t, &self.window.q, &self.window.v_left);
             self.gaps.evaluate(self.window.t, &self.window.q);
             self.gaps.kinematics(self.window.t, &self.window.q);
         }
+        self.together = all;
     }
 
     /// Gives the acting constraints labels, one for each set that is coupled through ∇f·M⁻¹∇f; returns how many there are.

@@ -24,9 +24,8 @@ fn p14_the_law_gives_the_exact_velocities() {
     }
 }
 
-#[test]
-fn p14_the_scheme_follows_the_law_through_a_multiple_impact() {
-    let text = r#"
+/// Newton's cradle: ball 1 flies at n − 1 others that touch.
+pub const CRADLE: &str = r#"
 [parameters]
 n = 3
 e = 1.0
@@ -41,10 +40,13 @@ gap = "x[i+1] - x[i] - if(i == 1, 0, 1)"
 [impact]
 restitution = "e"
 "#;
+
+#[test]
+fn p14_the_scheme_follows_the_law_through_a_multiple_impact() {
     for n in [2.0, 3.0, 5.0] {
         for e in [0.0, 0.5, 1.0] {
             let errors = [0.997e-2, 0.997e-3, 0.997e-4].map(|h| {
-                let run = text_run(text, &[("n", n), ("e", e)], h, 2.0);
+                let run = text_run(CRADLE, &[("n", n), ("e", e)], h, 2.0);
                 let v = run.trajectory.v(run.trajectory.len() - 1, Side::Left);
                 // v+ = (−e + (1+e)/N, (1+e)/N, …)
                 for (i, v) in v.iter().enumerate() {

@@ -63,22 +63,7 @@ fn p06_corner_hits_obey_the_law_in_every_scheme() {
 
 #[test]
 fn p14_touching_balls_follow_the_law_in_every_scheme() {
-    let text = r#"
-[parameters]
-n = 3
-e = 1.0
-[coordinates]
-x = { for = "i = 1..n", position = "if(i == 1, -1, i - 2)", velocity = "if(i == 1, 1, 0)" }
-[dynamics]
-kinetic = "sum(i = 1..n, x[i]'^2/2)"
-[[constraint]]
-name = "pair"
-for = "i = 1..n-1"
-gap = "x[i+1] - x[i] - if(i == 1, 0, 1)"
-[impact]
-restitution = "e"
-"#;
-    let file = ModelFile::parse("test", text, Path::new("")).expect("parses");
+    let file = ModelFile::parse("test", super::many::CRADLE, Path::new("")).expect("parses");
     for (n, e) in [(2.0, 0.5), (3.0, 0.0), (3.0, 1.0), (5.0, 0.5), (5.0, 1.0)] {
         for scheme in SCHEMES.iter().filter(|s| s.follows_law && (e == 0.0 || s.restitution.starts_with("any"))) {
             let run = scheme_run(scheme, &file, &[("n", n), ("e", e)], 0.997e-3, 1.5, 1);
