@@ -1,8 +1,8 @@
 //! Expressions for Saltus: text to numbers.
 //!
 //! ```text
-//! text ──parse──▶ Expr ──lower──▶ Graph ──compile──▶ Program ──▶ Scalar, Lanes
-//!        (spans)         (names)   (shared nodes,               (numbers)
+//! text ──parse──▶ Expr ──lower──▶ Graph ──compile──▶ Program ──▶ Scalar, Lanes    (numbers)
+//!        (spans)         (names)   (shared nodes,     SeriesCode ──▶ Series       (Taylor series)
 //!                                   derivatives)
 //! ```
 //!
@@ -50,6 +50,7 @@ mod names;
 mod parse;
 mod program;
 mod scalar;
+mod series;
 mod simplify;
 mod table;
 #[cfg(test)]
@@ -65,4 +66,5 @@ pub use names::{is_name, is_reserved, nearest};
 pub use parse::{parse, parse_at, parse_range_at, parse_target_at};
 pub use program::{Instruction, MissingInput, Op, Program};
 pub use scalar::Scalar;
+pub use series::{Series, SeriesCode};
 pub use table::{Outside, Table};

@@ -9,7 +9,7 @@ use crate::graph::{Graph, NodeId};
 use crate::table::Table;
 
 mod allocate;
-mod emit;
+pub(crate) mod emit;
 mod fuse;
 
 /// What an [`Instruction`] computes from its registers a, b, c.
@@ -163,17 +163,17 @@ impl Program {
 
 /// A program before its registers are shared: every instruction has a target of its own.
 /// Registers count inputs first, then instructions; constants are marked by [`CONSTANT`].
-struct Draft {
-    inputs: usize,
-    constants: Vec<f64>,
-    tables: Vec<Arc<Table>>,
+pub(crate) struct Draft {
+    pub(crate) inputs: usize,
+    pub(crate) constants: Vec<f64>,
+    pub(crate) tables: Vec<Arc<Table>>,
     /// `target` is `inputs + position` until instructions are dropped.
-    code: Vec<Instruction>,
-    outputs: Vec<u32>,
+    pub(crate) code: Vec<Instruction>,
+    pub(crate) outputs: Vec<u32>,
 }
 
 /// Marks a register of a draft as a constant, whose number the other bits hold.
-const CONSTANT: u32 = 1 << 31;
+pub(crate) const CONSTANT: u32 = 1 << 31;
 
 /// The registers an instruction reads.
 fn operands(i: &Instruction) -> impl Iterator<Item = u32> {

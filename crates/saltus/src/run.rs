@@ -2,10 +2,10 @@
 
 use crate::advice::advice;
 use crate::linalg::max_abs;
-use crate::scheme::{self, Node, Scheme, Settings};
+use crate::scheme::{self, Method, Node, Scheme, Settings, Stepping};
 use crate::trajectory::Trajectory;
 use crate::watch::Watch;
-use crate::{Problem, Reason, SetupError, Side, Status, StepFailure};
+use crate::{Problem, Reason, SetupError, Side, Status, StepFailure, Timeline, event};
 use std::time::{Duration, Instant};
 
 /// What to run and what to keep of it.
@@ -84,6 +84,10 @@ pub struct Run {
     pub step: f64,
     /// Things the person should know.
     pub warnings: Vec<String>,
+    /// What was done where, when that is not plain from the rest.
+    pub notes: Vec<String>,
+    /// The phases of the motion, from an engine that locates them.
+    pub timeline: Timeline,
 }
 
 /// Progress is reported, and a stop is possible, about this often, however long a step takes.
@@ -92,6 +96,48 @@ const REPORT_EVERY: Duration = Duration::from_millis(20);
 /// More memory than this for one trajectory is asked for only by mistake.
 const MOST_BYTES: u64 = 8 << 30;
 
+/// Asks for a report every so often, at the cost of a counter.
+pub(crate) struct Reporter {
+    count: u64,
+    next: u64,
+    stride: u64,
+    last: Instant,
+}
+
+impl Reporter {
+    pub fn new() -> Self {
+        Reporter { count: 0, next: 1, stride: 1, last: Instant::now() }
+    }
+
+    /// Counts a step; true if a report is due.
+    pub fn is_due(&mut self) -> bool {
+        let due = self.count == self.next;
+        if due {
+            let now = Instant::now();
+            self.stride = match now.duration_since(self.last) < REPORT_EVERY {
+                true => (2 * self.stride).min(1 << 20),
+                false => (self.stride / 2).max(1),
+            };
+            (self.next, self.last) = (self.count + self.stride, now);
+        }
+        self.count += 1;
+        due
+    }
+}
+
+/// Sets memory aside for a number of stored instants.
+pub(crate) fn make_room(trajectory: &mut Trajectory, samples: u64, every: u64) -> Result<(), SetupError> {
+    let bytes = Trajectory::bytes(trajectory.dimension(), samples);
+    let room = usize::try_from(samples).is_ok_and(|n| bytes <= MOST_BYTES && trajectory.reserve(n));
+    if room {
+        return Ok(());
+    }
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    let enough = (bytes / (1 << 28)).saturating_mul(every).max(2);
+    Err(SetupError::new(format!("storing {samples} instants would take {gib:.1} GiB"))
+        .help(format!("store fewer, for example with --every {enough}; impacts are always kept")))
+}
+
 /// Integrates a problem. `report` is told the progress now and then; when it returns false the run stops there and
 /// keeps what it has.
 pub fn run(
@@ -99,22 +145,27 @@ pub fn run(
     options: &RunOptions,
     report: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Run, SetupError> {
+    match &options.scheme.method {
+        Method::Events { .. } => event::run(problem, options, report),
+        Method::Steps(stepping) => step(problem, options, stepping, report),
+    }
+}
+
+/// Integrates a problem with a time-stepping scheme.
+fn step(
+    problem: &Problem,
+    options: &RunOptions,
+    stepping: &'static Stepping,
+    report: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Run, SetupError> {
     let (steps, step, mut warnings) = grid(options.step, options.end)?;
     let d = problem.dimension();
     let mut trajectory = Trajectory::new(d);
     let every = options.every.max(1);
-    let samples = steps / every + 2;
-    let bytes = Trajectory::bytes(d, samples);
-    let room = usize::try_from(samples).is_ok_and(|n| bytes <= MOST_BYTES && trajectory.reserve(n));
-    if !room {
-        let gib = bytes as f64 / (1u64 << 30) as f64;
-        let enough = (bytes / (1 << 28)).saturating_mul(every).max(2);
-        return Err(SetupError::new(format!("storing {samples} instants would take {gib:.1} GiB"))
-            .help(format!("store fewer, for example with --every {enough}; impacts are always kept")));
-    }
+    make_room(&mut trajectory, steps / every + 2, every)?;
     let settings = Settings { step, ..options.settings };
-    let mut stepper = (options.scheme.start)(problem, &settings)?;
-    let mut watch = Watch::new(problem, options.scheme, step);
+    let mut stepper = (stepping.start)(problem, &settings)?;
+    let mut watch = Watch::new(problem, stepping, step);
     let mut gaps = problem.gaps();
     let mut node = Node::new(d, problem.constraints());
     let mut audit = Audit { impulses: vec![0.0; problem.constraints()], ..Audit::default() };
@@ -122,20 +173,12 @@ pub fn run(
     let mut done = 0;
     // The last complete instant; the two buffers change places after every step.
     let mut last = Node::new(d, problem.constraints());
-    let (mut next_report, mut stride, mut last_report) = (1, 1, Instant::now());
+    let mut reporter = Reporter::new();
     for n in 0..=steps {
-        if n == next_report {
-            let now = Instant::now();
-            stride = match now.duration_since(last_report) < REPORT_EVERY {
-                true => (2 * stride).min(1 << 20),
-                false => (stride / 2).max(1),
-            };
-            (next_report, last_report) = (n + stride, now);
-            let progress = Progress { step: n, steps, t: last.t, impacts: trajectory.impacts.len() };
-            if !report(progress) {
-                status = Status::Interrupted { t: last.t };
-                break;
-            }
+        let progress = Progress { step: n, steps, t: last.t, impacts: trajectory.impacts.len() };
+        if reporter.is_due() && !report(progress) {
+            status = Status::Interrupted { t: last.t };
+            break;
         }
         let mut outcome = stepper.advance(&mut node);
         let mut outside = false;
@@ -181,7 +224,7 @@ pub fn run(
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity has no jump worth the name. It is the mean of
             // the steps that meet here, or the node's own where a scheme has its velocities at the nodes.
-            let share = if options.scheme.staggered { 0.5 } else { 1.0 };
+            let share = if stepping.staggered { 0.5 } else { 1.0 };
             for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
                 *left += share * (right - *left);
             }
@@ -200,11 +243,25 @@ pub fn run(
         trajectory.push(last.t, &last.q, &last.v_left);
     }
     audit.landings = watch.landings;
-    close_audit(problem, &trajectory, &mut audit);
-    let mut run = Run { trajectory, audit, status, steps: done, step, warnings };
-    let advice = advice(problem, options, &run);
-    run.warnings.extend(advice);
+    let mut run = Run {
+        trajectory,
+        audit,
+        status,
+        steps: done,
+        step,
+        warnings,
+        notes: Vec::new(),
+        timeline: Timeline::default(),
+    };
+    close(problem, options, &mut run);
     Ok(run)
+}
+
+/// Completes the audit of a run and adds what the person should know.
+pub(crate) fn close(problem: &Problem, options: &RunOptions, run: &mut Run) {
+    close_audit(problem, &run.trajectory, &mut run.audit);
+    let advice = advice(problem, options, run);
+    run.warnings.extend(advice);
 }
 
 fn close_audit(problem: &Problem, trajectory: &Trajectory, audit: &mut Audit) {

@@ -64,6 +64,20 @@ pub enum Reason {
         /// How many iterations were made.
         iterations: usize,
     },
+    /// The gradients of constraints in contact depend on each other.
+    Dependent {
+        /// The constraint whose gradient is a combination of the others'.
+        constraint: String,
+    },
+    /// The motion becomes singular: no step is short enough.
+    Singular,
+    /// A force switches back and forth without time going on.
+    Sliding,
+    /// Impacts, contacts and releases follow each other without time going on.
+    Stalled {
+        /// The constraint concerned.
+        constraint: String,
+    },
 }
 
 impl fmt::Display for Reason {
@@ -92,6 +106,22 @@ impl fmt::Display for Reason {
             Reason::Force { iterations } => write!(
                 f,
                 "the velocity-dependent force was not solved for in {iterations} iterations; try a smaller step, and if the force jumps with the velocity (sign, if), smooth it: tanh(v/0.001) for sign(v)"
+            ),
+            Reason::Dependent { constraint } => write!(
+                f,
+                "the gradient of `{constraint}` depends on those of the other constraints in contact; the reactions are not determined"
+            ),
+            Reason::Singular => write!(
+                f,
+                "the motion becomes singular here: a force, a mass or a gap blows up or leaves its domain, and no step is short enough"
+            ),
+            Reason::Sliding => write!(
+                f,
+                "a force that jumps (sign, if) switches back and forth here without end, as dry friction at rest does; smooth it, tanh(v/0.001) for sign(v), or take a time-stepping scheme (--scheme mabrouk)"
+            ),
+            Reason::Stalled { constraint } => write!(
+                f,
+                "impacts and contacts of `{constraint}` follow each other without time going on; take a time-stepping scheme across it (--scheme auto does)"
             ),
         }
     }

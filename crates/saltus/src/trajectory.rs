@@ -1,6 +1,7 @@
 //! Bounded variation made a type: positions are continuous, a velocity is a pair of limits, reactions are impulses.
 
 use crate::impacts::Impacts;
+use crate::pieces::Pieces;
 
 /// Which one-sided limit of a function that may jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +45,14 @@ pub struct Trajectory {
     pub impacts: Impacts,
     /// The contacts: intervals during which a constraint is active.
     pub contacts: Vec<Contact>,
+    /// The motion as polynomials, from an engine that has them: then it is known between stored instants, too.
+    pub pieces: Pieces,
 }
 
 impl Trajectory {
     /// An empty motion of `d` degrees of freedom.
     pub fn new(d: usize) -> Self {
-        Trajectory { d, ..Trajectory::default() }
+        Trajectory { d, pieces: Pieces::new(d), ..Trajectory::default() }
     }
 
     /// Bytes taken by `samples` stored instants.
@@ -68,6 +71,14 @@ impl Trajectory {
         self.t.push(t);
         self.q.extend_from_slice(q);
         self.v.extend_from_slice(v);
+    }
+
+    /// Takes the last instant back, which must have no jump.
+    pub(crate) fn pop(&mut self) {
+        self.t.pop();
+        let kept = self.t.len() * self.d;
+        self.q.truncate(kept);
+        self.v.truncate(kept);
     }
 
     /// Appends an instant at which it may jump.
@@ -118,8 +129,10 @@ impl Trajectory {
         (0..self.len()).flat_map(move |k| self.v(k, side).iter().copied())
     }
 
-    /// Position and velocity at any time, interpolated by the cubic that has the stored positions and the one-sided
-    /// velocities at the ends of the interval. At a stored instant `side` chooses the limit. None outside the run.
+    /// Position and velocity at any time. At a jump `side` chooses the limit. None outside the run.
+    ///
+    /// The event-driven engine leaves polynomials that hold everywhere; for time-stepping schemes the motion between stored
+    /// instants is the cubic that has the stored positions and the one-sided velocities at the ends of the interval.
     ///
     /// ```
     /// use saltus::{Problem, RunOptions, Side, model::Builder, run};
@@ -139,6 +152,15 @@ impl Trajectory {
         let (mut q, mut v) = (vec![0.0; self.d], vec![0.0; self.d]);
         cursor.read(t, side, &mut q, &mut v);
         Some((q, v))
+    }
+
+    /// The reaction density of each of `m` constraints at any time (N, or N·m for an angle), where the engine gives
+    /// densities; zero in flight. The atoms, impulses at impacts, are in [`Trajectory::impacts`]. None where it is not known.
+    pub fn reactions(&self, t: f64, side: Side, m: usize) -> Option<Vec<f64>> {
+        let k = self.pieces.find(t, side == Side::Left)?;
+        let mut out = vec![0.0; m];
+        self.pieces.reactions(k, t, &mut out);
+        Some(out)
     }
 }
 
@@ -164,6 +186,10 @@ impl<'a> Cursor<'a> {
         if motion.t[k] == t || k + 1 == motion.len() {
             q.copy_from_slice(motion.q(k));
             v.copy_from_slice(motion.v(k, side));
+            return;
+        }
+        if let Some(piece) = motion.pieces.find(t, side == Side::Left) {
+            motion.pieces.read(piece, t, q, v);
             return;
         }
         let h = motion.t[k + 1] - motion.t[k];

@@ -20,7 +20,7 @@ use crate::contact::ImpactLaw;
 use crate::impacts::{Impacts, Measured};
 use crate::linalg::{Metric, Rows};
 use crate::problem::{Dynamics, Gaps};
-use crate::scheme::{Node, Scheme};
+use crate::scheme::{Node, Stepping};
 use crate::trajectory::Contact;
 
 /// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
@@ -35,7 +35,7 @@ const LONGEST: u64 = 4;
 /// Watches the nodes of a run go by and keeps its books of impacts and contacts.
 pub(crate) struct Watch<'p> {
     problem: &'p Problem,
-    scheme: &'static Scheme,
+    scheme: &'static Stepping,
     h: f64,
     gaps: Gaps,
     dynamics: Dynamics,
@@ -108,7 +108,7 @@ struct Window {
 }
 
 impl<'p> Watch<'p> {
-    pub fn new(problem: &'p Problem, scheme: &'static Scheme, h: f64) -> Self {
+    pub fn new(problem: &'p Problem, scheme: &'static Stepping, h: f64) -> Self {
         let (d, m) = (problem.dimension(), problem.constraints());
         let dynamics = problem.dynamics();
         let zero = || vec![0.0; d];

@@ -35,7 +35,7 @@ struct Emitter<'a> {
     draft: Draft,
 }
 
-pub(super) fn emit(graph: &Graph, inputs: &[NodeId], outputs: &[NodeId]) -> Result<Draft, MissingInput> {
+pub(crate) fn emit(graph: &Graph, inputs: &[NodeId], outputs: &[NodeId]) -> Result<Draft, MissingInput> {
     let mut emitter = Emitter {
         graph,
         registers: inputs.iter().enumerate().map(|(k, &n)| (n, k as u32)).collect(),

@@ -5,6 +5,7 @@
 
 mod ball;
 mod curved;
+mod exact;
 mod many;
 mod mass;
 mod moving;
@@ -53,7 +54,8 @@ fn text_run(text: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
 fn model_run(file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64) -> Run {
     let overrides: Vec<_> = set.iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
     let (problem, _) = file.problem(&overrides).expect("a valid model");
-    let run = run(&problem, &RunOptions::new(step, end), &mut |_| true).expect("runs");
+    let scheme = saltus::scheme::find("paoli-schatzman").expect("listed");
+    let run = run(&problem, &RunOptions { scheme, ..RunOptions::new(step, end) }, &mut |_| true).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished);
     run
 }

@@ -9,7 +9,7 @@
 //! that free flight is of second order ([T] starts from V⁻¹ = v0, of first order).
 
 use super::momentum::{Momentum, Place};
-use super::{Node, Scheme, Settings, Stepper};
+use super::{Method, Node, Scheme, Settings, Stepper, Stepping};
 use crate::linalg::copy;
 use crate::{Problem, Reason, SetupError};
 
@@ -20,13 +20,15 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M the identity, e = 0, moving K that is an intersection of complements of convex sets (Bernicot & Lefebvre-Lepot \
              2010)",
     use_for: "many inelastic contacts: one quadratic programme a step, also for curved sets",
-    carried: 0.0,
-    staggered: true,
     follows_law: true,
     order: 1.0,
-    contact_steps: Some(2),
-    impact_instant: |_| 1.5,
-    start: |problem, settings| Ok(Box::new(Linearised::new(problem, settings)?)),
+    method: Method::Steps(Stepping {
+        carried: 0.0,
+        staggered: true,
+        contact_steps: Some(2),
+        impact_instant: |_| 1.5,
+        start: |problem, settings| Ok(Box::new(Linearised::new(problem, settings)?)),
+    }),
 };
 
 struct Linearised<'p> {

@@ -10,7 +10,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Node, Scheme, Stepper};
+use super::{Method, Node, Scheme, Stepper, Stepping};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -19,14 +19,16 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "M the identity, one constraint at a time, any e (Mabrouk 1998; Monteiro Marques 1993 for e = 0)",
     use_for: "comparison with the position level; several restitutions at one impact follow the law",
-    carried: 0.0,
-    staggered: false,
     follows_law: true,
     order: 1.0,
-    contact_steps: Some(1),
-    // The law relates vⁱ⁺¹ to vⁱ, a step of free flight before the left limit: both obey it together −e/(1+e) steps on.
-    impact_instant: |e| -e / (1.0 + e),
-    start: |problem, settings| Ok(Box::new(Mabrouk(Collocated::new(problem, settings, Momentum::new(problem))))),
+    method: Method::Steps(Stepping {
+        carried: 0.0,
+        staggered: false,
+        contact_steps: Some(1),
+        // The law relates vⁱ⁺¹ to vⁱ, a step of free flight before the left limit: both obey it together −e/(1+e) steps on.
+        impact_instant: |e| -e / (1.0 + e),
+        start: |problem, settings| Ok(Box::new(Mabrouk(Collocated::new(problem, settings, Momentum::new(problem))))),
+    }),
 };
 
 struct Mabrouk<'p>(Collocated<'p>);

@@ -3,8 +3,10 @@
 //! A new scheme is a new file beside this one and one line in [`SCHEMES`]. Everything else (the command line, the
 //! tests every scheme must pass, the benches) follows from the list.
 
+mod auto;
 mod bernicot_lefebvre;
 mod collocated;
+mod event_driven;
 mod mabrouk;
 mod momentum;
 mod moreau_jean;
@@ -17,6 +19,8 @@ use saltus_expr::nearest;
 
 /// All schemes.
 pub const SCHEMES: &[Scheme] = &[
+    auto::SCHEME,
+    event_driven::SCHEME,
     paoli_schatzman::SCHEME,
     mabrouk::SCHEME,
     moreau_midpoint::SCHEME,
@@ -42,6 +46,25 @@ pub struct Scheme {
     pub follows_law: bool,
     /// The order of convergence of positions, in the maximum norm, through impacts. Measured by the tests.
     pub order: f64,
+    /// How it works.
+    pub method: Method,
+}
+
+/// How a scheme works.
+#[derive(Debug)]
+pub enum Method {
+    /// Steps of one length, whatever happens in them.
+    Steps(Stepping),
+    /// From event to event; see the room `event`.
+    Events {
+        /// Whether a time-stepping scheme takes over where the events cannot be resolved.
+        safety_net: bool,
+    },
+}
+
+/// What a time-stepping scheme declares about its steps, and how to start it.
+#[derive(Debug)]
+pub struct Stepping {
     /// How many consecutive steps carry the impulse of one impact; None: as many as the contact lasts.
     pub contact_steps: Option<u64>,
     /// Whether velocities belong to the middle of steps (and the limits at a node are carried there by the forces), or to
@@ -53,6 +76,16 @@ pub struct Scheme {
     pub impact_instant: fn(e: f64) -> f64,
     /// Prepares a run.
     pub start: Start,
+}
+
+impl Scheme {
+    /// What it declares about its steps, if it is a time-stepping scheme.
+    pub fn stepping(&self) -> Option<&Stepping> {
+        match &self.method {
+            Method::Steps(stepping) => Some(stepping),
+            Method::Events { .. } => None,
+        }
+    }
 }
 
 /// Prepares a run of a scheme on a problem; refuses a problem that the scheme's mathematics does not allow.
@@ -112,12 +145,14 @@ pub struct Settings {
     pub activation: f64,
     /// The stiffness of the penalty scheme; None: chosen from the step.
     pub stiffness: Option<f64>,
+    /// The tolerance of the event-driven engine, relative to the largest speeds and gaps of the run.
+    pub tolerance: f64,
 }
 
 impl Settings {
     /// The defaults for a step.
     pub fn new(step: f64) -> Self {
-        Settings { step, forcing: Forcing::Centred, theta: 0.5, activation: 0.5, stiffness: None }
+        Settings { step, forcing: Forcing::Centred, theta: 0.5, activation: 0.5, stiffness: None, tolerance: 1e-10 }
     }
 }
 

@@ -12,7 +12,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::{Momentum, Place};
-use super::{Node, Scheme, Settings, Stepper};
+use super::{Method, Node, Scheme, Settings, Stepper, Stepping};
 use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
@@ -21,13 +21,15 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "no proof in the papers for this form; close to Moreau's, proved for e = 0 (Monteiro Marques 1993)",
     use_for: "stiff forces; step-by-step comparison with other codes",
-    carried: 0.5,
-    staggered: false,
     follows_law: true,
     order: 1.0,
-    contact_steps: Some(1),
-    impact_instant: |e| -e / (1.0 + e),
-    start: |problem, settings| Ok(Box::new(MoreauJean::new(problem, settings)?)),
+    method: Method::Steps(Stepping {
+        carried: 0.5,
+        staggered: false,
+        contact_steps: Some(1),
+        impact_instant: |e| -e / (1.0 + e),
+        start: |problem, settings| Ok(Box::new(MoreauJean::new(problem, settings)?)),
+    }),
 };
 
 struct MoreauJean<'p> {

@@ -10,7 +10,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Node, Scheme, Stepper};
+use super::{Method, Node, Scheme, Stepper, Stepping};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -19,13 +19,15 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "M the identity, one constraint at a time, e = 0 (Monteiro Marques 1993, for the neighbouring scheme)",
     use_for: "many contacts at once (granular matter); explicit in positions",
-    carried: 0.5,
-    staggered: false,
     follows_law: true,
     order: 1.0,
-    contact_steps: Some(1),
-    impact_instant: |e| -e / (1.0 + e),
-    start: |problem, settings| Ok(Box::new(Midpoint(Collocated::new(problem, settings, Momentum::new(problem))))),
+    method: Method::Steps(Stepping {
+        carried: 0.5,
+        staggered: false,
+        contact_steps: Some(1),
+        impact_instant: |e| -e / (1.0 + e),
+        start: |problem, settings| Ok(Box::new(Midpoint(Collocated::new(problem, settings, Momentum::new(problem))))),
+    }),
 };
 
 struct Midpoint<'p>(Collocated<'p>);

@@ -11,7 +11,7 @@
 //! not be e times the approach.
 
 use super::momentum::{Momentum, Place};
-use super::{Node, Scheme, Settings, Stepper};
+use super::{Method, Node, Scheme, Settings, Stepper, Stepping};
 use crate::linalg::copy;
 use crate::{Problem, Reason, SetupError};
 
@@ -21,13 +21,15 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "e > 0 by viscous damping; e = 0 as critical damping",
     proved: "convergence as k → ∞ with h = O(1/√k) (Schatzman 1978; Paoli & Schatzman 1993; Paoli 2000)",
     use_for: "where a contact stiffness is known and its force is wanted; to see what penalty codes do",
-    carried: 0.0,
-    staggered: true,
     follows_law: false,
     order: 1.0,
-    contact_steps: None,
-    impact_instant: |_| 0.0,
-    start: |problem, settings| Ok(Box::new(Penalty::new(problem, settings)?)),
+    method: Method::Steps(Stepping {
+        carried: 0.0,
+        staggered: true,
+        contact_steps: None,
+        impact_instant: |_| 0.0,
+        start: |problem, settings| Ok(Box::new(Penalty::new(problem, settings)?)),
+    }),
 };
 
 /// A contact lasts π √(m/k); a stiffness that makes it this many steps long is proposed where none is given.

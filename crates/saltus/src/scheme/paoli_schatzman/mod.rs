@@ -24,7 +24,7 @@
 mod force;
 mod nearest;
 
-use super::{Forcing, Node, Scheme, Settings, Stepper};
+use super::{Forcing, Method, Node, Scheme, Settings, Stepper, Stepping};
 use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
 use crate::problem::{Dynamics, Gaps};
 use crate::project::Polyhedron;
@@ -37,15 +37,17 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M(q), curved K, any e, one constraint at a time (Paoli & Schatzman 2002); several with e = 0 and no obtuse \
              kinetic angle (Paoli 2005, 2010); moving K with e = 0 (Paoli 2015)",
     use_for: "everything; positions stay in K (e = 0) or within a step of it",
-    carried: 0.0,
-    staggered: true,
     follows_law: true,
     order: 1.0,
-    // The velocity is reversed in two steps ([V] §3a) …
-    contact_steps: Some(2),
-    // … whose mean averaged instant is t̄ + h/2: there both velocities, carried by free flight, obey the law.
-    impact_instant: |e| 0.5 + (1.0 - e) / (1.0 + e),
-    start: |problem, settings| Ok(Box::new(PaoliSchatzman::new(problem, settings)?)),
+    method: Method::Steps(Stepping {
+        carried: 0.0,
+        staggered: true,
+        // The velocity is reversed in two steps ([V] §3a) …
+        contact_steps: Some(2),
+        // … whose mean averaged instant is t̄ + h/2: there both velocities, carried by free flight, obey the law.
+        impact_instant: |e| 0.5 + (1.0 - e) / (1.0 + e),
+        start: |problem, settings| Ok(Box::new(PaoliSchatzman::new(problem, settings)?)),
+    }),
 };
 
 /// Newton and SQP iterations that need more than this many steps do not converge.

@@ -1,0 +1,159 @@
+use super::*;
+use crate::program::Program;
+use crate::scalar::Scalar;
+use crate::testing::{NAMES, smooth, try_node};
+use proptest::prelude::*;
+
+const ORDER: usize = 12;
+
+/// The series of `text` for inputs that are polynomials of t, and the value of the expression there.
+fn expand(text: &str, inputs: &[[f64; 3]; 3]) -> Option<(Series, impl FnMut(f64) -> f64 + use<>)> {
+    let mut g = Graph::new();
+    let symbols = NAMES.map(|name| g.symbol(name));
+    let node = try_node(&mut g, text)?;
+    let code = SeriesCode::compile(&g, &symbols, &[usize::MAX; 3], &[node]).expect("all inputs given");
+    let mut series = Series::new(Arc::new(code), ORDER);
+    for k in 0..=ORDER {
+        for (i, input) in inputs.iter().enumerate() {
+            series.set_input(i, k, input.get(k).copied().unwrap_or(0.0));
+        }
+        series.advance(k, true);
+    }
+    let mut scalar = Scalar::new(Arc::new(Program::compile(&g, &symbols, &[node]).expect("inputs")));
+    let inputs = *inputs;
+    let value = move |t: f64| {
+        let mut out = [0.0];
+        scalar.eval(&inputs.map(|c| c[0] + t * (c[1] + t * c[2])), &mut out);
+        out[0]
+    };
+    Some((series, value))
+}
+
+fn horner(c: &[f64], t: f64) -> f64 {
+    c.iter().rev().fold(0.0, |sum, c| sum * t + c)
+}
+
+/// Compares series and function where the tail of the series shows that it has converged.
+fn agrees(text: &str, inputs: &[[f64; 3]; 3]) -> bool {
+    let Some((series, mut value)) = expand(text, inputs) else { return false };
+    let c = series.output(0);
+    let size = c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    if !size.is_finite() || c.iter().any(|x| x.is_nan()) {
+        return false;
+    }
+    // A step at which the last two terms are below 1e-13 of the largest coefficient.
+    let bound = |k: usize| (1e-13 * size / c[k].abs().max(1e-300)).powf(1.0 / k as f64);
+    let t = bound(ORDER).min(bound(ORDER - 1)).min(0.1);
+    for t in [t, -t, 0.3 * t] {
+        let (a, b) = (horner(c, t), value(t));
+        assert!((a - b).abs() <= 1e-10 * (size + b.abs()), "{text} at {t}: series {a:e}, value {b:e} {c:?}");
+    }
+    true
+}
+
+#[test]
+fn every_smooth_function_has_its_series() {
+    let inputs = [[0.3, 0.7, -0.2], [1.4, -0.5, 0.1], [0.9, 0.2, 0.4]];
+    for text in [
+        "sin(x)",
+        "cos(x*y)",
+        "tan(x)",
+        "asin(x)",
+        "acos(x)",
+        "atan(x*z)",
+        "sinh(x)",
+        "cosh(y)",
+        "tanh(2*x)",
+        "exp(-x)",
+        "log(y)",
+        "sqrt(y)",
+        "atan2(x, y)",
+        "hypot(x, y)",
+        "x^2.5",
+        "y^z",
+        "2^x",
+        "x/y",
+        "1/(y^3)",
+        "x^7",
+        "mod(x, 2)",
+        "abs(x - 1)",
+        "min(x, y)",
+        "max(x, y)",
+        "if(and(x < y, not(z < 0)), sin(x), cos(x))",
+        "floor(y)*x",
+        "sign(-x)*z",
+        "x*y - z",
+        "sin(x)*cos(x)*tan(x)",
+        "exp(sin(x) + 2)/(1 + y^2)",
+    ] {
+        assert!(agrees(text, &inputs), "{text} has no series here");
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_expressions(text in smooth(), seed in prop::array::uniform9(-1.0f64..1.0)) {
+        agrees(&text, &[[seed[0], seed[1], seed[2]], [seed[3], seed[4], seed[5]], [seed[6], seed[7], seed[8]]]);
+    }
+}
+
+#[test]
+fn low_degrees_cost_and_change_nothing() {
+    let mut g = Graph::new();
+    let (t, x) = (g.symbol("t"), g.symbol("x"));
+    let turn = g.scale(3.0, t);
+    let s = g.unary(Function1::Sin, turn);
+    let node = g.mul(s, x);
+    let node = g.mul(node, t);
+    let run = |degree: usize| {
+        let code = SeriesCode::compile(&g, &[t, x], &[degree, usize::MAX], &[node]).expect("inputs");
+        let mut series = Series::new(Arc::new(code), ORDER);
+        for k in 0..=ORDER {
+            series.set_input(0, k, [0.4, 1.0].get(k).copied().unwrap_or(0.0));
+            series.set_input(1, k, 1.0 / (k + 1) as f64);
+            series.advance(k, true);
+        }
+        series.output(0).to_vec()
+    };
+    for (a, b) in run(1).iter().zip(run(usize::MAX)) {
+        assert!((a - b).abs() <= 1e-15 * b.abs().max(1.0));
+    }
+}
+
+#[test]
+fn switches_say_where_they_end_and_what_comes_then() {
+    let mut g = Graph::new();
+    let x = g.symbol("x");
+    let table = Arc::new(Table::new("f", vec![0.0, 1.0, 3.0], vec![0.0, 2.0, 1.0], Outside::Hold).expect("points"));
+    let (f, a) = (g.table(table, x), g.unary(Function1::Abs, x));
+    let code = SeriesCode::compile(&g, &[x], &[usize::MAX], &[f, a]).expect("inputs");
+    let mut series = Series::new(Arc::new(code), 2);
+    let mut set = |series: &mut Series, value: f64, fresh: bool| {
+        for (k, c) in [value, 1.0, 0.0].into_iter().enumerate() {
+            series.set_input(0, k, c);
+            series.advance(k, fresh);
+        }
+    };
+    set(&mut series, 0.5, true);
+    assert_eq!((series.output(0), series.output(1)), (&[1.0, 2.0, 0.0][..], &[0.5, 1.0, 0.0][..]));
+    let mut margin = [0.0; 3];
+    assert_eq!(series.margin(0, 1, &mut margin), Some(1));
+    assert_eq!(margin, [0.5, -1.0, 0.0]);
+    assert_eq!(series.margin(0, 0, &mut margin), Some(-1));
+    assert_eq!(margin, [0.5, 1.0, 0.0]);
+    assert_eq!((series.margin(1, 0, &mut margin), series.margin(1, 1, &mut margin)), (Some(-1), None));
+    // In the next state, at the knot, the value is the same and the slope the next segment's.
+    series.set_state(0, 1);
+    set(&mut series, 1.0, false);
+    assert_eq!(series.output(0), [2.0, -0.5, 0.0]);
+    // Beyond the last knot there is no end.
+    series.set_state(0, 2);
+    set(&mut series, 3.5, false);
+    assert_eq!((series.output(0), series.margin(0, 1, &mut margin)), (&[1.0, 0.0, 0.0][..], None));
+}
+
+#[test]
+fn nothing_is_allocated_and_not_a_number_shows() {
+    let (series, _) = expand("sqrt(x - 5)", &[[0.3, 0.7, -0.2], [0.0; 3], [0.0; 3]]).expect("parses");
+    assert!(series.output(0)[0].is_nan());
+}

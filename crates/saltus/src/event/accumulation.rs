@@ -1,0 +1,86 @@
+//! Accumulation: infinitely many impacts in a finite time, passed to their limit.
+//!
+//! After an impact a closed gap opens with speed U while the forces press it with an acceleration A < 0. It will rise by
+//! U²/2|A|. When that is below the tolerance (relative to the largest gap so far), no later bounce of this sequence can be
+//! told from contact: the motion continues on the constraints from here, with the gap velocities removed in the kinetic
+//! metric. What is lost is below the tolerance in position, and U in velocity for the time that is left.
+//!
+//! This is a limit only if the contact then holds: the complementarity problem with these constraints must press all of
+//! them, and their reactions must stay positive until the sequence would have ended. Otherwise the bounces are followed on,
+//! one by one.
+//!
+//! The end of the sequence: with one constraint and A constant over what is left, flights last 2U/|A|, 2eU/|A|, …, in
+//! all 2U/(|A|(1−e)); the change of this prediction since the impact before estimates its error. For several
+//! constraints in turn (a block on two corners) the times of the impacts themselves are extrapolated: Aitken's Δ² over
+//! one cycle.
+
+use super::{Engine, Touch};
+use crate::{Phase, PhaseKind, Reason};
+
+impl Engine<'_> {
+    /// Looks, after an impact, for bounces below the tolerance, and ends their sequence if its limit is certain.
+    pub(super) fn settle(&mut self) -> Result<(), Reason> {
+        self.buffers.members.clear();
+        for a in 0..self.touch.len() {
+            if self.touch[a] != Touch::Open && self.flow.gap_rate(a, &self.v) <= self.still(a) {
+                self.buffers.members.push(a);
+            }
+        }
+        let resting = self.buffers.members.len();
+        self.complementarity()?;
+        let mut prediction = None;
+        for a in 0..self.touch.len() {
+            let rate = self.flow.gap_rate(a, &self.v);
+            if self.touch[a] == Touch::Open || rate <= self.still(a) {
+                continue;
+            }
+            let press = -self.flow.gap_bend(a, &self.buffers.x);
+            if press > 0.0 {
+                let e = self.problem.model().constraints[a].restitution;
+                prediction = Some((a, self.t + 2.0 * rate / (press * (1.0 - e))));
+                if 0.5 * rate * rate / press <= self.tol * self.gap_scale[a] {
+                    self.buffers.members.push(a);
+                }
+            }
+        }
+        let bounces = self.buffers.members.len() - resting;
+        let earlier = prediction.and_then(|(a, end)| self.record.predict(a, end));
+        if bounces == 0 {
+            return Ok(());
+        }
+        self.complementarity()?;
+        // Those that bounce must all be pressed.
+        if self.kernel.multipliers()[resting..self.buffers.members.len()].iter().any(|&p| !(p > 0.0)) {
+            return Ok(());
+        }
+        let bouncing: Vec<usize> = self.buffers.members[resting..].to_vec();
+        let mut held: Vec<usize> = (0..self.buffers.members.len())
+            .filter(|&k| self.kernel.multipliers()[k] > 0.0)
+            .map(|k| self.buffers.members[k])
+            .collect();
+        held.sort_unstable();
+        let (limit, error) = match (bounces, prediction) {
+            (1, Some((_, end))) if end.is_finite() && self.record.is_single(bouncing[0]) => {
+                (end, earlier.map_or(end - self.t, |before| (end - before).abs()))
+            }
+            _ => self.record.extrapolate(&held).unwrap_or((self.t, 0.0)),
+        };
+        let left = limit - self.t;
+        // On the constraints, and the reactions until the end of the sequence.
+        let (q, v) = (self.q.clone(), self.v.clone());
+        self.flow.set_working(&held);
+        self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+        let holds = self.flow.expand(self.t, &self.q, &self.v, &held, true).is_ok()
+            && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());
+        if !holds {
+            (self.q, self.v) = (q, v);
+            return self.look(true);
+        }
+        let (start, impacts) = self.record.sequence(&held);
+        let mut phase = Phase::new(PhaseKind::Chatter, start, limit, &bouncing);
+        phase.impacts = impacts;
+        phase.error = error + 4.0 * f64::EPSILON * limit;
+        self.record.timeline.push(phase);
+        self.look(true)
+    }
+}

@@ -1,0 +1,499 @@
+//! The motion as a Taylor series, in flight or in contact.
+//!
+//! With the constraints of a working set held closed, the acceleration and the reactions solve
+//!
+//! ```text
+//! M a = g + Σ λα ∇fα        ∇fα·a + γα = 0   for α in the working set      (γ: the rest of d²f/dt²)
+//! ```
+//!
+//! at every instant ([B] = Brogliato 2003, remark 1, once it is known which contacts stay). Order by order this is one
+//! linear system with the matrices of the first order: order k of M, g, ∇f and γ gives order k of a and λ, and those give
+//! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
+
+use super::polynomial::{MOST, largest_term, value};
+use crate::linalg::{Metric, Rows, add};
+use crate::{Model, Problem, Reason, SetupError};
+use saltus_expr::{NodeId, Series, SeriesCode};
+use std::sync::Arc;
+
+/// Where the blocks of outputs start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Layout {
+    force: usize,
+    gaps: usize,
+    gradients: usize,
+    walls: usize,
+    bends: usize,
+}
+
+/// The series of a motion, and how to make the next ones.
+#[derive(Debug)]
+pub struct Flow<'p> {
+    problem: &'p Problem,
+    d: usize,
+    /// The order N of the velocities; positions have N + 1.
+    pub order: usize,
+    diagonal: bool,
+    mass_constant: bool,
+    /// M, g and f only, where nothing is in contact and nothing switches.
+    light: Series,
+    full: Series,
+    layout: Layout,
+    using_full: bool,
+    /// ∇f of all constraints at the point expanded about.
+    pub gradients: Rows,
+    /// ∂t f there.
+    pub walls: Vec<f64>,
+    /// γ there.
+    pub bends: Vec<f64>,
+    /// f there.
+    pub gaps: Vec<f64>,
+    /// M⁻¹g there.
+    pub free: Vec<f64>,
+    /// M there.
+    pub metric: Metric,
+    metric_ready: bool,
+    entries: Vec<f64>,
+    /// Coefficients of positions (N + 2 each), velocities (N + 1), accelerations (N).
+    q: Vec<f64>,
+    v: Vec<f64>,
+    a: Vec<f64>,
+    /// Coefficients of the reactions of the working set (N each), in its order.
+    lambda: Vec<f64>,
+    working: Vec<usize>,
+    /// M⁻¹∇f of the working set, and the Delassus matrix ∇f·M⁻¹∇f.
+    mobility: Vec<f64>,
+    delassus: Metric,
+    right: Vec<f64>,
+    r: Vec<f64>,
+}
+
+impl<'p> Flow<'p> {
+    pub fn new(problem: &'p Problem, order: usize) -> Result<Self, SetupError> {
+        let order = order.min(MOST - 1);
+        let mut model: Model = problem.model().clone();
+        let dynamics = problem.dynamics();
+        let (d, m) = (problem.dimension(), problem.constraints());
+        let diagonal = dynamics.code.diagonal;
+        let mass: Vec<NodeId> = match diagonal {
+            true => (0..d).map(|i| model.mass[i * d + i]).collect(),
+            false => model.mass.clone(),
+        };
+        let gap_nodes: Vec<NodeId> = model.constraints.iter().map(|c| c.gap).collect();
+        let mut rows = Rows::new();
+        let (mut gradient, mut walls, mut bends) = (Vec::new(), Vec::new(), Vec::new());
+        for &gap in &gap_nodes {
+            let rate = total_rate(&mut model, gap);
+            let bend = total_rate(&mut model, rate);
+            let graph = &mut model.graph;
+            let mut row = Vec::new();
+            for (i, &q) in model.q.iter().enumerate() {
+                let slope = graph.derivative(gap, q);
+                if !graph.is_zero(slope) {
+                    gradient.push(slope);
+                    row.push((i, 0.0));
+                }
+            }
+            rows.push(row);
+            walls.push(graph.derivative(gap, model.t));
+            bends.push(bend);
+        }
+        let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gap_nodes).copied().collect();
+        let full: Vec<NodeId> = light.iter().chain(&gradient).chain(&walls).chain(&bends).copied().collect();
+        let layout = Layout {
+            force: mass.len(),
+            gaps: mass.len() + d,
+            gradients: light.len(),
+            walls: light.len() + gradient.len(),
+            bends: light.len() + gradient.len() + m,
+        };
+        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
+        let degree: Vec<usize> = (0..inputs.len()).map(|i| if i == 0 { 1 } else { usize::MAX }).collect();
+        let compile = |outputs: &[NodeId]| {
+            SeriesCode::compile(&model.graph, &inputs, &degree, outputs)
+                .map(|code| Series::new(Arc::new(code), order))
+                .map_err(|e| SetupError::new(e.to_string()))
+        };
+        Ok(Flow {
+            problem,
+            d,
+            order,
+            diagonal,
+            mass_constant: dynamics.code.mass_constant,
+            light: compile(&light)?,
+            full: compile(&full)?,
+            layout,
+            using_full: true,
+            gradients: rows,
+            walls: vec![0.0; m],
+            bends: vec![0.0; m],
+            gaps: vec![0.0; m],
+            free: vec![0.0; d],
+            metric: dynamics.metric(),
+            metric_ready: false,
+            entries: vec![0.0; mass.len()],
+            q: vec![0.0; d * (order + 2)],
+            v: vec![0.0; d * (order + 1)],
+            a: vec![0.0; d * order],
+            lambda: vec![0.0; m * order],
+            working: Vec::with_capacity(m),
+            mobility: vec![0.0; m * d],
+            delassus: Metric::full(0),
+            right: vec![0.0; m],
+            r: vec![0.0; d],
+        })
+    }
+
+    /// The number of switches: places where forces or gaps have corners or jumps.
+    pub fn switches(&self) -> usize {
+        self.full.switches()
+    }
+
+    /// The margin of a switch; see [`Series::margin`].
+    pub fn margin(&self, switch: usize, end: usize, out: &mut [f64]) -> Option<i64> {
+        self.full.margin(switch, end, out)
+    }
+
+    /// Puts a switch into its next state.
+    pub fn set_state(&mut self, switch: usize, state: i64) {
+        self.full.set_state(switch, state);
+    }
+
+    /// The polynomial of coordinate i.
+    pub fn position(&self, i: usize) -> &[f64] {
+        &self.q[i * (self.order + 2)..(i + 1) * (self.order + 2)]
+    }
+
+    /// The polynomial of its velocity.
+    pub fn velocity(&self, i: usize) -> &[f64] {
+        &self.v[i * (self.order + 1)..(i + 1) * (self.order + 1)]
+    }
+
+    /// The polynomial of its acceleration.
+    pub fn acceleration(&self, i: usize) -> &[f64] {
+        &self.a[i * self.order..(i + 1) * self.order]
+    }
+
+    /// The polynomial of gap α.
+    pub fn gap(&self, alpha: usize) -> &[f64] {
+        let series = if self.using_full { &self.full } else { &self.light };
+        series.output(self.layout.gaps + alpha)
+    }
+
+    /// The polynomial of the reaction of the k-th member of the working set.
+    pub fn reaction(&self, k: usize) -> &[f64] {
+        &self.lambda[k * self.order..(k + 1) * self.order]
+    }
+
+    /// The working set of the last expansion.
+    pub fn working(&self) -> &[usize] {
+        &self.working
+    }
+
+    /// Evaluates M, g, f, ∇f, ∂t f and γ at a point. `fresh`: switches are set by their values.
+    pub fn look(&mut self, t: f64, q: &[f64], v: &[f64], fresh: bool) -> Result<(), Reason> {
+        self.using_full = true;
+        self.set_point(t, q, v);
+        self.full.advance(0, fresh);
+        self.read_point()
+    }
+
+    fn series(&mut self) -> &mut Series {
+        if self.using_full { &mut self.full } else { &mut self.light }
+    }
+
+    fn set_point(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        let (d, n) = (self.d, self.order);
+        let series = if self.using_full { &mut self.full } else { &mut self.light };
+        series.set_input(0, 0, t);
+        for i in 0..d {
+            series.set_input(1 + i, 0, q[i]);
+            series.set_input(1 + d + i, 0, v[i]);
+            self.q[i * (n + 2)] = q[i];
+            self.v[i * (n + 1)] = v[i];
+        }
+    }
+
+    /// Takes order 0 of the series over: M factored, M⁻¹g, gaps and, where they are computed, gradients, walls, γ.
+    fn read_point(&mut self) -> Result<(), Reason> {
+        let layout = self.layout;
+        let model = self.problem.model();
+        let series = if self.using_full { &self.full } else { &self.light };
+        if !self.metric_ready || !self.mass_constant {
+            for (k, entry) in self.entries.iter_mut().enumerate() {
+                *entry = series.coefficient(k, 0);
+            }
+            let set = self.metric.set(&self.entries);
+            set.map_err(|e| Reason::Mass { coordinate: model.coordinates[e.pivot].clone() })?;
+            self.metric_ready = true;
+        }
+        for i in 0..self.d {
+            self.free[i] = series.coefficient(layout.force + i, 0);
+            if !self.free[i].is_finite() {
+                return Err(Reason::NotFinite { coordinate: model.coordinates[i].clone() });
+            }
+        }
+        self.metric.solve(&mut self.free);
+        for (alpha, gap) in self.gaps.iter_mut().enumerate() {
+            *gap = series.coefficient(layout.gaps + alpha, 0);
+            if !gap.is_finite() {
+                return Err(Reason::Gap { constraint: model.constraints[alpha].name.clone() });
+            }
+        }
+        if self.using_full {
+            for (k, slope) in self.gradients.values.iter_mut().enumerate() {
+                *slope = series.coefficient(layout.gradients + k, 0);
+            }
+            for alpha in 0..self.walls.len() {
+                self.walls[alpha] = series.coefficient(layout.walls + alpha, 0);
+                self.bends[alpha] = series.coefficient(layout.bends + alpha, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The gap velocity of constraint α for a velocity, with the kinematics last looked at.
+    pub fn gap_rate(&self, alpha: usize, v: &[f64]) -> f64 {
+        self.walls[alpha] + self.gradients.dot(alpha, v)
+    }
+
+    /// The gap acceleration of constraint α for an acceleration.
+    pub fn gap_bend(&self, alpha: usize, a: &[f64]) -> f64 {
+        self.bends[alpha] + self.gradients.dot(alpha, a)
+    }
+
+    /// Expands the motion about a point, with the working set held closed.
+    pub fn expand(&mut self, t: f64, q: &[f64], v: &[f64], working: &[usize], fresh: bool) -> Result<(), Reason> {
+        self.working.clear();
+        self.working.extend_from_slice(working);
+        self.using_full = !working.is_empty() || self.full.switches() > 0;
+        self.set_point(t, q, v);
+        let (d, n) = (self.d, self.order);
+        for k in 0..=n {
+            if k > 0 {
+                self.feed(k);
+            }
+            self.series().advance(k, fresh);
+            if k == 0 {
+                self.read_point()?;
+                self.set_delassus()?;
+            }
+            if k == n {
+                break;
+            }
+            self.solve(k);
+            for i in 0..d {
+                self.v[i * (n + 1) + k + 1] = self.a[i * n + k] / (k + 1) as f64;
+            }
+        }
+        for i in 0..d {
+            self.q[i * (n + 2) + n + 1] = self.v[i * (n + 1) + n] / (n + 1) as f64;
+        }
+        Ok(())
+    }
+
+    /// Hands order k of time, positions and velocities to the series.
+    fn feed(&mut self, k: usize) {
+        let (d, n) = (self.d, self.order);
+        let series = if self.using_full { &mut self.full } else { &mut self.light };
+        series.set_input(0, k, if k == 1 { 1.0 } else { 0.0 });
+        for i in 0..d {
+            let v = self.v[i * (n + 1) + k - 1] / k as f64;
+            self.q[i * (n + 2) + k] = v;
+            series.set_input(1 + i, k, v);
+            series.set_input(1 + d + i, k, self.v[i * (n + 1) + k]);
+        }
+    }
+
+    fn set_delassus(&mut self) -> Result<(), Reason> {
+        let (d, m) = (self.d, self.working.len());
+        if m == 0 {
+            return Ok(());
+        }
+        let mut entries = vec![0.0; m * m];
+        for (k, &alpha) in self.working.iter().enumerate() {
+            let w = &mut self.mobility[k * d..(k + 1) * d];
+            w.fill(0.0);
+            self.gradients.add_to(alpha, 1.0, w);
+            self.metric.solve(w);
+            for (j, &beta) in self.working.iter().enumerate() {
+                entries[j * m + k] = self.gradients.dot(beta, w);
+            }
+        }
+        if self.delassus.dimension() != m {
+            self.delassus = Metric::full(m);
+        }
+        let name = |k: usize| self.problem.model().constraints[self.working[k]].name.clone();
+        self.delassus.set(&entries).map_err(|e| Reason::Dependent { constraint: name(e.pivot) })
+    }
+
+    /// Order k of the accelerations and reactions.
+    fn solve(&mut self, k: usize) {
+        let (d, n, layout) = (self.d, self.order, self.layout);
+        let series = if self.using_full { &self.full } else { &self.light };
+        for i in 0..d {
+            self.r[i] = series.coefficient(layout.force + i, k);
+        }
+        if !self.mass_constant {
+            // − Σ_{j=1..k} M_j a_{k−j}
+            for i in 0..d {
+                let columns = if self.diagonal { i..i + 1 } else { 0..d };
+                for c in columns {
+                    let entry = if self.diagonal { i } else { i * d + c };
+                    self.r[i] -= back(series.output(entry), &self.a[c * n..(c + 1) * n], k);
+                }
+            }
+        }
+        let mut entry = 0;
+        let mut place = 0;
+        // + Σ_{j=1..k} ∇f_j λ_{k−j}, and what ∇f_j a_{k−j} leaves for order k of the constraint.
+        for (m, &alpha) in self.working.iter().enumerate() {
+            while place < alpha {
+                entry += self.gradients.row(place).0.len();
+                place += 1;
+            }
+            let mut rest = series.coefficient(layout.bends + alpha, k);
+            for (e, &i) in self.gradients.row(alpha).0.iter().enumerate() {
+                let slope = series.output(layout.gradients + entry + e);
+                self.r[i] += back(slope, &self.lambda[m * n..(m + 1) * n], k);
+                rest += back(slope, &self.a[i * n..(i + 1) * n], k);
+            }
+            self.right[m] = -rest;
+        }
+        self.metric.solve(&mut self.r);
+        let m = self.working.len();
+        if m > 0 {
+            for (j, &alpha) in self.working.iter().enumerate() {
+                self.right[j] -= self.gradients.dot(alpha, &self.r);
+            }
+            self.delassus.solve(&mut self.right[..m]);
+            for j in 0..m {
+                self.lambda[j * n + k] = self.right[j];
+                add(&mut self.r, self.right[j], &self.mobility[j * d..(j + 1) * d]);
+            }
+        }
+        for i in 0..d {
+            self.a[i * n + k] = self.r[i];
+        }
+    }
+
+    /// The longest step, up to `cap`, at which the last terms of velocities and gaps are below `tol` of their scales (or
+    /// of the larger of their first terms).
+    pub fn step(&self, tol: f64, cap: f64, v_scale: &[f64], gap_scale: &[f64]) -> f64 {
+        let mut h = cap;
+        for _ in 0..4 {
+            // The largest ratio of the last and the last but one coefficient to what is allowed.
+            let (mut last, mut before) = (0.0_f64, 0.0_f64);
+            let mut see = |c: &[f64], scale: f64| {
+                let n = c.len() - 1;
+                if c[n] == 0.0 && c[n - 1] == 0.0 {
+                    return;
+                }
+                let allowed = (tol * scale.max(largest_term(&c[..=n / 2], h))).max(1e-300);
+                last = last.max(c[n].abs() / allowed);
+                before = before.max(c[n - 1].abs() / allowed);
+            };
+            (0..self.d).for_each(|i| see(self.velocity(i), v_scale[i]));
+            (0..self.gaps.len()).for_each(|alpha| see(self.gap(alpha), gap_scale[alpha]));
+            let n = self.order as f64;
+            let fits = last.powf(-1.0 / n).min(before.powf(-1.0 / (n - 1.0)));
+            if fits.is_nan() {
+                return 0.0;
+            }
+            if fits >= 0.8 * h {
+                return fits.min(h);
+            }
+            h = fits;
+        }
+        h
+    }
+
+    /// Names the working set without expanding, for [`Flow::hold`].
+    pub fn set_working(&mut self, working: &[usize]) {
+        self.working.clear();
+        self.working.extend_from_slice(working);
+    }
+
+    /// Puts a state on the constraints of the working set: position and velocity are moved to f = 0 and df/dt = 0 along
+    /// M⁻¹∇f, so that contact does not drift.
+    pub fn hold(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<(), Reason> {
+        let (d, m) = (self.d, self.working.len());
+        let mut worst = f64::INFINITY;
+        for _ in 0..8 {
+            self.look(t, q, v, false)?;
+            self.set_delassus()?;
+            let before = worst;
+            worst = 0.0;
+            for (j, &alpha) in self.working.iter().enumerate() {
+                let terms = self.gradients.dot_abs(alpha, q);
+                worst = worst.max(self.gaps[alpha].abs() / (f64::EPSILON * terms).max(1e-300));
+                self.right[j] = -self.gaps[alpha];
+            }
+            // A few units in the last place, or as near as the gap can be computed.
+            if worst <= 4.0 || worst >= before {
+                break;
+            }
+            self.delassus.solve(&mut self.right[..m]);
+            for j in 0..m {
+                add(q, self.right[j], &self.mobility[j * d..(j + 1) * d]);
+            }
+        }
+        for (j, &alpha) in self.working.iter().enumerate() {
+            self.right[j] = -self.gap_rate(alpha, v);
+        }
+        self.delassus.solve(&mut self.right[..m]);
+        for j in 0..m {
+            add(v, self.right[j], &self.mobility[j * d..(j + 1) * d]);
+        }
+        Ok(())
+    }
+
+    /// Moves a position to f = 0 of one constraint along M⁻¹∇f.
+    pub fn close_gap(&mut self, t: f64, q: &mut [f64], v: &[f64], alpha: usize) -> Result<(), Reason> {
+        self.look(t, q, v, false)?;
+        self.r.fill(0.0);
+        self.gradients.add_to(alpha, 1.0, &mut self.r);
+        self.metric.solve(&mut self.r);
+        let compliance = self.gradients.dot(alpha, &self.r);
+        if compliance > 0.0 {
+            add(q, -self.gaps[alpha] / compliance, &self.r);
+        }
+        Ok(())
+    }
+
+    /// |Δv − M⁻¹ Σ P ∇f| in the kinetic metric, with what was last looked at.
+    pub fn law_residual(&mut self, jump: &[f64], impulses: impl Iterator<Item = (usize, f64)>) -> f64 {
+        self.r.fill(0.0);
+        for (alpha, p) in impulses {
+            self.gradients.add_to(alpha, p, &mut self.r);
+        }
+        self.metric.solve(&mut self.r);
+        add(&mut self.r, -1.0, jump);
+        self.metric.norm_squared(&self.r).sqrt()
+    }
+
+    /// Position and velocity at s.
+    pub fn state(&self, s: f64, q: &mut [f64], v: &mut [f64]) {
+        for i in 0..self.d {
+            q[i] = value(self.position(i), s);
+            v[i] = value(self.velocity(i), s);
+        }
+    }
+}
+
+/// d/dt of an expression of t and q, as one of t, q and v, less what the acceleration does.
+fn total_rate(model: &mut Model, node: NodeId) -> NodeId {
+    let mut rate = model.graph.derivative(node, model.t);
+    for (&q, &v) in model.q.iter().zip(&model.v) {
+        let slope = model.graph.derivative(node, q);
+        let term = model.graph.mul(slope, v);
+        rate = model.graph.add(rate, term);
+    }
+    rate
+}
+
+/// Σ_{j=1..k} a_j b_{k−j}.
+#[inline]
+fn back(a: &[f64], b: &[f64], k: usize) -> f64 {
+    a[1..=k].iter().zip(b[..k].iter().rev()).map(|(x, y)| x * y).sum()
+}

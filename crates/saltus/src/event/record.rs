@@ -1,0 +1,268 @@
+//! The books of a run: stored instants, pieces, impacts, contacts, timeline, and the history from which an accumulation
+//! is recognised.
+
+use super::Touch;
+use super::flow::Flow;
+use crate::impacts::Measured;
+use crate::problem::Gaps;
+use crate::run::{self, Audit, Run, RunOptions};
+use crate::trajectory::{Contact, Trajectory};
+use crate::{Phase, PhaseKind, Problem, SetupError, Status, Timeline};
+
+/// Polynomials are kept as long as they take no more than this.
+const MOST_BYTES: usize = 1 << 30;
+
+pub struct Record<'p> {
+    problem: &'p Problem,
+    pub trajectory: Trajectory,
+    pub timeline: Timeline,
+    audit: Audit,
+    gaps: Gaps,
+    /// Stored instants are the multiples of this …
+    interval: f64,
+    /// … and this one comes next.
+    next: u64,
+    steps: u64,
+    dense: bool,
+    /// A jump to be stored with the instant.
+    v_left: Option<Vec<f64>>,
+    /// For each constraint in contact: since when, and the impulse so far.
+    open: Vec<Option<(f64, f64)>>,
+    /// For each constraint: where its sequence of impacts was predicted to end.
+    predictions: Vec<Option<f64>>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl<'p> Record<'p> {
+    pub fn new(problem: &'p Problem, options: &RunOptions) -> Result<Self, SetupError> {
+        let (d, m) = (problem.dimension(), problem.constraints());
+        let mut trajectory = Trajectory::new(d);
+        let interval = options.step * options.every.max(1) as f64;
+        run::make_room(&mut trajectory, (options.end / interval).ceil() as u64 + 2, options.every)?;
+        Ok(Record {
+            problem,
+            trajectory,
+            timeline: Timeline::default(),
+            audit: Audit { impulses: vec![0.0; m], ..Audit::default() },
+            gaps: problem.gaps(),
+            interval,
+            next: 1,
+            steps: 0,
+            dense: true,
+            v_left: None,
+            open: vec![None; m],
+            predictions: vec![None; m],
+            q: vec![0.0; d],
+            v: vec![0.0; d],
+        })
+    }
+
+    /// Stores an instant.
+    pub fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.check(t, q);
+        if self.trajectory.t.last() != Some(&t) {
+            self.trajectory.push(t, q, v);
+        }
+    }
+
+    fn check(&mut self, t: f64, q: &[f64]) {
+        self.gaps.evaluate(t, q);
+        let mut outside = false;
+        for (a, &f) in self.gaps.values.iter().enumerate() {
+            if f < -self.audit.max_violation {
+                self.audit.max_violation = -f;
+                self.audit.worst = Some((a, t));
+            }
+            outside |= f < -1e-12 && f < -1e-12 * crate::linalg::max_abs(q);
+        }
+        self.audit.infeasible += u64::from(outside);
+    }
+
+    /// Takes a piece of the motion, from t to t + s: the polynomials, the instants to store inside it, the impulses.
+    pub fn piece(&mut self, t: f64, s: f64, flow: &Flow) {
+        self.flush(t);
+        self.steps += 1;
+        if self.dense {
+            let working = flow.working();
+            let reactions = working.iter().enumerate().map(|(k, &a)| (a, flow.reaction(k)));
+            self.trajectory.pieces.push(t, s, |i| flow.position(i), reactions);
+            if self.trajectory.pieces.bytes() > MOST_BYTES {
+                self.trajectory.pieces = crate::Pieces::new(self.problem.dimension());
+                self.dense = false;
+            }
+        }
+        // An instant that falls on an event is stored with it.
+        let (first, last) = (t * (1.0 + 1e-14), (t + s) * (1.0 - 1e-14));
+        loop {
+            let at = self.next as f64 * self.interval;
+            if !(at < last) {
+                break;
+            }
+            self.next += 1;
+            if at > first {
+                let (mut q, mut v) = (std::mem::take(&mut self.q), std::mem::take(&mut self.v));
+                flow.state(at - t, &mut q, &mut v);
+                self.instant(at, &q, &v);
+                (self.q, self.v) = (q, v);
+            }
+        }
+        for (k, &a) in flow.working().iter().enumerate() {
+            // ∫λ over the piece.
+            let c = flow.reaction(k);
+            let impulse = c.iter().enumerate().rev().fold(0.0, |sum, (j, c)| sum * s + c / (j + 1) as f64) * s;
+            self.audit.impulses[a] += impulse;
+            if let Some((_, sum)) = &mut self.open[a] {
+                *sum += impulse;
+            }
+            self.audit.contact_steps += 1;
+        }
+    }
+
+    /// The end of a piece has been reached.
+    pub fn reached(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        let at = self.next as f64 * self.interval;
+        if at <= t * (1.0 + 1e-14) {
+            self.next += 1;
+            self.instant(t, q, v);
+        }
+    }
+
+    /// An impact: stored as an instant with two velocities.
+    pub fn impact(
+        &mut self,
+        measured: &Measured,
+        q: &[f64],
+        v_before: &[f64],
+        v_after: &[f64],
+        impulses: &[(usize, f64)],
+    ) {
+        impulses.iter().for_each(|&(a, p)| self.audit.impulses[a] += p);
+        self.trajectory.impacts.push(measured, q, v_before, v_after, impulses.iter().copied());
+        let impact = self.trajectory.impacts.get(self.trajectory.impacts.len() - 1);
+        let constraints = impact.constraints.to_vec();
+        self.timeline.push(Phase::new(PhaseKind::Impact, measured.t, measured.t, &constraints));
+        if self.v_left.is_none() {
+            // Already stored as a regular instant, or not yet.
+            if self.trajectory.t.last() == Some(&measured.t) {
+                self.trajectory.pop();
+            }
+            self.v_left = Some(v_before.to_vec());
+        }
+        self.q.copy_from_slice(q);
+        self.v.copy_from_slice(v_after);
+    }
+
+    /// Which constraints act from now on; contacts begin and end here.
+    pub fn contacts(&mut self, t: f64, touch: &[Touch]) {
+        for (a, touch) in touch.iter().enumerate() {
+            match (*touch == Touch::Working, self.open[a]) {
+                (true, None) => self.open[a] = Some((t, 0.0)),
+                (false, Some((start, impulse))) => {
+                    self.open[a] = None;
+                    if t > start {
+                        self.trajectory.contacts.push(Contact { constraint: a, start, end: t, impulse });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The state after an impact is final: it is stored.
+    fn flush(&mut self, t: f64) {
+        if let Some(left) = self.v_left.take() {
+            let (q, v) = (std::mem::take(&mut self.q), std::mem::take(&mut self.v));
+            self.check(t, &q);
+            self.trajectory.push_jump(t, &q, &left, &v);
+            (self.q, self.v) = (q, v);
+        }
+    }
+
+    /// The velocity after an impact is this, after all.
+    pub fn correct(&mut self, q: &[f64], v: &[f64]) {
+        if self.v_left.is_some() {
+            self.q.copy_from_slice(q);
+            self.v.copy_from_slice(v);
+        }
+    }
+
+    /// Notes where the sequence of impacts of a constraint is predicted to end, and gives the prediction before.
+    pub fn predict(&mut self, a: usize, end: f64) -> Option<f64> {
+        std::mem::replace(&mut self.predictions[a], Some(end)).filter(|before| before.is_finite())
+    }
+
+    /// The last impacts of these constraints alone, newest first: their times, and the first constraint of each.
+    fn last(&self, constraints: &[usize], most: usize) -> Vec<(f64, usize)> {
+        let all = &self.trajectory.impacts;
+        (0..all.len())
+            .rev()
+            .map(|k| all.get(k))
+            .take_while(|i| i.constraints.iter().all(|a| constraints.contains(a)))
+            .take(most)
+            .map(|i| (i.t, i.constraints[0]))
+            .collect()
+    }
+
+    /// Whether the last impacts are all of this constraint alone.
+    pub fn is_single(&self, a: usize) -> bool {
+        self.last(&[a], 2).len() == 2 || self.trajectory.impacts.len() == 1
+    }
+
+    /// Where the sequence of shrinking intervals began that has led here, and its number of impacts.
+    pub fn sequence(&self, constraints: &[usize]) -> (f64, usize) {
+        let times = self.last(constraints, usize::MAX);
+        let cycle = if constraints.len() > 1 { 2 } else { 1 };
+        let mut n = times.len().min(2 * cycle);
+        while n < times.len() {
+            let (new, old) = (times[n - cycle].0, times[n].0);
+            let (newer, newest) = (times[n - 2 * cycle].0, times[n - cycle].0);
+            if newer - newest > (new - old) * (1.0 + 1e-9) {
+                break;
+            }
+            n += 1;
+        }
+        (times.get(n.saturating_sub(1)).map_or(0.0, |x| x.0), n)
+    }
+
+    /// The limit of the times of impacts that follow each other in a cycle, and its error.
+    pub fn extrapolate(&self, constraints: &[usize]) -> Option<(f64, f64)> {
+        let times = self.last(constraints, 24);
+        let cycle = (1..=4).find(|&c| times.len() > 3 * c && (0..2 * c).all(|k| times[k].1 == times[k + c].1))?;
+        let limit = |k: usize| {
+            let (a, b, c) = (times[k].0, times[k + cycle].0, times[k + 2 * cycle].0);
+            let (new, old) = (a - b, b - c);
+            (new < old && new > 0.0).then(|| a + new * new / (old - new))
+        };
+        let (now, before) = (limit(0)?, limit(cycle.min(times.len() - 1 - 2 * cycle))?);
+        Some((now, (now - before).abs()))
+    }
+
+    /// The run is over: what is open is closed.
+    pub fn close(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.flush(t);
+        for a in 0..self.open.len() {
+            if let Some((start, impulse)) = self.open[a].take() {
+                self.trajectory.contacts.push(Contact { constraint: a, start, end: t, impulse });
+            }
+        }
+        if self.trajectory.t.last().is_none_or(|&last| last < t) {
+            self.instant(t, q, v);
+        }
+    }
+
+    pub fn into_run(self, options: &RunOptions, status: Status) -> Run {
+        let mut run = Run {
+            trajectory: self.trajectory,
+            timeline: self.timeline,
+            audit: self.audit,
+            status,
+            steps: self.steps,
+            step: self.interval,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+        };
+        run::close(self.problem, options, &mut run);
+        run
+    }
+}

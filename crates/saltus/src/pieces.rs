@@ -1,0 +1,101 @@
+//! A motion known as polynomials: what an engine with dense output leaves behind, exact to its tolerance everywhere.
+
+/// The pieces of a motion, one after the other, each a polynomial in the time since its start.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces {
+    d: usize,
+    starts: Vec<f64>,
+    ends: Vec<f64>,
+    /// Coefficients of each coordinate of a piece, and where those of the piece begin.
+    terms: Vec<usize>,
+    places: Vec<usize>,
+    coefficients: Vec<f64>,
+    /// (constraint, terms, place of the coefficients) of the reactions, and where those of a piece begin.
+    reactions: Vec<(usize, usize, usize)>,
+    reaction_places: Vec<usize>,
+}
+
+impl Pieces {
+    pub(crate) fn new(d: usize) -> Self {
+        Pieces { d, ..Pieces::default() }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Number of pieces.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Bytes in use.
+    pub(crate) fn bytes(&self) -> usize {
+        8 * (self.coefficients.len() + 5 * self.starts.len() + 3 * self.reactions.len())
+    }
+
+    /// Appends a piece from its polynomials; terms that are nothing at its end are left out.
+    pub(crate) fn push<'a>(
+        &mut self,
+        start: f64,
+        length: f64,
+        position: impl Fn(usize) -> &'a [f64],
+        reactions: impl Iterator<Item = (usize, &'a [f64])>,
+    ) {
+        let terms = (0..self.d).map(|i| needed(position(i), length)).max().unwrap_or(1);
+        self.starts.push(start);
+        self.ends.push(start + length);
+        self.terms.push(terms);
+        self.places.push(self.coefficients.len());
+        for i in 0..self.d {
+            self.coefficients.extend_from_slice(&position(i)[..terms]);
+        }
+        self.reaction_places.push(self.reactions.len());
+        for (constraint, c) in reactions {
+            let terms = needed(c, length);
+            self.reactions.push((constraint, terms, self.coefficients.len()));
+            self.coefficients.extend_from_slice(&c[..terms]);
+        }
+    }
+
+    /// The piece that holds a time; where two meet, the earlier for a limit from the left.
+    pub(crate) fn find(&self, t: f64, left: bool) -> Option<usize> {
+        let after = self.starts.partition_point(|&s| if left { s < t } else { s <= t });
+        let k = after.checked_sub(1).or(if left && !self.is_empty() { Some(0) } else { None })?;
+        (t >= self.starts[k] && t <= self.ends[k]).then_some(k)
+    }
+
+    /// Position and velocity of piece k.
+    pub(crate) fn read(&self, k: usize, t: f64, q: &mut [f64], v: &mut [f64]) {
+        let (s, terms) = (t - self.starts[k], self.terms[k]);
+        let place = self.places[k];
+        for i in 0..self.d {
+            let c = &self.coefficients[place + i * terms..place + (i + 1) * terms];
+            (q[i], v[i]) = crate::event::value_and_slope(c, s);
+        }
+    }
+
+    /// Adds the reaction densities of piece k to `out`, one entry a constraint.
+    pub(crate) fn reactions(&self, k: usize, t: f64, out: &mut [f64]) {
+        let s = t - self.starts[k];
+        let to = self.reaction_places.get(k + 1).copied().unwrap_or(self.reactions.len());
+        for &(constraint, terms, place) in &self.reactions[self.reaction_places[k]..to] {
+            out[constraint] = crate::event::value(&self.coefficients[place..place + terms], s);
+        }
+    }
+}
+
+/// How many terms of a polynomial matter on [0, length].
+fn needed(c: &[f64], length: f64) -> usize {
+    let (mut largest, mut power, mut needed) = (0.0_f64, 1.0, 1);
+    for (k, c) in c.iter().enumerate() {
+        let term = c.abs() * power;
+        largest = largest.max(term);
+        if term > 1e-18 * largest {
+            needed = k + 1;
+        }
+        power *= length;
+    }
+    needed
+}

@@ -1,0 +1,14 @@
+//! Auto: event-driven, with a time-stepping scheme as the safety net.
+
+use super::{Method, Scheme};
+
+pub const SCHEME: Scheme = Scheme {
+    name: "auto",
+    level: "exact where events can be resolved, time stepping elsewhere",
+    restitution: "any e, one for each constraint",
+    proved: "as event-driven, and as mabrouk where that had to step in; the summary says where",
+    use_for: "the first look at anything: what most people want",
+    follows_law: true,
+    order: f64::INFINITY,
+    method: Method::Events { safety_net: true },
+};

@@ -1,0 +1,92 @@
+//! The story of a run, phase by phase: flight, impact, chatter, contact, release.
+
+/// What a phase is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseKind {
+    /// No constraint acts.
+    Flight,
+    /// Constraints act with reaction densities.
+    Contact,
+    /// An instant at which the velocity jumps.
+    Impact,
+    /// Infinitely many impacts that accumulate at the end of the phase, where contact begins.
+    Chatter,
+    /// An instant at which a reaction has fallen to zero and its constraint lets go.
+    Release,
+    /// An instant at which a gap touches zero and opens again, without an impact.
+    Graze,
+    /// A stretch crossed by a time-stepping scheme.
+    Stepped,
+}
+
+impl PhaseKind {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            PhaseKind::Flight => "flight",
+            PhaseKind::Contact => "contact",
+            PhaseKind::Impact => "impact",
+            PhaseKind::Chatter => "chatter",
+            PhaseKind::Release => "release",
+            PhaseKind::Graze => "graze",
+            PhaseKind::Stepped => "stepped",
+        }
+    }
+}
+
+/// A phase of a motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// What it is.
+    pub kind: PhaseKind,
+    /// Where it begins.
+    pub start: f64,
+    /// Where it ends; the same as the start for an instant.
+    pub end: f64,
+    /// The constraints concerned, by their index in the model.
+    pub constraints: Vec<usize>,
+    /// For chatter: how many of its impacts were followed one by one.
+    pub impacts: usize,
+    /// For chatter: the estimated error of its end.
+    pub error: f64,
+    /// For a stretch that was stepped across: why.
+    pub note: String,
+}
+
+impl Phase {
+    /// A phase of some constraints.
+    pub(crate) fn new(kind: PhaseKind, start: f64, end: f64, constraints: &[usize]) -> Self {
+        let constraints = constraints.to_vec();
+        Phase { kind, start, end, constraints, impacts: 0, error: 0.0, note: String::new() }
+    }
+}
+
+/// The phases of a run in order.
+///
+/// Instants stand between the phases they end and begin. Empty for schemes that step over events without locating them.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    /// The phases.
+    pub phases: Vec<Phase>,
+}
+
+impl Timeline {
+    /// The phases of one kind.
+    pub fn of(&self, kind: PhaseKind) -> impl Iterator<Item = &Phase> {
+        self.phases.iter().filter(move |p| p.kind == kind)
+    }
+
+    /// Appends a phase; a flight or contact that only continues the one before lengthens it instead.
+    pub(crate) fn push(&mut self, phase: Phase) {
+        if let Some(last) = self.phases.last_mut() {
+            let goes_on = matches!(phase.kind, PhaseKind::Flight | PhaseKind::Contact | PhaseKind::Stepped)
+                && last.kind == phase.kind
+                && last.constraints == phase.constraints;
+            if goes_on {
+                last.end = phase.end;
+                return;
+            }
+        }
+        self.phases.push(phase);
+    }
+}
