@@ -139,7 +139,6 @@ impl SeriesCode {
     ) -> Result<Self, MissingInput> {
         compile::compile(graph, inputs, degree, outputs)
     }
-
 }
 
 /// Evaluates series; allocates nothing after it is made.

@@ -66,6 +66,7 @@ pub struct Flow<'p> {
     delassus: Metric,
     right: Vec<f64>,
     r: Vec<f64>,
+    scales: Vec<f64>,
 }
 
 impl<'p> Flow<'p> {
@@ -141,6 +142,7 @@ impl<'p> Flow<'p> {
             delassus: Metric::full(0),
             right: vec![0.0; m],
             r: vec![0.0; d],
+            scales: vec![0.0; d],
         })
     }
 
@@ -378,24 +380,35 @@ impl<'p> Flow<'p> {
     }
 
     /// The longest step, up to `cap`, at which the last terms of velocities and gaps are below `tol` of their scales (or
-    /// of the larger of their first terms).
-    pub fn step(&self, tol: f64, cap: f64, v_scale: &[f64], gap_scale: &[f64]) -> f64 {
+    /// of the larger of their first terms). Coordinates that hardly move are measured by the others: by 1e-4 of the
+    /// largest speed, in the kinetic metric.
+    pub fn step(&mut self, tol: f64, cap: f64, v_scale: &[f64], gap_scale: &[f64]) -> f64 {
         let mut h = cap;
+        let n = self.order;
         for _ in 0..4 {
+            let mut scales = std::mem::take(&mut self.scales);
+            let mut energy = 0.0_f64;
+            for i in 0..self.d {
+                scales[i] = v_scale[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
+                energy = energy.max(scales[i] * scales[i] * self.inertia(i));
+            }
+            for (i, scale) in scales.iter_mut().enumerate() {
+                *scale = scale.max(1e-4 * (energy / self.inertia(i)).sqrt());
+            }
             // The largest ratio of the last and the last but one coefficient to what is allowed.
             let (mut last, mut before) = (0.0_f64, 0.0_f64);
             let mut see = |c: &[f64], scale: f64| {
-                let n = c.len() - 1;
-                if c[n] == 0.0 && c[n - 1] == 0.0 {
-                    return;
-                }
-                let allowed = (tol * scale.max(largest_term(&c[..=n / 2], h))).max(1e-300);
+                let allowed = (tol * scale).max(1e-300);
                 last = last.max(c[n].abs() / allowed);
                 before = before.max(c[n - 1].abs() / allowed);
             };
-            (0..self.d).for_each(|i| see(self.velocity(i), v_scale[i]));
-            (0..self.gaps.len()).for_each(|alpha| see(self.gap(alpha), gap_scale[alpha]));
-            let n = self.order as f64;
+            (0..self.d).for_each(|i| see(self.velocity(i), scales[i]));
+            for (alpha, scale) in gap_scale.iter().enumerate() {
+                let c = self.gap(alpha);
+                see(c, scale.max(largest_term(&c[..=n / 2], h)));
+            }
+            self.scales = scales;
+            let n = n as f64;
             let fits = last.powf(-1.0 / n).min(before.powf(-1.0 / (n - 1.0)));
             if fits.is_nan() {
                 return 0.0;
@@ -406,6 +419,16 @@ impl<'p> Flow<'p> {
             h = fits;
         }
         h
+    }
+
+    /// The scale by which the velocity of coordinate i was measured in the last step.
+    pub fn scale(&self, i: usize) -> f64 {
+        self.scales[i]
+    }
+
+    /// The diagonal entry of M.
+    fn inertia(&self, i: usize) -> f64 {
+        self.metric.entries()[if self.diagonal { i } else { i * self.d + i }]
     }
 
     /// Names the working set without expanding, for [`Flow::hold`].

@@ -354,8 +354,7 @@ impl<'p> Engine<'p> {
             }
             self.probe.solve(g);
             for i in 0..g.len() {
-                let scale = self.v_scale[i].max(polynomial::size(self.flow.velocity(i), s));
-                if !((g[i] - a[i]).abs() * s <= 1e5 * self.tol * scale) {
+                if !((g[i] - a[i]).abs() * s <= 1e5 * self.tol * self.flow.scale(i)) {
                     return false;
                 }
             }
