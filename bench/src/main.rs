@@ -36,7 +36,8 @@ fn cost(name: &str) -> (f64, u64, usize) {
     let (step, end) = (defaults.step.expect("a step"), defaults.end.expect("an end"));
     // Long enough for the clock: a shipped run of few steps is made finer.
     let finer = if name == "ball-gravity" { 1_000_000.0 } else { 100_000.0 } * step / end;
-    let options = RunOptions::new(if finer > 1.0 { step / finer } else { step }, end);
+    let step = if finer > 1.0 { step / finer } else { step };
+    let options = RunOptions::new(step, end).with("paoli-schatzman").expect("listed");
     let (mut steps, mut impacts) = (0, 0);
     let ns = median(|| {
         let done = run(&problem, &options, &mut |_| true).expect("runs");

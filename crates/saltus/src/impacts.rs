@@ -76,6 +76,16 @@ impl Impacts {
         }
     }
 
+    /// Appends the impacts of a run that was taken up at a later time.
+    pub(crate) fn append(&mut self, later: &Impacts, by: f64) {
+        for i in later.iter() {
+            let Impact { energy_change, law_residual: residual, speed, approach, .. } = i;
+            let measured = Measured { t: by + i.t, energy_change, residual, speed, approach };
+            let impulses = i.constraints.iter().copied().zip(i.impulses.iter().copied());
+            self.push(&measured, i.q, i.v_before, i.v_after, impulses);
+        }
+    }
+
     /// Number of impacts.
     pub fn len(&self) -> usize {
         self.times.len()

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub struct RunOptions {
     /// The scheme.
     pub scheme: &'static Scheme,
-    /// The time step h.
+    /// The time step h; for schemes that go from event to event, the interval at which instants are stored.
     pub step: f64,
     /// The end time.
     pub end: f64,
@@ -24,9 +24,21 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The first scheme of the list, everything stored.
+    /// The first scheme of the list, `auto`; with it, and with any that goes from event to event, the step is the interval
+    /// at which instants are stored. Everything stored.
     pub fn new(step: f64, end: f64) -> Self {
         RunOptions { scheme: &scheme::SCHEMES[0], step, end, every: 1, settings: Settings::new(step) }
+    }
+
+    /// The same with the scheme of a given name.
+    ///
+    /// ```
+    /// use saltus::RunOptions;
+    /// assert_eq!(RunOptions::new(1e-3, 2.0).with("mabrouk")?.scheme.level, "velocity");
+    /// # Ok::<(), saltus::SetupError>(())
+    /// ```
+    pub fn with(self, scheme: &str) -> Result<Self, SetupError> {
+        Ok(RunOptions { scheme: scheme::find(scheme)?, ..self })
     }
 }
 
@@ -146,13 +158,13 @@ pub fn run(
     report: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Run, SetupError> {
     match &options.scheme.method {
-        Method::Events { .. } => event::run(problem, options, report),
+        Method::Events { safety_net } => event::run(problem, options, *safety_net, report),
         Method::Steps(stepping) => step(problem, options, stepping, report),
     }
 }
 
 /// Integrates a problem with a time-stepping scheme.
-fn step(
+pub(crate) fn step(
     problem: &Problem,
     options: &RunOptions,
     stepping: &'static Stepping,
@@ -286,7 +298,7 @@ fn close_audit(problem: &Problem, trajectory: &Trajectory, audit: &mut Audit) {
 }
 
 /// The number of steps and the step that divides the end time; a step that does not is made slightly smaller.
-fn grid(step: f64, end: f64) -> Result<(u64, f64, Vec<String>), SetupError> {
+pub(crate) fn grid(step: f64, end: f64) -> Result<(u64, f64, Vec<String>), SetupError> {
     if !(step > 0.0 && step.is_finite()) {
         return Err(SetupError::new(format!("the step must be a positive number, not {step}")));
     }

@@ -70,7 +70,10 @@ pub enum Reason {
         constraint: String,
     },
     /// The motion becomes singular: no step is short enough.
-    Singular,
+    Singular {
+        /// Whose series is to blame.
+        what: String,
+    },
     /// A force switches back and forth without time going on.
     Sliding,
     /// Impacts, contacts and releases follow each other without time going on.
@@ -111,9 +114,9 @@ impl fmt::Display for Reason {
                 f,
                 "the gradient of `{constraint}` depends on those of the other constraints in contact; the reactions are not determined"
             ),
-            Reason::Singular => write!(
+            Reason::Singular { what } => write!(
                 f,
-                "the motion becomes singular here: a force, a mass or a gap blows up or leaves its domain, and no step is short enough"
+                "{what} becomes singular here: a force, a mass or a gap blows up, has a corner or leaves its domain, and no step is short enough"
             ),
             Reason::Sliding => write!(
                 f,

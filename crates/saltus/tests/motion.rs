@@ -11,11 +11,16 @@ fn problem(builder: Builder) -> Problem {
 }
 
 fn done(problem: &Problem, step: f64, end: f64) -> Run {
-    run(problem, &RunOptions::new(step, end), &mut |_| true).expect("runs")
+    run(problem, &stepping(step, end), &mut |_| true).expect("runs")
+}
+
+/// A run with Paoli–Schatzman.
+fn stepping(step: f64, end: f64) -> RunOptions {
+    RunOptions::new(step, end).with("paoli-schatzman").expect("listed")
 }
 
 fn forced(forcing: Forcing, h: f64) -> RunOptions {
-    RunOptions { settings: Settings { forcing, ..Settings::new(h) }, ..RunOptions::new(h, 1.0) }
+    RunOptions { settings: Settings { forcing, ..Settings::new(h) }, ..stepping(h, 1.0) }
 }
 
 fn last(run: &Run) -> (&[f64], &[f64]) {
@@ -433,7 +438,7 @@ fn a_failure_tells_the_last_state_it_had() {
             .constraint("right", "1 - t - x"),
     );
     for every in [1, 300] {
-        let options = RunOptions { every, ..RunOptions::new(1e-3, 2.0) };
+        let options = RunOptions { every, ..stepping(1e-3, 2.0) };
         let run = run(&crushed, &options, &mut |_| true).expect("starts");
         let Status::Failed(failure) = &run.status else { panic!("{:?}", run.status) };
         assert!((failure.t - 1.0).abs() < 3e-3 && failure.q[0].abs() < 3e-3, "{failure:?}");
@@ -467,7 +472,8 @@ proptest! {
                 .constraint("ellipse", &format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
         );
         let settings = Settings::new(1.0);
-        let mut stepper = (SCHEMES[0].start)(&system, &settings).expect("starts");
+        let scheme = find("paoli-schatzman").expect("listed").stepping().expect("steps");
+        let mut stepper = (scheme.start)(&system, &settings).expect("starts");
         let mut node = Node::new(2, 1);
         stepper.advance(&mut node).expect("a step");
         stepper.advance(&mut node).expect("a step");

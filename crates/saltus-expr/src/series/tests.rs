@@ -128,7 +128,7 @@ fn switches_say_where_they_end_and_what_comes_then() {
     let (f, a) = (g.table(table, x), g.unary(Function1::Abs, x));
     let code = SeriesCode::compile(&g, &[x], &[usize::MAX], &[f, a]).expect("inputs");
     let mut series = Series::new(Arc::new(code), 2);
-    let mut set = |series: &mut Series, value: f64, fresh: bool| {
+    let set = |series: &mut Series, value: f64, fresh: bool| {
         for (k, c) in [value, 1.0, 0.0].into_iter().enumerate() {
             series.set_input(0, k, c);
             series.advance(k, fresh);

@@ -54,8 +54,8 @@ fn text_run(text: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
 fn model_run(file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64) -> Run {
     let overrides: Vec<_> = set.iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
     let (problem, _) = file.problem(&overrides).expect("a valid model");
-    let scheme = saltus::scheme::find("paoli-schatzman").expect("listed");
-    let run = run(&problem, &RunOptions { scheme, ..RunOptions::new(step, end) }, &mut |_| true).expect("runs");
+    let options = RunOptions::new(step, end).with("paoli-schatzman").expect("listed");
+    let run = run(&problem, &options, &mut |_| true).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished);
     run
 }

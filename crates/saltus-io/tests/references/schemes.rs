@@ -3,9 +3,9 @@
 use super::*;
 use saltus::scheme::{SCHEMES, Scheme};
 
-/// The schemes that take any restitution and follow the law.
+/// The time-stepping schemes that take any restitution and follow the law.
 fn general() -> impl Iterator<Item = &'static Scheme> {
-    SCHEMES.iter().filter(|s| s.follows_law && s.restitution.starts_with("any"))
+    SCHEMES.iter().filter(|s| s.stepping().is_some() && s.follows_law && s.restitution.starts_with("any"))
 }
 
 fn with(scheme: &'static Scheme, name: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {

@@ -18,11 +18,45 @@ use super::{Engine, Touch};
 use crate::{Phase, PhaseKind, Reason};
 
 impl Engine<'_> {
+    /// Ends a sequence of impacts that follow each other at one place without time going on (a corner so narrow that each
+    /// impact closes the other gap). If their speeds fall, they fall to zero; all impulses are along M⁻¹∇f of these
+    /// constraints, so the velocity in the limit is the present one less its part in their span, whatever the order.
+    pub(super) fn collapse(&mut self) -> Result<(), Reason> {
+        self.buffers.members.clear();
+        self.buffers.members.extend((0..self.touch.len()).filter(|&a| self.touch[a] != Touch::Open));
+        // Independent ones among them: those that press when everything is pushed in.
+        self.buffers.rows.clear();
+        self.buffers.offsets.clear();
+        self.buffers.x.fill(0.0);
+        for &a in &self.buffers.members {
+            self.buffers.rows.push_row_of(&self.flow.gradients, a);
+            self.buffers.offsets.push(-1.0);
+        }
+        let solved =
+            self.kernel.project(&self.flow.metric, &self.buffers.rows, &self.buffers.offsets, &mut self.buffers.x);
+        solved.map_err(|e| self.refused(e))?;
+        let acting = self.buffers.members.iter().copied().zip(self.kernel.multipliers().iter().copied());
+        let held: Vec<usize> = acting.filter(|&(_, p)| p > 0.0).map(|(a, _)| a).collect();
+        let (start, impacts) = self.record.sequence(&held);
+        let mut phase = Phase::new(PhaseKind::Chatter, start, self.t, &held);
+        phase.impacts = impacts;
+        phase.error = 4.0 * f64::EPSILON * self.t;
+        self.record.timeline.push(phase);
+        self.flow.set_working(&held);
+        self.flow.hold(self.t, &mut self.q, &mut self.v)
+    }
+
+    /// The largest gap velocity of the closed constraints.
+    pub(super) fn bustle(&self) -> f64 {
+        let closed = (0..self.touch.len()).filter(|&a| self.touch[a] != Touch::Open);
+        closed.map(|a| self.flow.gap_rate(a, &self.v).abs() / self.rate_scale[a].max(1e-300)).fold(0.0, f64::max)
+    }
+
     /// Looks, after an impact, for bounces below the tolerance, and ends their sequence if its limit is certain.
     pub(super) fn settle(&mut self) -> Result<(), Reason> {
         self.buffers.members.clear();
         for a in 0..self.touch.len() {
-            if self.touch[a] != Touch::Open && self.flow.gap_rate(a, &self.v) <= self.still(a) {
+            if self.touch[a] != Touch::Open && self.flow.gap_rate(a, &self.v).abs() <= self.still(a) {
                 self.buffers.members.push(a);
             }
         }
@@ -31,16 +65,20 @@ impl Engine<'_> {
         let mut prediction = None;
         for a in 0..self.touch.len() {
             let rate = self.flow.gap_rate(a, &self.v);
-            if self.touch[a] == Touch::Open || rate <= self.still(a) {
+            if self.touch[a] == Touch::Open || rate.abs() <= self.still(a) {
                 continue;
             }
             let press = -self.flow.gap_bend(a, &self.buffers.x);
+            let low = press > 0.0 && 0.5 * rate * rate / press <= self.tol * self.gap_scale[a];
+            if low {
+                self.buffers.members.push(a);
+            } else if rate < 0.0 {
+                // The impact has closed another gap: its own comes first.
+                return Ok(());
+            }
             if press > 0.0 {
                 let e = self.problem.model().constraints[a].restitution;
-                prediction = Some((a, self.t + 2.0 * rate / (press * (1.0 - e))));
-                if 0.5 * rate * rate / press <= self.tol * self.gap_scale[a] {
-                    self.buffers.members.push(a);
-                }
+                prediction = Some((a, self.t + 2.0 * rate.abs() / (press * (1.0 - e))));
             }
         }
         let bounces = self.buffers.members.len() - resting;

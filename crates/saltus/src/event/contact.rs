@@ -3,7 +3,7 @@
 //! Among the closed constraints with no gap velocity, 0 ≤ f'' ⊥ λ ≥ 0 with M a = g + Σ λ ∇f: the acceleration is the
 //! point nearest to M⁻¹g, in the kinetic metric, of the polyhedron { a : ∇f·a + γ ≥ 0 }.
 
-use super::{Engine, Touch};
+use super::{Engine, PATIENCE, Touch};
 use crate::Reason;
 use crate::project::ProjectionError;
 
@@ -20,8 +20,23 @@ impl Engine<'_> {
         let closing = |engine: &Self, a: usize| {
             engine.touch[a] != Touch::Open && engine.flow.gap_rate(a, &engine.v) < -engine.still(a)
         };
-        // A wall that has changed its speed at once (a sampled motion has corners) strikes.
-        if (0..self.touch.len()).any(|a| closing(self, a)) {
+        // The impact before may have closed a gap that was opening, or a wall has changed its speed at once (a sampled
+        // motion has corners). Each of these impacts is one by itself.
+        let (mut count, mut before) = (0, f64::INFINITY);
+        while let Some(a) = (0..self.touch.len()).find(|&a| closing(self, a)) {
+            count += 1;
+            if count % PATIENCE == 0 {
+                let now = self.bustle();
+                if now < 0.999 * before && before.is_finite() {
+                    self.collapse()?;
+                    self.look(self.fresh)?;
+                    break;
+                }
+                if count > 100 * PATIENCE {
+                    return Err(Reason::Stalled { constraint: self.constraint(a) });
+                }
+                before = now;
+            }
             self.strike()?;
             self.look(self.fresh)?;
         }

@@ -67,6 +67,7 @@ pub struct Flow<'p> {
     right: Vec<f64>,
     r: Vec<f64>,
     scales: Vec<f64>,
+    culprit: Culprit,
 }
 
 impl<'p> Flow<'p> {
@@ -143,6 +144,7 @@ impl<'p> Flow<'p> {
             right: vec![0.0; m],
             r: vec![0.0; d],
             scales: vec![0.0; d],
+            culprit: Culprit::Coordinate(0),
         })
     }
 
@@ -380,10 +382,11 @@ impl<'p> Flow<'p> {
     }
 
     /// The longest step, up to `cap`, at which the last terms of velocities and gaps are below `tol` of their scales (or
-    /// of the larger of their first terms). Coordinates that hardly move are measured by the others: by 1e-4 of the
-    /// largest speed, in the kinetic metric.
-    pub fn step(&mut self, tol: f64, cap: f64, v_scale: &[f64], gap_scale: &[f64]) -> f64 {
-        let mut h = cap;
+    /// of the larger of their first terms); gaps marked `far` are left out. Coordinates that hardly move are measured by
+    /// the others: by 1e-4 of the largest speed, in the kinetic metric. The second number is what the velocities alone
+    /// would allow.
+    pub fn step(&mut self, tol: f64, cap: f64, v_scale: &[f64], gap_scale: &[f64], far: &[bool]) -> (f64, f64) {
+        let (mut h, mut alone) = (cap, cap);
         let n = self.order;
         for _ in 0..4 {
             let mut scales = std::mem::take(&mut self.scales);
@@ -392,33 +395,38 @@ impl<'p> Flow<'p> {
                 scales[i] = v_scale[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
                 energy = energy.max(scales[i] * scales[i] * self.inertia(i));
             }
+            let mut worst = Worst::default();
             for (i, scale) in scales.iter_mut().enumerate() {
                 *scale = scale.max(1e-4 * (energy / self.inertia(i)).sqrt());
-            }
-            // The largest ratio of the last and the last but one coefficient to what is allowed.
-            let (mut last, mut before) = (0.0_f64, 0.0_f64);
-            let mut see = |c: &[f64], scale: f64| {
-                let allowed = (tol * scale).max(1e-300);
-                last = last.max(c[n].abs() / allowed);
-                before = before.max(c[n - 1].abs() / allowed);
-            };
-            (0..self.d).for_each(|i| see(self.velocity(i), scales[i]));
-            for (alpha, scale) in gap_scale.iter().enumerate() {
-                let c = self.gap(alpha);
-                see(c, scale.max(largest_term(&c[..=n / 2], h)));
+                worst.see(self.velocity(i), n, tol * *scale, Culprit::Coordinate(i));
             }
             self.scales = scales;
-            let n = n as f64;
-            let fits = last.powf(-1.0 / n).min(before.powf(-1.0 / (n - 1.0)));
+            alone = worst.step(n);
+            for (alpha, scale) in gap_scale.iter().enumerate().filter(|(alpha, _)| !far[*alpha]) {
+                let c = self.gap(alpha);
+                worst.see(c, n, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
+            }
+            let fits = worst.step(n);
+            self.culprit = worst.culprit;
             if fits.is_nan() {
-                return 0.0;
+                return (0.0, 0.0);
             }
             if fits >= 0.8 * h {
-                return fits.min(h);
+                return (fits.min(h), alone.min(cap));
             }
             h = fits;
         }
-        h
+        (h, alone.min(cap))
+    }
+
+    /// Why no step is short enough: whose series it was.
+    pub fn singular(&self) -> Reason {
+        let model = self.problem.model();
+        let what = match self.culprit {
+            Culprit::Coordinate(i) => format!("the motion of `{}`", model.coordinates[i]),
+            Culprit::Constraint(alpha) => format!("the gap of `{}`", model.constraints[alpha].name),
+        };
+        Reason::Singular { what }
     }
 
     /// The scale by which the velocity of coordinate i was measured in the last step.
@@ -501,6 +509,50 @@ impl<'p> Flow<'p> {
             q[i] = value(self.position(i), s);
             v[i] = value(self.velocity(i), s);
         }
+    }
+}
+
+/// Whose series allows the shortest step.
+#[derive(Clone, Copy, Debug)]
+enum Culprit {
+    Coordinate(usize),
+    Constraint(usize),
+}
+
+/// The largest ratio of the last and the last but one coefficient to what is allowed.
+struct Worst {
+    last: f64,
+    before: f64,
+    culprit: Culprit,
+}
+
+impl Default for Worst {
+    fn default() -> Self {
+        Worst { last: 0.0, before: 0.0, culprit: Culprit::Coordinate(0) }
+    }
+}
+
+impl Worst {
+    fn see(&mut self, c: &[f64], n: usize, allowed: f64, culprit: Culprit) {
+        let allowed = allowed.max(1e-300);
+        let (last, before) = (c[n].abs() / allowed, c[n - 1].abs() / allowed);
+        if last > self.last || (!(c[n] - c[n - 1]).is_finite() && !self.last.is_nan()) {
+            self.culprit = culprit;
+        }
+        self.last = self.last.max(last);
+        self.before = self.before.max(before);
+        if !(c[n] - c[n - 1]).is_finite() {
+            self.last = f64::NAN;
+        }
+    }
+
+    /// The step at which they are just allowed.
+    fn step(&self, n: usize) -> f64 {
+        if self.last.is_nan() {
+            return f64::NAN;
+        }
+        let n = n as f64;
+        self.last.powf(-1.0 / n).min(self.before.powf(-1.0 / (n - 1.0)))
     }
 }
 

@@ -6,10 +6,14 @@ use crate::impacts::Measured;
 use crate::linalg::add;
 
 impl Engine<'_> {
-    /// Applies the law at the present state, at which everything has been looked at: 0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 for every
-    /// closed constraint ([V] (5.3), one e for each). Gaps within the tolerance of zero are closed, so what would follow
-    /// within it is part of the same impact. A constraint that was opening (U⁻ > 0) only has to go on not closing.
-    pub(super) fn strike(&mut self) -> Result<(), Reason> {
+    /// Applies the law 0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 to every closed constraint at the present state, at which everything has been
+    /// looked at ([V] (5.3), one e for each): members into the buffers, the velocity after into `x`, impulses into the
+    /// kernel. Gives the gap velocity of the one that closes fastest.
+    ///
+    /// Gaps within the tolerance of zero are closed, so what would follow within it is part of the same impact. One that is
+    /// opening (U⁻ > 0: a bounce lower than the tolerance) is not: if the impact closes it, that is the next impact. (Its
+    /// impulse in this one could add energy.)
+    fn law(&mut self, elastic: bool) -> Result<f64, Reason> {
         let Self { buffers, flow, touch, .. } = self;
         buffers.members.clear();
         buffers.rows.clear();
@@ -22,26 +26,38 @@ impl Engine<'_> {
                 continue;
             }
             let rate = flow.gap_rate(a, &self.v);
+            if rate > 1e-12 * self.rate_scale[a] {
+                continue;
+            }
             approach = approach.min(rate);
+            let e = if elastic { constraints[a].restitution } else { 0.0 };
             buffers.members.push(a);
             buffers.rows.push_row_of(&flow.gradients, a);
-            buffers.offsets.push(flow.walls[a] + constraints[a].restitution * rate.min(0.0));
+            buffers.offsets.push(flow.walls[a] + e * rate);
         }
         buffers.x.copy_from_slice(&self.v);
         let solved = self.kernel.project(&flow.metric, &buffers.rows, &buffers.offsets, &mut buffers.x);
         solved.map_err(|e| self.refused(e))?;
+        Ok(approach)
+    }
+
+    /// Takes closing speeds away without an impact.
+    pub(super) fn stop(&mut self) -> Result<(), Reason> {
+        self.law(false)?;
+        self.v.copy_from_slice(&self.buffers.x);
+        Ok(())
+    }
+
+    /// An impact at the present state.
+    pub(super) fn strike(&mut self) -> Result<(), Reason> {
+        let approach = self.law(true)?;
         let Self { buffers, flow, kernel, .. } = self;
-        let (before, after) = (flow.metric.norm_squared(&self.v), flow.metric.norm_squared(&buffers.x));
-        let impulses: Vec<(usize, f64)> = buffers
-            .members
-            .iter()
-            .copied()
-            .zip(kernel.multipliers().iter().copied())
-            .filter(|&(_, p)| p > 0.0)
-            .collect();
+        let acting = buffers.members.iter().copied().zip(kernel.multipliers().iter().copied());
+        let impulses: Vec<(usize, f64)> = acting.filter(|&(_, p)| p > 0.0).collect();
         if impulses.is_empty() {
             return Ok(());
         }
+        let (before, after) = (flow.metric.norm_squared(&self.v), flow.metric.norm_squared(&buffers.x));
         buffers.y.copy_from_slice(&buffers.x);
         add(&mut buffers.y, -1.0, &self.v);
         let speed = before.max(after).sqrt();
@@ -49,17 +65,13 @@ impl Engine<'_> {
         let measured = Measured { t: self.t, energy_change: 0.5 * (after - before), residual, speed, approach };
         self.record.impact(&measured, &self.q, &self.v, &buffers.x, &impulses);
         self.v.copy_from_slice(&buffers.x);
-        for k in 0..self.buffers.members.len() {
-            let a = self.buffers.members[k];
+        for &a in &buffers.members {
             self.touch[a] = Touch::Closed;
         }
         // On the constraints to the last digit: sweeps of one at a time, since several may depend on each other.
         for _ in 0..2 {
-            for k in 0..self.buffers.members.len() {
-                if self.kernel.multipliers()[k] > 0.0 {
-                    let a = self.buffers.members[k];
-                    self.flow.close_gap(self.t, &mut self.q, &self.v, a)?;
-                }
+            for &(a, _) in &impulses {
+                self.flow.close_gap(self.t, &mut self.q, &self.v, a)?;
             }
         }
         self.fresh = true;

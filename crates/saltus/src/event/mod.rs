@@ -21,13 +21,14 @@ mod flow;
 mod impact;
 mod polynomial;
 mod record;
+mod stretch;
 
 pub(crate) use polynomial::{value, value_and_slope};
 
 use crate::linalg::{Metric, Rows};
 use crate::problem::{Dynamics, Gaps};
 use crate::project::Polyhedron;
-use crate::run::{Progress, Reporter, Run, RunOptions};
+use crate::run::{self, Progress, Reporter, Run, RunOptions};
 use crate::{Phase, PhaseKind, Problem, Reason, SetupError, Status, StepFailure};
 use flow::Flow;
 use polynomial::{MOST, Roots, leading};
@@ -63,6 +64,11 @@ struct Engine<'p> {
     problem: &'p Problem,
     tol: f64,
     end: f64,
+    /// The interval at which instants are stored.
+    interval: f64,
+    safety_net: bool,
+    /// Stretches crossed by time stepping.
+    stretches: usize,
     flow: Flow<'p>,
     roots: Roots,
     kernel: Polyhedron,
@@ -85,6 +91,10 @@ struct Engine<'p> {
     rate_scale: Vec<f64>,
     /// What rounding makes of a gap.
     noise: Vec<f64>,
+    /// Gaps that cannot close in the present step.
+    far: Vec<bool>,
+    /// Gaps that depend on time.
+    moving: Vec<bool>,
     record: Record<'p>,
     buffers: Buffers,
 }
@@ -103,11 +113,12 @@ struct Buffers {
 pub(crate) fn run(
     problem: &Problem,
     options: &RunOptions,
+    safety_net: bool,
     report: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Run, SetupError> {
-    let tol = options.settings.tolerance;
-    check_tolerance(tol)?;
-    let mut engine = Engine::new(problem, options, tol)?;
+    check_tolerance(options.settings.tolerance)?;
+    run::grid(options.step, options.end)?;
+    let mut engine = Engine::new(problem, options, safety_net)?;
     let mut reporter = Reporter::new();
     let status = loop {
         if engine.t >= engine.end {
@@ -116,7 +127,13 @@ pub(crate) fn run(
         if reporter.is_due() && !report(engine.progress()) {
             break Status::Interrupted { t: engine.t };
         }
-        if let Err(reason) = engine.advance() {
+        let mut outcome = engine.advance();
+        if let Err(reason) = &outcome
+            && engine.can_cross(reason)
+        {
+            outcome = engine.cross(reason.clone());
+        }
+        if let Err(reason) = outcome {
             break Status::Failed(StepFailure { t: engine.t, q: engine.q.clone(), v: engine.v.clone(), reason });
         }
     };
@@ -138,7 +155,8 @@ fn check_tolerance(tol: f64) -> Result<(), SetupError> {
 }
 
 impl<'p> Engine<'p> {
-    fn new(problem: &'p Problem, options: &RunOptions, tol: f64) -> Result<Self, SetupError> {
+    fn new(problem: &'p Problem, options: &RunOptions, safety_net: bool) -> Result<Self, SetupError> {
+        let tol = options.settings.tolerance;
         let (d, m) = (problem.dimension(), problem.constraints());
         let model = problem.model();
         // The order at which a step of a convergent series costs least a digit (Jorba & Zou 2005), and a few more, since
@@ -149,6 +167,9 @@ impl<'p> Engine<'p> {
             problem,
             tol,
             end: options.end,
+            interval: options.step,
+            safety_net,
+            stretches: 0,
             roots: Roots::new(order + 2),
             kernel: Polyhedron::new(d, m),
             dynamics: problem.dynamics(),
@@ -166,6 +187,8 @@ impl<'p> Engine<'p> {
             gap_scale: vec![0.0; m],
             rate_scale: vec![0.0; m],
             noise: vec![0.0; m],
+            far: vec![false; m],
+            moving: model.constraints.iter().map(|c| model.graph.depends_on(c.gap, model.t)).collect(),
             record: Record::new(problem, options)?,
             buffers: Buffers {
                 rows: Rows::with_capacity(m, flow.gradients.values.len()),
@@ -227,7 +250,7 @@ impl<'p> Engine<'p> {
         self.fresh = false;
         let left = self.end - self.t;
         let cap = left.min(LONGEST * self.end);
-        let mut h = self.flow.step(0.1 * self.tol, cap, &self.v_scale, &self.gap_scale);
+        let mut h = self.length(cap);
         // The last step ends at the end.
         if h > left * (1.0 - 1e-12) {
             h = left;
@@ -235,7 +258,7 @@ impl<'p> Engine<'p> {
         let shortest = 4.0 * f64::EPSILON * self.t.max(1e-3 * self.end);
         let (s, event) = loop {
             if !(h > shortest) {
-                return Err(Reason::Singular);
+                return Err(self.flow.singular());
             }
             let (s, event) = self.first_event(h);
             if s <= shortest || self.holds(s) {
@@ -252,7 +275,7 @@ impl<'p> Engine<'p> {
             return Err(match event {
                 Some(Event::Switch { .. }) => Reason::Sliding,
                 Some(Event::Hit(a) | Event::Release(a)) => Reason::Stalled { constraint: self.constraint(a) },
-                None => Reason::Singular,
+                None => self.flow.singular(),
             });
         }
         match event {
@@ -261,11 +284,35 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// How long a step may be. A gap that would shorten it much (the distance to a centre has a corner there) is left out
+    /// if it is far: farther than four times what its gradient and the largest speeds of the step could take away.
+    fn length(&mut self, cap: f64) -> f64 {
+        let tol = 0.1 * self.tol;
+        self.far.fill(false);
+        let (h, alone) = self.flow.step(tol, cap, &self.v_scale, &self.gap_scale, &self.far);
+        if h > 0.2 * alone || !alone.is_finite() {
+            return h;
+        }
+        self.checked.kinematics(self.t, &self.q);
+        for (i, fastest) in self.buffers.x.iter_mut().enumerate() {
+            *fastest = polynomial::size(self.flow.velocity(i), alone);
+        }
+        for a in 0..self.touch.len() {
+            let loss = 4.0 * alone * self.checked.gradients.dot_abs(a, &self.buffers.x);
+            self.far[a] = self.touch[a] == Touch::Open && !self.moving[a] && self.flow.gaps[a] > loss;
+        }
+        match self.far.contains(&true) {
+            true => self.flow.step(tol, cap, &self.v_scale, &self.gap_scale, &self.far).0,
+            false => h,
+        }
+    }
+
     /// The first event in (0, h] and where it is.
     fn first_event(&mut self, h: f64) -> (f64, Option<Event>) {
         let (mut s, mut event) = (h, None);
         for a in 0..self.touch.len() {
             let found = match self.touch[a] {
+                Touch::Open if self.far[a] => None,
                 Touch::Open => self.roots.first_negative(self.flow.gap(a), s, self.noise[a]),
                 Touch::Closed => self.reopening(a, s),
                 Touch::Working => None,
@@ -332,6 +379,12 @@ impl<'p> Engine<'p> {
             self.dynamics.evaluate(self.t + at, q, a);
             self.checked.linearise(self.t + at, q);
             for alpha in 0..self.touch.len() {
+                if self.far[alpha] {
+                    if !(self.checked.values[alpha] > 0.0) {
+                        return false;
+                    }
+                    continue;
+                }
                 let off = (self.checked.values[alpha] - value(self.flow.gap(alpha), at)).abs();
                 if !(off
                     <= 1e3 * self.tol * self.gap_scale[alpha].max(self.checked.values[alpha].abs())
@@ -371,7 +424,7 @@ impl<'p> Engine<'p> {
             return Err(Reason::NotFinite { coordinate: self.problem.model().coordinates[i].clone() });
         }
         for a in 0..self.touch.len() {
-            let gap = value(self.flow.gap(a), s);
+            let gap = if self.far[a] { self.flow.gaps[a] } else { value(self.flow.gap(a), s) };
             self.gap_scale[a] = self.gap_scale[a].max(gap.abs());
             if self.touch[a] == Touch::Closed && gap > 4.0 * self.noise[a] {
                 self.touch[a] = Touch::Open;

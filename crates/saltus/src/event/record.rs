@@ -7,7 +7,7 @@ use crate::impacts::Measured;
 use crate::problem::Gaps;
 use crate::run::{self, Audit, Run, RunOptions};
 use crate::trajectory::{Contact, Trajectory};
-use crate::{Phase, PhaseKind, Problem, SetupError, Status, Timeline};
+use crate::{Phase, PhaseKind, Problem, SetupError, Side, Status, Timeline};
 
 /// Polynomials are kept as long as they take no more than this.
 const MOST_BYTES: usize = 1 << 30;
@@ -176,6 +176,32 @@ impl<'p> Record<'p> {
             self.check(t, &q);
             self.trajectory.push_jump(t, &q, &left, &v);
             (self.q, self.v) = (q, v);
+        }
+    }
+
+    /// Takes in what a time-stepping scheme did from t to `to`.
+    pub fn stretch(&mut self, t: f64, to: f64, stepped: &Run) {
+        self.flush(t);
+        let motion = &stepped.trajectory;
+        for k in 1..motion.len() {
+            let at = if k + 1 == motion.len() { to } else { t + motion.t[k] };
+            self.trajectory.push_jump(at, motion.q(k), motion.v(k, Side::Left), motion.v(k, Side::Right));
+        }
+        self.trajectory.impacts.append(&motion.impacts, t);
+        for contact in &motion.contacts {
+            let Contact { constraint, start, end, impulse } = *contact;
+            self.trajectory.contacts.push(Contact { constraint, start: t + start, end: t + end, impulse });
+        }
+        self.steps += stepped.steps;
+        self.next = self.next.max((to / self.interval) as u64 + 1);
+        let (all, part) = (&mut self.audit, &stepped.audit);
+        all.impulses.iter_mut().zip(&part.impulses).for_each(|(sum, p)| *sum += p);
+        all.infeasible += part.infeasible;
+        all.contact_steps += part.contact_steps;
+        all.landings += part.landings;
+        if part.max_violation > all.max_violation {
+            all.max_violation = part.max_violation;
+            all.worst = part.worst.map(|(a, at)| (a, t + at));
         }
     }
 

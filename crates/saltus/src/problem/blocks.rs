@@ -6,13 +6,15 @@ use saltus_expr::{Graph, MissingInput, NodeId, Program, Scalar};
 use std::sync::Arc;
 
 /// Compiled blocks of outputs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Blocks {
     program: Arc<Program>,
     blocks: Vec<Block>,
+    /// What is added to the time it is asked for: a problem taken up again at a later time counts from there.
+    origin: f64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Block {
     /// All entries; zero where they vary.
     base: Vec<f64>,
@@ -33,7 +35,12 @@ impl Blocks {
             outputs.extend(varying.into_iter().map(|k| block[k]));
         }
         let program = Arc::new(Program::compile(graph, inputs, &outputs)?);
-        Ok(Blocks { program, blocks })
+        Ok(Blocks { program, blocks, origin: 0.0 })
+    }
+
+    /// The same for a clock that starts later.
+    pub fn later(&self, by: f64) -> Arc<Self> {
+        Arc::new(Blocks { origin: self.origin + by, ..self.clone() })
     }
 
     /// A buffer for block `k` with its constants filled in.
@@ -68,7 +75,7 @@ impl Evaluator {
             return;
         }
         let inputs = self.scalar.inputs_mut();
-        inputs[0] = t;
+        inputs[0] = self.code.origin + t;
         let mut at = 1;
         for v in vectors {
             copy(&mut inputs[at..at + v.len()], v);

@@ -7,7 +7,7 @@ use saltus_expr::{MissingInput, NodeId};
 use std::sync::Arc;
 
 /// Programs and structure of the dynamics, shared by all runs of a problem.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DynamicsCode {
     d: usize,
     /// M has no entry off the diagonal: only the diagonal is stored.
@@ -75,6 +75,13 @@ impl DynamicsCode {
     }
 }
 
+impl DynamicsCode {
+    /// The same for a clock that starts later.
+    pub fn later(&self, by: f64) -> Self {
+        DynamicsCode { full: self.full.later(by), force: self.force.later(by), ..self.clone() }
+    }
+}
+
 /// Evaluates the dynamics; one for each run.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
@@ -133,7 +140,7 @@ pub struct Stiffness {
 }
 
 impl Stiffness {
-    pub(crate) fn compile(model: &mut Model) -> Option<Self> {
+    pub(crate) fn compile(model: &mut Model, origin: f64) -> Option<Self> {
         if !model.force.iter().any(|&g| model.graph.depends_on_any(g, &model.q)) {
             return None;
         }
@@ -144,7 +151,7 @@ impl Stiffness {
             }
         }
         let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-        let code = Arc::new(Blocks::compile(&model.graph, &inputs, &[&entries]).ok()?);
+        let code = Blocks::compile(&model.graph, &inputs, &[&entries]).ok()?.later(origin);
         Some(Stiffness { evaluator: Evaluator::new(&code), matrix: code.buffer(0) })
     }
 

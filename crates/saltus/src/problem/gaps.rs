@@ -7,7 +7,7 @@ use saltus_expr::{MissingInput, NodeId};
 use std::sync::Arc;
 
 /// Programs and patterns of a set of gaps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GapCode {
     /// Which constraints, by their index in the model.
     pub members: Vec<usize>,
@@ -56,6 +56,19 @@ impl GapCode {
             members,
             rows,
             second,
+        })
+    }
+}
+
+impl GapCode {
+    /// The same for a clock that starts later.
+    pub fn later(&self, by: f64) -> Arc<Self> {
+        Arc::new(GapCode {
+            values: self.values.later(by),
+            linear: self.linear.later(by),
+            curved: self.curved.later(by),
+            kinematic: self.kinematic.later(by),
+            ..self.clone()
         })
     }
 }

@@ -37,6 +37,7 @@ pub struct Problem {
     gaps: Arc<GapCode>,
     groups: Vec<GapGroup>,
     energy: Arc<Blocks>,
+    origin: f64,
 }
 
 impl Problem {
@@ -63,9 +64,24 @@ impl Problem {
         let energies = [energy_of_motion(&mut model), model.potential.unwrap_or(zero)];
         let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
         let energy = Arc::new(Blocks::compile(&model.graph, &inputs, &[&energies]).map_err(unbound)?);
-        let problem = Problem { model: Arc::new(model), dynamics, gaps, groups, energy };
+        let problem = Problem { model: Arc::new(model), dynamics, gaps, groups, energy, origin: 0.0 };
         check::initial_data(&problem)?;
         Ok(problem)
+    }
+
+    /// The same problem taken up at another state and time, which becomes its time zero. Nothing is checked: this is for
+    /// states that a run has reached.
+    pub(crate) fn resumed(&self, t: f64, q: &[f64], v: &[f64]) -> Problem {
+        let model = Model { q0: q.to_vec(), v0: v.to_vec(), ..self.model.as_ref().clone() };
+        let groups = self.groups.iter().map(|g| GapGroup { restitution: g.restitution, code: g.code.later(t) });
+        Problem {
+            model: Arc::new(model),
+            dynamics: Arc::new(self.dynamics.later(t)),
+            gaps: self.gaps.later(t),
+            groups: groups.collect(),
+            energy: self.energy.later(t),
+            origin: self.origin + t,
+        }
     }
 
     /// The model it was made from.
@@ -90,7 +106,7 @@ impl Problem {
 
     /// An evaluator of ∂g/∂q; None if g does not depend on q.
     pub fn stiffness(&self) -> Option<Stiffness> {
-        Stiffness::compile(&mut self.model.as_ref().clone())
+        Stiffness::compile(&mut self.model.as_ref().clone(), self.origin)
     }
 
     /// An evaluator of all gaps, in the order of the model.
@@ -106,7 +122,7 @@ impl Problem {
     /// An evaluator of the exact motion, where the model gives one.
     pub fn exact(&self) -> Option<Exact> {
         let nodes = self.model.exact.as_ref()?;
-        let code = Arc::new(Blocks::compile(&self.model.graph, &[self.model.t], &[nodes]).ok()?);
+        let code = Blocks::compile(&self.model.graph, &[self.model.t], &[nodes]).ok()?.later(self.origin);
         Some(Exact { evaluator: Evaluator::new(&code), position: code.buffer(0) })
     }
 

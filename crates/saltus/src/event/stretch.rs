@@ -1,0 +1,83 @@
+//! Where events cannot be resolved, a stretch is crossed by time stepping: the safety net.
+//!
+//! The scheme is mabrouk: it needs no resolution of anything, and starts from a state. Its steps are a tenth of the
+//! interval at which instants are stored. Where the stretch ends, constraints in contact are closed again, and events take over.
+
+use super::{Engine, Touch};
+use crate::run::{self, RunOptions};
+use crate::scheme::{self, Method};
+use crate::{Phase, PhaseKind, Reason, Status};
+
+/// Steps of a stretch, and stretches before the rest of the run is stepped.
+const STEPS: f64 = 100.0;
+const MOST: usize = 20;
+
+/// The scheme of the safety net.
+pub const SCHEME: &str = "mabrouk";
+
+impl Engine<'_> {
+    /// Whether time stepping can get across what stopped the events: a stall of impacts and contacts always; sliding
+    /// forces and dependent contacts only with the safety net. A motion that blows up or leaves its domain has no beyond.
+    pub(super) fn can_cross(&self, reason: &Reason) -> bool {
+        match reason {
+            Reason::Stalled { .. } => true,
+            Reason::Sliding | Reason::Dependent { .. } => self.safety_net,
+            _ => false,
+        }
+    }
+
+    /// Crosses a stretch. Gives the reason back if that fails, too.
+    pub(super) fn cross(&mut self, reason: Reason) -> Result<(), Reason> {
+        let left = self.end - self.t;
+        self.stretches += 1;
+        let (h, length) = match self.stretches > MOST {
+            true => (self.interval, left),
+            false => (0.1 * self.interval, (STEPS * 0.1 * self.interval).min(left)),
+        };
+        let (Ok(scheme), problem) = (scheme::find(SCHEME), self.problem.resumed(self.t, &self.q, &self.v)) else {
+            return Err(reason);
+        };
+        let Method::Steps(stepping) = &scheme.method else { return Err(reason) };
+        let options = RunOptions { scheme, every: if length < left { 10 } else { 1 }, ..RunOptions::new(h, length) };
+        match run::step(&problem, &options, stepping, &mut |_| true) {
+            Ok(stepped) if stepped.status == Status::Finished => {
+                let t = if length < left { self.t + length } else { self.end };
+                let mut phase = Phase::new(PhaseKind::Stepped, self.t, t, &[]);
+                phase.note = reason.to_string();
+                self.record.timeline.push(phase);
+                let last = stepped.trajectory.len() - 1;
+                self.q.copy_from_slice(stepped.trajectory.q(last));
+                self.v.copy_from_slice(stepped.trajectory.v(last, crate::Side::Right));
+                self.record.stretch(self.t, t, &stepped);
+                self.t = t;
+                let end = stepped.trajectory.t[last];
+                let held = stepped.trajectory.contacts.iter().filter(|c| c.end >= end - 2.0 * h).map(|c| c.constraint);
+                self.land(&held.collect::<Vec<_>>())
+            }
+            _ => Err(reason),
+        }
+    }
+
+    /// Takes events up again from a stepped state: gaps that are not open are closed, contacts held.
+    fn land(&mut self, held: &[usize]) -> Result<(), Reason> {
+        self.fresh = true;
+        self.idle = 0;
+        self.working.clear();
+        self.look(true)?;
+        for a in 0..self.touch.len() {
+            let closed = held.contains(&a) || self.flow.gaps[a] <= 4.0 * self.noise[a];
+            self.touch[a] = if closed { Touch::Closed } else { Touch::Open };
+        }
+        for _ in 0..3 {
+            for a in 0..self.touch.len() {
+                if self.touch[a] == Touch::Closed {
+                    self.flow.close_gap(self.t, &mut self.q, &self.v, a)?;
+                }
+            }
+        }
+        self.look(true)?;
+        // What is left of closing speeds is an error of the steps, not an impact.
+        self.stop()?;
+        self.choose(None, None)
+    }
+}
