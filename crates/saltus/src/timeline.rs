@@ -76,6 +76,15 @@ impl Timeline {
         self.phases.iter().filter(move |p| p.kind == kind)
     }
 
+    /// A graze within the last phase, which it divides.
+    pub(crate) fn graze(&mut self, t: f64, constraint: usize) {
+        let Some(last) = self.phases.last_mut() else { return };
+        let rest = Phase { start: t, ..last.clone() };
+        last.end = t;
+        self.phases.push(Phase::new(PhaseKind::Graze, t, t, &[constraint]));
+        self.phases.push(rest);
+    }
+
     /// Appends a phase; a flight or contact that only continues the one before lengthens it instead.
     pub(crate) fn push(&mut self, phase: Phase) {
         if let Some(last) = self.phases.last_mut() {

@@ -472,7 +472,8 @@ proptest! {
                 .constraint("ellipse", &format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
         );
         let settings = Settings::new(1.0);
-        let scheme = find("paoli-schatzman").expect("listed").stepping().expect("steps");
+        let options = stepping(1.0, 2.0);
+        let scheme = options.scheme.stepping().expect("steps");
         let mut stepper = (scheme.start)(&system, &settings).expect("starts");
         let mut node = Node::new(2, 1);
         stepper.advance(&mut node).expect("a step");

@@ -89,6 +89,9 @@ struct Engine<'p> {
     v_scale: Vec<f64>,
     gap_scale: Vec<f64>,
     rate_scale: Vec<f64>,
+    /// The largest reaction of each constraint and the largest argument of each switch so far.
+    reaction_scale: Vec<f64>,
+    switch_scale: Vec<f64>,
     /// What rounding makes of a gap.
     noise: Vec<f64>,
     /// Gaps that cannot close in the present step.
@@ -186,6 +189,8 @@ impl<'p> Engine<'p> {
             v_scale: model.v0.iter().map(|v| v.abs()).collect(),
             gap_scale: vec![0.0; m],
             rate_scale: vec![0.0; m],
+            reaction_scale: vec![0.0; m],
+            switch_scale: vec![0.0; flow.switches()],
             noise: vec![0.0; m],
             far: vec![false; m],
             moving: model.constraints.iter().map(|c| model.graph.depends_on(c.gap, model.t)).collect(),
@@ -324,7 +329,9 @@ impl<'p> Engine<'p> {
         for k in 0..self.working.len() {
             let a = self.working[k];
             let c = self.flow.reaction(k);
-            let early = match leading(c, s, 0.0) {
+            let scale = &mut self.reaction_scale[a];
+            *scale = scale.max(polynomial::largest_term(c, s));
+            let early = match leading(c, s, 1e-14 * *scale) {
                 Some(first) if c[first] < 0.0 => Some(0.0),
                 Some(first) => self.roots.first_negative(&c[first..], s, 0.0),
                 None => None,
@@ -339,7 +346,9 @@ impl<'p> Engine<'p> {
                 let c = &mut self.buffers.c[..n];
                 let Some(state) = self.flow.margin(switch, end, c) else { continue };
                 // At the boundary (just switched, or at rest on it) the first term that is there decides.
-                let found = match leading(c, s, 0.0) {
+                let scale = &mut self.switch_scale[switch];
+                *scale = scale.max(polynomial::largest_term(c, s));
+                let found = match leading(c, s, 1e-14 * *scale) {
                     Some(first) if c[first] < 0.0 => Some(0.0),
                     Some(first) => self.roots.first_negative(&c[first..], s, 0.0),
                     None => None,
@@ -423,6 +432,9 @@ impl<'p> Engine<'p> {
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
             return Err(Reason::NotFinite { coordinate: self.problem.model().coordinates[i].clone() });
         }
+        let kind = if self.working.is_empty() { PhaseKind::Flight } else { PhaseKind::Contact };
+        self.record.timeline.push(Phase::new(kind, self.t, t, &self.working));
+        self.note_grazes(s);
         for a in 0..self.touch.len() {
             let gap = if self.far[a] { self.flow.gaps[a] } else { value(self.flow.gap(a), s) };
             self.gap_scale[a] = self.gap_scale[a].max(gap.abs());
@@ -433,14 +445,30 @@ impl<'p> Engine<'p> {
         for (scale, v) in self.v_scale.iter_mut().zip(&self.v) {
             *scale = scale.max(v.abs());
         }
-        let kind = if self.working.is_empty() { PhaseKind::Flight } else { PhaseKind::Contact };
-        self.record.timeline.push(Phase::new(kind, self.t, t, &self.working));
         self.t = t;
         if !self.working.is_empty() {
             self.flow.hold(self.t, &mut self.q, &mut self.v)?;
         }
         self.record.reached(self.t, &self.q, &self.v);
         Ok(())
+    }
+
+    /// Notes gaps that come within the tolerance of zero between the ends of a step and open again.
+    fn note_grazes(&mut self, s: f64) {
+        for a in 0..self.touch.len() {
+            let near = 2.0 * self.tol * self.gap_scale[a];
+            let c = self.flow.gap(a);
+            if self.touch[a] != Touch::Open || self.far[a] || c[0] <= near || value(c, s) <= near {
+                continue;
+            }
+            let lowered = &mut self.buffers.c[..c.len()];
+            lowered.copy_from_slice(c);
+            lowered[0] -= 0.5 * near;
+            if let Some(dip) = self.roots.first_negative(lowered, s, 0.0) {
+                let at = self.t + polynomial::bottom(c, dip, s);
+                self.record.timeline.graze(at, a);
+            }
+        }
     }
 
     /// What an event does to the state and the mode.

@@ -56,6 +56,24 @@ pub fn leading(c: &[f64], h: f64, noise: f64) -> Option<usize> {
     None
 }
 
+/// The lowest point after s, where the polynomial still falls, and before `to`: Newton's method on the slope.
+pub fn bottom(c: &[f64], s: f64, to: f64) -> f64 {
+    let mut at = s;
+    for _ in 0..20 {
+        let (mut slope, mut bend) = (0.0, 0.0);
+        for (k, c) in c.iter().enumerate().skip(1).rev() {
+            bend = bend * at + slope;
+            slope = slope * at + k as f64 * c;
+        }
+        let next = (at - slope / bend).clamp(s, to);
+        if !next.is_finite() || (next - at).abs() <= f64::EPSILON * to {
+            break;
+        }
+        at = next;
+    }
+    at
+}
+
 /// A polynomial in Bernstein form on an interval.
 #[derive(Clone, Copy, Debug)]
 struct Bernstein {
@@ -183,14 +201,20 @@ fn refine(c: &[f64], from: f64, to: f64) -> f64 {
     let mut s = 0.5 * (low + high);
     for _ in 0..200 {
         let (value, slope) = value_and_slope(c, s);
-        if value >= 0.0 {
+        if value == 0.0 {
+            return s;
+        }
+        if value > 0.0 {
             low = s;
         } else {
             high = s;
         }
         let newton = s - value / slope;
+        if (newton - s).abs() <= f64::EPSILON * s.abs() {
+            return s;
+        }
         let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-        if (next - s).abs() <= f64::EPSILON * next.abs() || next <= low.min(high) {
+        if next == s || next <= low || next >= high {
             return next;
         }
         s = next;
@@ -260,6 +284,11 @@ mod tests {
                 (None, None) => {}
             }
         }
+    }
+
+    #[test]
+    fn the_bottom_of_a_dip() {
+        assert!((bottom(&[0.25, -1.0, 1.0], 0.49, 1.0) - 0.5).abs() < 1e-15);
     }
 
     #[test]
