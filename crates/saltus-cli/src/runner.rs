@@ -14,7 +14,9 @@ const STORED: f64 = 200_000.0;
 
 /// Makes all runs; outcomes are in the order of the options.
 pub fn all(problem: &Problem, options: &[RunOptions], quiet: bool) -> Vec<Outcome> {
-    let total: u64 = options.iter().map(|o| (o.end / o.step).max(1.0) as u64).sum();
+    // By events progress is counted in millionths of the time.
+    let expected = |o: &RunOptions| o.scheme.stepping().map_or(1_000_000, |_| (o.end / o.step).max(1.0) as u64);
+    let total: u64 = options.iter().map(expected).sum();
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(options.iter().map(|_| None).collect());
     let bar = Mutex::new(Bar::new(quiet));

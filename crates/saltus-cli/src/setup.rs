@@ -17,6 +17,9 @@ pub struct ModelArgs {
     /// The end time: a number or an expression of parameters [default: the model's]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub end: Option<String>,
+    /// The tolerance of auto and event-driven, relative to the largest speeds and gaps [default: 1e-10]
+    #[arg(long = "tol", value_name = "TOL", allow_hyphen_values = true)]
+    pub tolerance: Option<String>,
     /// How the force enters a step, where the scheme has the choice: at its instant (centred) or as its mean (averaged)
     #[arg(long, value_name = "CHOICE")]
     pub forcing: Option<String>,
@@ -83,6 +86,7 @@ impl ModelArgs {
         let given = [
             ("step", step),
             ("end", self.end.as_ref()),
+            ("tolerance", self.tolerance.as_ref()),
             ("theta", self.theta.as_ref()),
             ("activation", self.activation.as_ref()),
             ("stiffness", self.stiffness.as_ref()),
@@ -109,14 +113,17 @@ impl Ready {
             })
         };
         let defaults = &self.defaults;
-        let step = need(step.or(defaults.step), "step")?;
+        let end = need(defaults.end, "end")?;
+        // By events a step is only the interval at which instants are stored.
+        let by_events = scheme.stepping().is_none().then_some(end / 1000.0);
+        let step = need(step.or(defaults.step).or(by_events), "step")?;
         let mut settings = Settings::new(step);
+        settings.tolerance = defaults.tolerance.unwrap_or(settings.tolerance);
         settings.forcing = defaults.forcing.unwrap_or_default();
         settings.theta = defaults.theta.unwrap_or(settings.theta);
         settings.activation = defaults.activation.unwrap_or(settings.activation);
         settings.stiffness = defaults.stiffness;
         let every = defaults.every.unwrap_or(1);
-        let end = need(defaults.end, "end")?;
         if let (None, Some(depth), false) = (settings.stiffness, self.penetration, scheme.follows_law) {
             settings.stiffness = Some(self.stiffness_for(depth, step, end)?);
         }

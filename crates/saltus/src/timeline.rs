@@ -86,8 +86,12 @@ impl Timeline {
     }
 
     /// Appends a phase; a flight or contact that only continues the one before lengthens it instead.
-    pub(crate) fn push(&mut self, phase: Phase) {
+    pub(crate) fn push(&mut self, mut phase: Phase) {
         if let Some(last) = self.phases.last_mut() {
+            // Contact begins where the chatter before it ends, which is a little after its last impact that was followed.
+            if last.kind == PhaseKind::Chatter && phase.kind == PhaseKind::Contact {
+                phase.start = last.end.clamp(phase.start, phase.end);
+            }
             let goes_on = matches!(phase.kind, PhaseKind::Flight | PhaseKind::Contact | PhaseKind::Stepped)
                 && last.kind == phase.kind
                 && last.constraints == phase.constraints;

@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 /// Run several schemes on one model and say which agree.
 ///
-/// Each scheme is run with every step given (by default the model's and half of it). How much a scheme changes between its
+/// Each time-stepping scheme is run with every step given (by default the model's and half of it), event-driven with its
+/// tolerance and a hundred times that. How much a scheme changes between its
 /// two smallest steps gives its own error (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
 /// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
 /// by its shift.
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
-    /// The schemes, separated by commas [default: all that accept the model]
+    /// The schemes, separated by commas [default: all that accept the model; auto is event-driven with a safety net]
     #[arg(long, value_delimiter = ',')]
     schemes: Vec<String>,
     /// The steps, separated by commas [default: the model's step and half of it]
@@ -77,16 +78,26 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let (schemes, all_asked) = chosen(&args.schemes)?;
     let steps = steps(args, &ready)?;
     let mut jobs: Vec<RunOptions> = Vec::new();
+    let mut sizes = Vec::new();
     for &scheme in &schemes {
-        for &step in &steps {
-            jobs.push(ready.options(scheme, Some(step))?);
+        let before = jobs.len();
+        if scheme.stepping().is_some() {
+            for &step in &steps {
+                jobs.push(ready.options(scheme, Some(step))?);
+            }
+        } else {
+            let fine = ready.options(scheme, steps.last().copied())?;
+            let mut coarse = fine.clone();
+            coarse.settings.tolerance = (100.0 * fine.settings.tolerance).min(1e-3).max(fine.settings.tolerance);
+            jobs.extend([coarse, fine]);
         }
+        sizes.push(jobs.len() - before);
     }
     progress::listen();
     let mut outcomes = runner::all(&ready.problem, &jobs, args.model.json).into_iter();
     let (mut entries, mut refused, mut interrupted) = (Vec::new(), Vec::new(), false);
-    for &scheme in &schemes {
-        let runs: Vec<_> = outcomes.by_ref().take(steps.len()).collect();
+    for (&scheme, &size) in schemes.iter().zip(&sizes) {
+        let runs: Vec<_> = outcomes.by_ref().take(size).collect();
         let mut made = Vec::new();
         let mut trouble = None;
         for outcome in runs {
@@ -102,8 +113,8 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         // A scheme is compared with all its steps or not at all.
         if let Some((message, help)) = trouble {
             refused.push((scheme.name, message, help));
-        } else if made.len() == steps.len() {
-            entries.push(Entry { scheme, error: error_estimate(&made), runs: made });
+        } else if made.len() == size {
+            entries.push(Entry { scheme, error: error_estimate(scheme, &made), runs: made });
         }
     }
     if interrupted {
@@ -127,9 +138,12 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
 
 /// The error of the finest run: from its distance Δ to the next, Δ h₂/(h₁ − h₂) for an error in proportion to the step (but
 /// not more than Δ: steps close together say little), and not less than what the motion covers in a step, which is what
-/// the phase of an impact within its step amounts to.
-fn error_estimate(runs: &[(Run, f64)]) -> f64 {
+/// the phase of an impact within its step amounts to. By events: how much a hundred times the tolerance changes.
+fn error_estimate(scheme: &Scheme, runs: &[(Run, f64)]) -> f64 {
     let Some((finest, _)) = runs.last() else { return 0.0 };
+    if let (None, [.., (before, _), _]) = (scheme.stepping(), runs) {
+        return distance(&before.trajectory, &finest.trajectory).position;
+    }
     let phase = finest.step * fastest(finest);
     let [.., (before, _), _] = runs else { return phase };
     let share = (finest.step / (before.step - finest.step)).min(1.0);
@@ -143,7 +157,7 @@ fn fastest(run: &Run) -> f64 {
 
 fn chosen(names: &[String]) -> Result<(Vec<&'static Scheme>, bool), SetupError> {
     if names.is_empty() {
-        return Ok((SCHEMES.iter().collect(), true));
+        return Ok((SCHEMES.iter().filter(|s| s.name != "auto").collect(), true));
     }
     let mut schemes: Vec<&'static Scheme> = Vec::new();
     for name in names {
@@ -159,7 +173,7 @@ fn chosen(names: &[String]) -> Result<(Vec<&'static Scheme>, bool), SetupError> 
 fn steps(args: &Args, ready: &Ready) -> Result<Vec<f64>, SetupError> {
     let mut steps = args.steps.clone();
     if steps.is_empty() {
-        let step = ready.options(&SCHEMES[0], None)?.step;
+        let step = ready.options(scheme::find("paoli-schatzman")?, None)?.step;
         steps = vec![step, 0.5 * step];
     }
     if let Some(bad) = steps.iter().find(|h| !(**h > 0.0 && h.is_finite())) {

@@ -6,14 +6,14 @@ use crate::{progress, runner};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{Fit, distance, fit};
 use saltus::problem::Exact;
-use saltus::scheme::{self, SCHEMES};
-use saltus::{Run, RunOptions, SetupError, Status};
+use saltus::scheme;
+use saltus::{PhaseKind, Run, RunOptions, SetupError, Status};
 use std::process::ExitCode;
 
 /// Measure how the error falls with the step.
 ///
-/// Runs a geometric sequence of steps and compares each run with one of a step eight times smaller than the smallest:
-/// largest error in position, ∫|Δv| dt, impact times, total impulse. The order is the slope of a straight line through the
+/// Runs a geometric sequence of steps and compares each run with the motion found from event to event with tolerance 1e-12
+/// (where that is not to be had, with one of a step eight times smaller than the smallest): largest error in position, ∫|Δv| dt, impact times, total impulse. The order is the slope of a straight line through the
 /// logarithms, with its standard error. A model that gives its exact motion in [exact] has its positions compared with that.
 ///
 /// Example:  saltus converge ball-gravity --set e=0.5 --step 0.01 --end 2
@@ -45,6 +45,8 @@ struct Report<'a> {
     ready: &'a Ready,
     scheme: &'static str,
     reference: Run,
+    /// Whether the reference went from event to event.
+    of_events: bool,
     levels: Vec<Level>,
     orders: Orders,
     /// The final position extrapolated to h = 0.
@@ -69,16 +71,34 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let ready = args.model.ready(args.step.as_ref())?;
     let scheme = match &args.scheme {
         Some(name) => scheme::find(name)?,
-        None => ready.defaults.scheme.unwrap_or(&SCHEMES[0]),
+        None => match ready.defaults.scheme.filter(|s| s.stepping().is_some()) {
+            Some(scheme) => scheme,
+            None => scheme::find("paoli-schatzman")?,
+        },
     };
+    if scheme.stepping().is_none() {
+        return Err(SetupError::new(format!(
+            "{} has no step to refine: it is what steps are measured against",
+            scheme.name
+        ))
+        .help(
+            "name a time-stepping scheme, such as --scheme paoli-schatzman; for event-driven, compare runs with --tol",
+        )
+        .into());
+    }
     let first = ready.options(scheme, None)?;
     // Whole divisions of the end time, so that every run has the step it says.
     let coarse = (first.end / first.step).round().max(1.0);
     let steps: Vec<f64> = (0..args.levels).map(|k| first.end / (coarse * args.ratio.powi(k as i32)).round()).collect();
     let finest = first.end / (coarse * args.ratio.powi(args.levels as i32 - 1) * 8.0).round();
-    let jobs: Vec<RunOptions> =
-        steps.iter().chain([&finest]).map(|&h| ready.options(scheme, Some(h))).collect::<Result<_, _>>()?;
+    let mut jobs: Vec<RunOptions> = steps.iter().map(|&h| ready.options(scheme, Some(h))).collect::<Result<_, _>>()?;
     progress::listen();
+    // The reference: the motion by events, where the scheme tends to it and the events can be resolved to the end;
+    // otherwise the scheme's own run with a step eight times smaller.
+    let exact_run = if scheme.follows_law { by_events(&ready, finest)? } else { None };
+    if exact_run.is_none() {
+        jobs.push(ready.options(scheme, Some(finest))?);
+    }
     let mut runs = Vec::new();
     for outcome in runner::all(&ready.problem, &jobs, args.model.json) {
         let (run, _) = outcome?;
@@ -94,7 +114,11 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         }
         runs.push(run);
     }
-    let reference = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
+    let of_events = exact_run.is_some();
+    let reference = match exact_run {
+        Some(run) => run,
+        None => runs.pop().ok_or_else(|| SetupError::new("no run was made"))?,
+    };
     let mut exact = ready.problem.exact();
     let levels: Vec<Level> = runs.iter().map(|run| level(run, &reference, exact.as_mut())).collect();
     if let Some(bad) = levels.iter().find(|l| !l.position.is_finite()) {
@@ -109,13 +133,29 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let extent = reference.trajectory.positions().iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let warnings = warnings(&levels, &orders, extent, scheme.order);
     let richardson = richardson(&runs, &orders, args.ratio);
-    let report = Report { ready: &ready, scheme: scheme.name, reference, levels, orders, richardson, warnings };
+    let report =
+        Report { ready: &ready, scheme: scheme.name, reference, of_events, levels, orders, richardson, warnings };
     if args.model.json {
         print_json(&report)
     } else {
         print(&report)
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The run by events, if it gets to the end without a stretch of time stepping.
+fn by_events(ready: &Ready, step: f64) -> Result<Option<Run>, SetupError> {
+    let mut options =
+        ready.options(scheme::find("event-driven")?, Some(step.max(1e-5 * ready.defaults.end.unwrap_or(1.0))))?;
+    options.settings.tolerance = options.settings.tolerance.min(1e-12);
+    let outcome = runner::all(&ready.problem, &[options], true).pop();
+    Ok(match outcome {
+        Some(Ok((run, _))) if run.status == Status::Finished => {
+            let stepped = run.timeline.of(PhaseKind::Stepped).next().is_some();
+            (!stepped).then_some(run)
+        }
+        _ => None,
+    })
 }
 
 fn impulse(run: &Run) -> f64 {
@@ -238,16 +278,16 @@ fn shown(fit: Option<Fit>) -> String {
 }
 
 fn print(report: &Report) {
-    let Report { ready, scheme, reference, levels, orders, richardson, warnings } = report;
+    let Report { ready, scheme, reference, of_events, levels, orders, richardson, warnings } = report;
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = ready.problem.model();
     let truth = if model.exact.is_some() { "positions against the exact motion, the rest" } else { "errors" };
-    out!(
-        "{bold}{}{bold:#}\n{dim}{scheme}, {truth} against its run with h = {}{dim:#}\n\n",
-        tame(&model.title),
-        number(reference.step, 4)
-    );
+    let against = match of_events {
+        true => "the run by events".to_string(),
+        false => format!("its run with h = {}", number(reference.step, 4)),
+    };
+    out!("{bold}{}{bold:#}\n{dim}{scheme}, {truth} against {against}{dim:#}\n\n", tame(&model.title));
     out!("{dim}step         position     velocity     impact times  total impulse  impacts{dim:#}\n");
     for l in levels {
         out!(
@@ -279,7 +319,7 @@ fn print(report: &Report) {
 }
 
 fn print_json(report: &Report) {
-    let Report { ready, scheme, reference, levels, orders, richardson, warnings } = report;
+    let Report { ready, scheme, reference, of_events, levels, orders, richardson, warnings } = report;
     let line = |fit: Option<Fit>| fit.map(|f| serde_json::json!({ "order": f.order, "spread": f.spread }));
     let rows: Vec<_> = levels
         .iter()
@@ -291,7 +331,8 @@ fn print_json(report: &Report) {
         })
         .collect();
     let object = serde_json::json!({
-        "model": ready.file.name, "scheme": scheme, "reference_step": reference.step, "levels": rows,
+        "model": ready.file.name, "scheme": scheme, "reference": if *of_events { "event-driven" } else { scheme },
+        "reference_step": (!of_events).then_some(reference.step), "levels": rows,
         "orders": {
             "position": line(orders.position), "velocity": line(orders.velocity),
             "impact_times": line(orders.times), "total_impulse": line(orders.impulse),

@@ -6,7 +6,7 @@ use crate::setup::{ModelArgs, Refusal};
 use crate::text::{count, duration, grouped, number, out, tame};
 use anstyle::{AnsiColor, Style};
 use saltus::scheme;
-use saltus::{Problem, Run, RunOptions, SetupError, Status};
+use saltus::{Phase, PhaseKind, Problem, Run, RunOptions, SetupError, Status};
 use saltus_io::output::{self, Record, Summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,7 +14,8 @@ use std::time::Instant;
 
 /// Integrate a model and say what happened at the impacts.
 ///
-/// The summary gives the impacts, how well the constraints and the impact law were kept, and the energy.
+/// Impacts are located, contacts held and accumulations of impacts passed to their limit; --scheme chooses a time-stepping
+/// scheme instead. The summary gives the impacts, how well the constraints and the impact law were kept, and the energy.
 ///
 /// Examples:
 ///
@@ -28,16 +29,17 @@ use std::time::Instant;
 pub struct Args {
     #[command(flatten)]
     model: ModelArgs,
-    /// The time-stepping scheme (see `saltus schemes`) [default: the model's, else paoli-schatzman]
+    /// The scheme (see `saltus schemes`) [default: the model's, else auto]
     #[arg(long)]
     scheme: Option<String>,
-    /// The time step h: a number or an expression of parameters [default: the model's]
+    /// The time step h: a number or an expression of parameters; by events, the interval at which instants are stored
+    /// [default: the model's]
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<String>,
     /// Store every N-th instant only; impacts are always kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
-    /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv and run.json into this directory
+    /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, timeline.csv and run.json into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -83,7 +85,9 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     } else {
         print(problem, &options, &run, &summary);
         if let (Some(dir), None) = (&args.out, &unwritten) {
-            out!("\nwrote trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, run.json to {}\n", dir.display());
+            let timeline = if run.timeline.phases.is_empty() { "" } else { "timeline.csv, " };
+            let files = "trajectory.npz, trajectory.csv, impacts.csv, contacts.csv";
+            out!("\nwrote {files}, {timeline}run.json to {}\n", dir.display());
         }
     }
     if let Some(error) = unwritten {
@@ -109,13 +113,18 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     let model = problem.model();
     let reached = summary.last.as_ref().map_or(0.0, |s| s.t);
     out!("{bold}{}{bold:#}\n", tame(&model.title));
-    out!("{dim}{}, h = {}, t = 0 … {}{dim:#}\n", options.scheme.name, number(run.step, 6), number(reached, 6));
+    let fineness = match options.scheme.stepping() {
+        Some(_) => format!("h = {}", number(run.step, 6)),
+        None => format!("tolerance {:e}", options.settings.tolerance),
+    };
+    out!("{dim}{}, {fineness}, t = 0 … {}{dim:#}\n", options.scheme.name, number(reached, 6));
     let per_step = summary.wall_s / run.steps.max(1) as f64;
     out!("{} in {}, {} a step\n\n", count(run.steps, "step"), duration(summary.wall_s), duration(per_step));
     if run.status != Status::Finished {
         out!("{yellow}{}{yellow:#}\n\n", run.status);
     }
     impacts(problem, run, bold, dim);
+    story(problem, run, bold, dim);
     contacts(problem, run, dim);
     let audit = &run.audit;
     let worst = match audit.worst {
@@ -125,7 +134,10 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
             tame(&model.constraints[a].name),
             number(t, 6),
             grouped(audit.infeasible),
-            grouped(run.steps + 1)
+            match options.scheme.stepping() {
+                Some(_) => grouped(run.steps + 1),
+                None => grouped(run.trajectory.len() as u64),
+            }
         ),
         None => "none".to_string(),
     };
@@ -152,6 +164,12 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
             .collect();
         let more = if shown < model.coordinates.len() { ", …" } else { "" };
         out!("final state          {}{more}  {dim}position (velocity){dim:#}\n", state.join(", "));
+    }
+    for note in run.notes.iter().take(SHOWN) {
+        out!("{dim}note: {}{dim:#}\n", tame(note));
+    }
+    if run.notes.len() > SHOWN {
+        out!("{dim}… and {}{dim:#}\n", count((run.notes.len() - SHOWN) as u64, "more note"));
     }
     for warning in &run.warnings {
         out!("{yellow}warning:{yellow:#} {}\n", tame(warning));
@@ -203,6 +221,37 @@ fn impacts(problem: &Problem, run: &Run, bold: Style, dim: Style) {
         );
     }
     out!("\n");
+}
+
+/// What an engine that locates events can tell: where impacts accumulated, where something grazed.
+fn story(problem: &Problem, run: &Run, bold: Style, dim: Style) {
+    let names = |phase: &Phase| {
+        let names = phase.constraints.iter().map(|&a| tame(&problem.model().constraints[a].name));
+        names.collect::<Vec<_>>().join(" and ")
+    };
+    let all: Vec<&Phase> = run.timeline.of(PhaseKind::Chatter).collect();
+    for phase in all.iter().take(SHOWN) {
+        let (first, last) = (number(phase.start, 6), number(phase.end, 10));
+        out!(
+            "{bold}bounced {} on {}{bold:#} from t = {first}, at shrinking intervals; contact from t = {last} on  {dim}± {}{dim:#}\n",
+            count(phase.impacts as u64, "time"),
+            names(phase),
+            number(phase.error, 1)
+        );
+    }
+    if all.len() > SHOWN {
+        out!("… and {}\n", count((all.len() - SHOWN) as u64, "more accumulation"));
+    }
+    let grazes: Vec<&Phase> = run.timeline.of(PhaseKind::Graze).collect();
+    for phase in grazes.iter().take(SHOWN) {
+        out!("grazed {} at t = {}\n", names(phase), number(phase.start, 8));
+    }
+    if grazes.len() > SHOWN {
+        out!("… and {}\n", count((grazes.len() - SHOWN) as u64, "more graze"));
+    }
+    if !all.is_empty() || !grazes.is_empty() {
+        out!("\n");
+    }
 }
 
 fn contacts(problem: &Problem, run: &Run, dim: Style) {

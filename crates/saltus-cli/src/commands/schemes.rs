@@ -19,7 +19,7 @@ pub fn main(args: &Args) -> ExitCode {
             .iter()
             .map(|s| {
                 serde_json::json!({
-                    "name": s.name, "level": s.level, "restitution": s.restitution, "order": s.order,
+                    "name": s.name, "level": s.level, "restitution": s.restitution, "order": s.order.is_finite().then_some(s.order),
                     "proved": s.proved, "use_for": s.use_for,
                 })
             })

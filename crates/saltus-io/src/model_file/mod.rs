@@ -41,6 +41,8 @@ pub struct RunDefaults {
     pub every: Option<u64>,
     /// How the force enters.
     pub forcing: Option<Forcing>,
+    /// The tolerance of the event-driven engine.
+    pub tolerance: Option<f64>,
     /// The θ of Moreau–Jean.
     pub theta: Option<f64>,
     /// The activation γ of Moreau–Jean.
@@ -50,7 +52,7 @@ pub struct RunDefaults {
 }
 
 /// The numbers of a run: expressions of parameters, in `[run]` or on the command line.
-pub const RUN_NUMBERS: [&str; 5] = ["step", "end", "theta", "activation", "stiffness"];
+pub const RUN_NUMBERS: [&str; 6] = ["step", "end", "tolerance", "theta", "activation", "stiffness"];
 
 /// Options of the command line stand in no file: their spans lie beyond the end of any.
 const BEYOND: usize = usize::MAX / 2;
@@ -113,6 +115,7 @@ impl ModelFile {
             let slot = match key.as_str() {
                 "step" => &mut defaults.step,
                 "end" => &mut defaults.end,
+                "tolerance" => &mut defaults.tolerance,
                 "theta" => &mut defaults.theta,
                 "activation" => &mut defaults.activation,
                 "stiffness" => &mut defaults.stiffness,

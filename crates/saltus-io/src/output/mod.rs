@@ -1,4 +1,5 @@
-//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv` and `run.json`.
+//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv`, `run.json` and, by
+//! events, `timeline.csv`.
 //!
 //! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
 //! file under a final name.
@@ -8,11 +9,12 @@ mod summary;
 mod tables;
 
 pub use summary::{
-    AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, Record, Summary,
+    AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, PhaseSummary, Record, Summary,
+    TimelineSummary,
 };
 
 use crate::read::reason;
-use saltus::{Problem, Run};
+use saltus::{Problem, Run, Side, Trajectory};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -42,7 +44,7 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
 pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
-    let complete = [
+    let mut complete = vec![
         aside(path("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?,
         aside(path("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?,
         aside(path("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory))?,
@@ -52,10 +54,25 @@ pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Resul
             w.write_all(b"\n")
         })?,
     ];
+    // A timeline of an earlier run must not stand beside a run that has none.
+    let timeline = path("timeline.csv");
+    if run.timeline.phases.is_empty() {
+        let _ = std::fs::remove_file(&timeline);
+    } else {
+        complete.push(aside(timeline, |w| tables::timeline(w, problem, &run.timeline))?);
+    }
     for (file, path) in complete {
         file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     }
     Ok(())
+}
+
+/// The reaction densities at stored instant k, right limits; at the end of the run, and where they are not known, the left
+/// ones, or not a number.
+fn reactions(trajectory: &Trajectory, k: usize, m: usize) -> Vec<f64> {
+    let t = trajectory.t[k];
+    let right = trajectory.reactions(t, Side::Right, m);
+    right.or_else(|| trajectory.reactions(t, Side::Left, m)).unwrap_or_else(|| vec![f64::NAN; m])
 }
 
 /// Writes a file beside its final place, under a name that goes away by itself if the program ends before the rename.

@@ -5,7 +5,7 @@ use saltus::{Problem, Side, Trajectory};
 use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
 
-/// Writes t, q, v_left, v_right and the impacts: impact_t, impact_q, impact_v_before, impact_v_after (one row an
+/// Writes t, q, v_left, v_right, by events reaction (densities, one column a constraint), and the impacts: impact_t, impact_q, impact_v_before, impact_v_after (one row an
 /// impact) and impact_impulse (one column a constraint).
 pub fn write<W: Write + Seek>(out: W, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
     let mut zip = zip::ZipWriter::new(out);
@@ -26,6 +26,11 @@ fn arrays<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, problem: &Problem, traje
     array(zip, "q", &[n, d], trajectory.positions().iter().copied())?;
     array(zip, "v_left", &[n, d], trajectory.velocities(Side::Left))?;
     array(zip, "v_right", &[n, d], trajectory.velocities(Side::Right))?;
+    if !trajectory.pieces.is_empty() {
+        let m = problem.constraints();
+        let densities = (0..trajectory.len()).flat_map(|k| super::reactions(trajectory, k, m));
+        array(zip, "reaction", &[n, m as u64], densities)?;
+    }
     let impacts = &trajectory.impacts;
     let k = impacts.len() as u64;
     array(zip, "impact_t", &[k], impacts.iter().map(|i| i.t))?;

@@ -1,7 +1,7 @@
 //! A run in one JSON object: what `--json` prints and `run.json` holds.
 
 use crate::ModelFile;
-use saltus::{Problem, Run, RunOptions, Side, Status};
+use saltus::{Phase, PhaseKind, Problem, Run, RunOptions, Side, Status};
 use serde::Serialize;
 
 /// The summary of a run.
@@ -13,8 +13,11 @@ pub struct Summary {
     pub title: String,
     /// The scheme.
     pub scheme: &'static str,
-    /// The step used.
+    /// The step used; by events, the interval at which instants are stored.
     pub step: f64,
+    /// The tolerance, where a run went from event to event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// The end time asked for.
     pub end: f64,
     /// Steps made.
@@ -39,10 +42,47 @@ pub struct Summary {
     pub impacts: ImpactsSummary,
     /// Intervals of lasting contact.
     pub contacts: ContactsSummary,
+    /// The phases of the motion, where a run went from event to event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineSummary>,
     /// What was checked.
     pub audit: AuditSummary,
     /// What the person should know.
     pub warnings: Vec<String>,
+    /// What was done where.
+    pub notes: Vec<String>,
+}
+
+/// How many phases, and the first and last of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimelineSummary {
+    /// Their number.
+    pub count: usize,
+    /// The first ones; all are in `timeline.csv`.
+    pub first: Vec<PhaseSummary>,
+    /// The last one.
+    pub last: Option<PhaseSummary>,
+    /// All accumulations of impacts, up to a hundred.
+    pub chatter: Vec<PhaseSummary>,
+}
+
+/// One phase.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseSummary {
+    /// `flight`, `impact`, `chatter`, `contact`, `release`, `graze` or `stepped`.
+    pub kind: &'static str,
+    /// Where it begins.
+    pub start: f64,
+    /// Where it ends.
+    pub end: f64,
+    /// The constraints concerned.
+    pub constraints: Vec<String>,
+    /// For chatter: how many impacts were followed one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impacts: Option<usize>,
+    /// For chatter: the estimated error of its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
 }
 
 /// The last state.
@@ -154,11 +194,22 @@ impl Summary {
             impulse: c.impulse,
         });
         let audit = &run.audit;
+        let phase = |p: &Phase| PhaseSummary {
+            kind: p.kind.name(),
+            start: p.start,
+            end: p.end,
+            constraints: names(&p.constraints),
+            impacts: (p.kind == PhaseKind::Chatter).then_some(p.impacts),
+            error: (p.kind == PhaseKind::Chatter).then_some(p.error),
+        };
+        let by_events = options.scheme.stepping().is_none();
+        let phases = &run.timeline.phases;
         Summary {
             model: file.name.clone(),
             title: model.title.clone(),
             scheme: options.scheme.name,
             step: run.step,
+            tolerance: by_events.then_some(options.settings.tolerance),
             end: options.end,
             steps: run.steps,
             wall_s,
@@ -177,6 +228,12 @@ impl Summary {
             last,
             impacts: ImpactsSummary { count: trajectory.impacts.len(), first: first.collect() },
             contacts: ContactsSummary { count: trajectory.contacts.len(), first: contacts.collect() },
+            timeline: by_events.then(|| TimelineSummary {
+                count: phases.len(),
+                first: phases.iter().take(SHOWN).map(phase).collect(),
+                last: phases.last().map(phase),
+                chatter: run.timeline.of(PhaseKind::Chatter).take(10 * SHOWN).map(phase).collect(),
+            }),
             audit: AuditSummary {
                 max_violation: audit.max_violation,
                 infeasible_steps: audit.infeasible,
@@ -188,6 +245,7 @@ impl Summary {
                 landings: audit.landings,
             },
             warnings: run.warnings.clone(),
+            notes: run.notes.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `trajectory.csv`, `impacts.csv` and `contacts.csv`: plain tables that open anywhere.
 
-use saltus::{Problem, Side, Trajectory};
+use saltus::{Problem, Side, Timeline, Trajectory};
 use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
@@ -16,15 +16,21 @@ fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
     values.iter().try_for_each(|v| write!(out, ",{v:?}"))
 }
 
-/// One row a stored instant: t, q, and both limits of the velocity.
+/// One row a stored instant: t, q, both limits of the velocity and, by events, the reaction densities (right limits).
 pub fn trajectory(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
     let names = |p, s| columns(problem, p, s);
-    writeln!(out, "t{}{}{}", names("", ""), names("v_left_", ""), names("v_right_", ""))?;
+    write!(out, "t{}{}{}", names("", ""), names("v_left_", ""), names("v_right_", ""))?;
+    let m = if trajectory.pieces.is_empty() { 0 } else { problem.constraints() };
+    for constraint in &problem.model().constraints[..m] {
+        write!(out, ",{}", field(&format!("reaction_{}", constraint.name)))?;
+    }
+    writeln!(out)?;
     for k in 0..trajectory.len() {
         write!(out, "{:?}", trajectory.t[k])?;
         numbers(out, trajectory.q(k))?;
         numbers(out, trajectory.v(k, Side::Left))?;
         numbers(out, trajectory.v(k, Side::Right))?;
+        numbers(out, &super::reactions(trajectory, k, m))?;
         writeln!(out)?;
     }
     Ok(())
@@ -60,6 +66,18 @@ pub fn contacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory
     for contact in &trajectory.contacts {
         let name = field(&problem.model().constraints[contact.constraint].name);
         writeln!(out, "{name},{:?},{:?},{:?}", contact.start, contact.end, contact.impulse)?;
+    }
+    Ok(())
+}
+
+/// One row a phase.
+pub fn timeline(out: &mut impl Write, problem: &Problem, timeline: &Timeline) -> io::Result<()> {
+    writeln!(out, "phase,start,end,constraints,impacts,error,note")?;
+    for phase in &timeline.phases {
+        let names: Vec<&str> =
+            phase.constraints.iter().map(|&a| problem.model().constraints[a].name.as_str()).collect();
+        write!(out, "{},{:?},{:?},{}", phase.kind.name(), phase.start, phase.end, field(&names.join(" + ")))?;
+        writeln!(out, ",{},{:?},{}", phase.impacts, phase.error, field(&phase.note))?;
     }
     Ok(())
 }

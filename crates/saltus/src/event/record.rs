@@ -157,7 +157,11 @@ impl<'p> Record<'p> {
     pub fn contacts(&mut self, t: f64, touch: &[Touch]) {
         for (a, touch) in touch.iter().enumerate() {
             match (*touch == Touch::Working, self.open[a]) {
-                (true, None) => self.open[a] = Some((t, 0.0)),
+                (true, None) => {
+                    let last = self.timeline.phases.last();
+                    let chatter = last.filter(|p| p.kind == PhaseKind::Chatter && p.constraints.contains(&a));
+                    self.open[a] = Some((chatter.map_or(t, |p| p.end.max(t)), 0.0));
+                }
                 (false, Some((start, impulse))) => {
                     self.open[a] = None;
                     if t > start {
@@ -288,6 +292,19 @@ impl<'p> Record<'p> {
             warnings: Vec::new(),
             notes: Vec::new(),
         };
+        for phase in run.timeline.of(PhaseKind::Stepped) {
+            run.notes.push(format!(
+                "from t = {} to {} the motion was time-stepped with {}: {}",
+                phase.start,
+                phase.end,
+                super::stretch::SCHEME,
+                phase.note
+            ));
+        }
+        if !self.dense {
+            run.notes
+                .push("the polynomials of the motion took too much memory and were dropped; instants are kept".into());
+        }
         run::close(self.problem, options, &mut run);
         run
     }
