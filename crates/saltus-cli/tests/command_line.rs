@@ -51,12 +51,14 @@ fn the_summary_tells_what_happened() {
     assert!(output.status.success());
     for piece in [
         "Ball dropped on a floor",
-        "paoli-schatzman, h = 0.001",
-        "2000 steps",
-        "impacts",
+        "auto, tolerance 1e-10",
+        "steps in",
+        "17 impacts",
         "floor",
-        "0.45152",
-        "contact with floor from",
+        "0.4515236",
+        "bounced 17 times on floor",
+        "came to rest there at t = 1.354570923",
+        "contact with floor from t = 1.35457 to the end",
         "largest violation",
         "impact law residual",
         "energy",
@@ -65,6 +67,56 @@ fn the_summary_tells_what_happened() {
         assert!(text.contains(piece), "`{piece}` in\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "colours only on a terminal");
+    let stepped = stdout(&saltus(&["run", "ball-gravity", "--scheme", "paoli-schatzman", "--end", "2"]));
+    assert!(stepped.contains("paoli-schatzman, h = 0.001") && stepped.contains("2000 steps"), "{stepped}");
+}
+
+#[test]
+fn the_ball_of_every_tutorial_for_twenty_minutes() {
+    for tenths in 0..=10 {
+        let e = f64::from(tenths) / 10.0;
+        let run =
+            json(&["run", "ball-gravity", "--json", "--set", &format!("e={e}"), "--end", "1200", "--every", "1000"]);
+        let (y, v) = (run["final"]["q"][0].as_f64().expect("y"), run["final"]["v"][0].as_f64().expect("v"));
+        if e < 1.0 {
+            assert_eq!((y, v), (0.0, 0.0), "e = {e}: at rest on the floor");
+            assert_eq!(run["timeline"]["last"]["kind"], "contact");
+            let rest = (2.0f64 / 9.81).sqrt() * (1.0 + e) / (1.0 - e);
+            let found = run["timeline"]["last"]["start"].as_f64().expect("a time");
+            assert!((found - rest).abs() < 1e-9 * rest, "e = {e}: rest at {found}, not {rest}");
+        } else {
+            assert!((9.81 * y + 0.5 * v * v - 9.81).abs() < 1e-8, "the energy is kept");
+            assert_eq!(run["impacts"]["count"], 1329);
+        }
+    }
+}
+
+#[test]
+fn the_safety_net_is_used_and_said_to_be() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("friction.toml");
+    // A block slides to rest by dry friction, then is pushed against a wall: sign(x') switches for ever at rest.
+    let text = "[coordinates]\nx = { position = 0, velocity = 1 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[dynamics.force]\n\
+                x = \"-2*sign(x')\"\n[[constraint]]\nname = \"wall\"\ngap = \"1 - x\"\n[impact]\nrestitution = 0.5\n\
+                [run]\nstep = 1e-3\nend = 2\n";
+    fs::write(&path, text).expect("written");
+    let name = path.to_str().expect("UTF-8");
+    let alone = json(&["run", name, "--scheme", "event-driven", "--json"]);
+    assert_eq!(alone["status"], "failed");
+    assert!((alone["failure"]["t"].as_f64().expect("t") - 0.5).abs() < 1e-9, "{alone}");
+    let auto = json(&["run", name, "--json"]);
+    assert_eq!(auto["status"], "finished");
+    assert!(auto["notes"][0].as_str().expect("a note").contains("time-stepped with mabrouk"), "{auto}");
+    assert!((auto["final"]["q"][0].as_f64().expect("x") - 0.25).abs() < 1e-2);
+}
+
+#[test]
+fn tolerances_that_mean_nothing_are_refused() {
+    for tol in ["0", "-1", "1e-20", "0.5"] {
+        let output = saltus(&["run", "ball", "--scheme", "event-driven", "--tol", tol]);
+        assert_eq!(output.status.code(), Some(1), "{tol}: {}", stdout(&output));
+        assert!(stderr(&output).contains("tol"), "{tol}: {}", stderr(&output));
+    }
 }
 
 #[test]
@@ -73,7 +125,8 @@ fn json_has_the_promised_fields() {
     for key in ["model", "scheme", "step", "end", "steps", "wall_s", "warnings"] {
         assert!(!run[key].is_null(), "{key}");
     }
-    assert_eq!(run["steps"], 12000);
+    assert_eq!(run["tolerance"], 1e-10);
+    assert_eq!(run["timeline"]["first"][1]["kind"], "impact");
     assert_eq!(run["final"]["t"], 1.2);
     assert_eq!(run["impacts"]["count"], 3);
     let first = &run["impacts"]["first"][0];
@@ -98,14 +151,17 @@ fn out_writes_files_that_agree() {
         .map(|f| f.expect("entry").file_name().into_string().expect("UTF-8"))
         .collect();
     names.sort();
-    assert_eq!(names, ["contacts.csv", "impacts.csv", "run.json", "trajectory.csv", "trajectory.npz"]);
+    assert_eq!(names, ["contacts.csv", "impacts.csv", "run.json", "timeline.csv", "trajectory.csv", "trajectory.npz"]);
     let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
     assert_eq!(record["model_text"].as_str(), Some(include_str!("../../../models/rod.toml")));
     assert_eq!(record["model_sha256"].as_str().map(str::len), Some(64));
     let table = fs::read_to_string(out.join("trajectory.csv")).expect("read");
     let mut lines = table.lines();
-    assert_eq!(lines.next(), Some("t,x,s,theta,v_left_x,v_left_s,v_left_theta,v_right_x,v_right_s,v_right_theta"));
-    assert_eq!(lines.clone().count(), 6001);
+    let head =
+        "t,x,s,theta,v_left_x,v_left_s,v_left_theta,v_right_x,v_right_s,v_right_theta,reaction_tip 1,reaction_tip 2";
+    assert_eq!(lines.next(), Some(head));
+    let impacts = record["summary"]["impacts"]["count"].as_u64().expect("count") as usize;
+    assert_eq!(lines.clone().count(), 6001 + impacts, "the regular instants, and those of the impacts");
     let last: Vec<f64> = lines.last().expect("rows").split(',').map(|x| x.parse().expect("number")).collect();
     assert_eq!(last[3], record["summary"]["final"]["q"][2].as_f64().expect("theta"));
     // The archive holds the same numbers: its q array ends with the last row of the table.
@@ -258,7 +314,18 @@ fn ctrl_c_ends_cleanly_with_what_was_computed() {
     let out = dir.path().join("out");
     let binary = assert_cmd::cargo::cargo_bin("saltus");
     let child = std::process::Command::new(binary)
-        .args(["run", "rocking-block", "--step", "1e-8", "--every", "100000", "--json", "--out"])
+        .args([
+            "run",
+            "rocking-block",
+            "--scheme",
+            "paoli-schatzman",
+            "--step",
+            "1e-8",
+            "--every",
+            "100000",
+            "--json",
+            "--out",
+        ])
         .arg(&out)
         .stdout(Stdio::piped())
         .spawn()

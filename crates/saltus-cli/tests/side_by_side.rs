@@ -35,11 +35,11 @@ fn schemes_that_agree_are_said_to_agree() {
             "--end",
             "1.0",
             "--schemes",
-            "paoli-schatzman,mabrouk,moreau-midpoint,moreau-jean",
+            "event-driven,paoli-schatzman,mabrouk,moreau-midpoint,moreau-jean",
         ]);
         assert_eq!(all["agree"].as_array().map(Vec::len), Some(1), "{model}: {}", all["verdict"]);
         assert!(all["verdict"][0].as_str().expect("words").starts_with("all agree"));
-        assert_eq!(all["distances"].as_array().map(Vec::len), Some(6));
+        assert_eq!(all["distances"].as_array().map(Vec::len), Some(10));
     }
 }
 
@@ -54,7 +54,7 @@ fn schemes_that_differ_are_told_apart() {
     std::fs::write(&path, text).expect("written");
     let three = json(&["compare", path.to_str().expect("UTF-8"), "--steps", "1e-3,0.9e-3", "--json"]);
     let gained = |k: usize| three["schemes"][k]["energy_gained_at_an_impact"].as_f64().expect("a number");
-    assert!(gained(0) > 0.05 && gained(1) < 1e-9 && gained(2) < 1e-9, "{three}");
+    assert!(gained(0) < 1e-9 && gained(1) > 0.05 && gained(2) < 1e-9 && gained(3) < 1e-9, "{three}");
     // The two that do not fit (e > 0, no stiffness) are named, and the rest still compared.
     assert_eq!(three["refused"].as_array().map(Vec::len), Some(2));
 }
@@ -104,6 +104,7 @@ fn wrong_calls_are_answered() {
         ),
         (&["run", "ball", "--scheme", "moreau-jean", "--theta", "2"], &["between 0 and 1"]),
         (&["converge", "ball", "--ratio", "1"], &["greater than 1"]),
+        (&["converge", "ball", "--scheme", "event-driven"], &["no step to refine", "--scheme paoli-schatzman"]),
         (&["run", "ball", "--step", "2*"], &["in an option"]),
     ] {
         let output = saltus(args);
@@ -156,7 +157,7 @@ fn a_wanted_penetration_is_kept() {
 fn the_list_of_schemes_says_what_is_proved() {
     let text = String::from_utf8(saltus(&["schemes"]).stdout).expect("UTF-8");
     for name in
-        ["paoli-schatzman", "mabrouk", "moreau-midpoint", "moreau-jean", "bernicot-lefebvre", "penalty", "proved"]
+        ["auto", "event-driven", "paoli-schatzman", "mabrouk", "moreau-jean", "bernicot-lefebvre", "penalty", "proved"]
     {
         assert!(text.contains(name), "{name}");
     }

@@ -231,11 +231,11 @@ fn story(problem: &Problem, run: &Run, bold: Style, dim: Style) {
     };
     let all: Vec<&Phase> = run.timeline.of(PhaseKind::Chatter).collect();
     for phase in all.iter().take(SHOWN) {
-        let (first, last) = (number(phase.start, 6), number(phase.end, 10));
         out!(
-            "{bold}bounced {} on {}{bold:#} from t = {first}, at shrinking intervals; contact from t = {last} on  {dim}± {}{dim:#}\n",
+            "{bold}bounced {} on {}{bold:#}, at ever shorter intervals, and came to rest there at {bold}t = {}{bold:#}  {dim}± {}{dim:#}\n",
             count(phase.impacts as u64, "time"),
             names(phase),
+            number(phase.end, 10),
             number(phase.error, 1)
         );
     }

@@ -97,11 +97,14 @@ impl Engine<'_> {
             .map(|k| self.buffers.members[k])
             .collect();
         held.sort_unstable();
-        let (limit, error) = match (bounces, prediction) {
+        let (limit, error, told) = match (bounces, prediction) {
             (1, Some((_, end))) if end.is_finite() && self.record.is_single(bouncing[0]) => {
-                (end, earlier.map_or(end - self.t, |before| (end - before).abs()))
+                (end, earlier.map_or(end - self.t, |before| (end - before).abs()), &bouncing)
             }
-            _ => self.record.extrapolate(&held).unwrap_or((self.t, 0.0)),
+            _ => {
+                let (limit, error) = self.record.extrapolate(&held).unwrap_or((self.t, 0.0));
+                (limit, error, &held)
+            }
         };
         let left = limit - self.t;
         // On the constraints, and the reactions until the end of the sequence.
@@ -115,7 +118,7 @@ impl Engine<'_> {
             return self.look(true);
         }
         let (start, impacts) = self.record.sequence(&held);
-        let mut phase = Phase::new(PhaseKind::Chatter, start, limit, &bouncing);
+        let mut phase = Phase::new(PhaseKind::Chatter, start, limit, told);
         phase.impacts = impacts;
         phase.error = error + 4.0 * f64::EPSILON * limit;
         self.record.timeline.push(phase);
