@@ -52,11 +52,20 @@ impl Engine<'_> {
         }
         self.complementarity()?;
         for k in 0..self.buffers.members.len() {
-            let a = self.buffers.members[k];
-            if self.kernel.multipliers()[k] > 0.0 || pressed == Some(a) {
-                self.touch[a] = Touch::Working;
-                self.working.push(a);
+            if self.kernel.multipliers()[k] > 0.0 {
+                self.working.push(self.buffers.members[k]);
             }
+        }
+        if let Some(a) = pressed.filter(|a| !self.working.contains(a) && self.working.len() < self.q.len()) {
+            let place = self.working.partition_point(|&b| b < a);
+            self.working.insert(place, a);
+            self.flow.set_working(&self.working);
+            if !self.flow.is_independent() {
+                self.working.remove(place);
+            }
+        }
+        for &a in &self.working {
+            self.touch[a] = Touch::Working;
         }
         if !self.working.is_empty() {
             self.flow.set_working(&self.working);

@@ -64,6 +64,7 @@ pub struct Flow<'p> {
     /// M⁻¹∇f of the working set, and the Delassus matrix ∇f·M⁻¹∇f.
     mobility: Vec<f64>,
     delassus: Metric,
+    pairs: Vec<f64>,
     right: Vec<f64>,
     r: Vec<f64>,
     scales: Vec<f64>,
@@ -141,6 +142,7 @@ impl<'p> Flow<'p> {
             working: Vec::with_capacity(m),
             mobility: vec![0.0; m * d],
             delassus: Metric::full(0),
+            pairs: vec![0.0; m.min(d) * m.min(d)],
             right: vec![0.0; m],
             r: vec![0.0; d],
             scales: vec![0.0; d],
@@ -314,7 +316,7 @@ impl<'p> Flow<'p> {
         if m == 0 {
             return Ok(());
         }
-        let mut entries = vec![0.0; m * m];
+        let entries = &mut self.pairs[..m * m];
         for (k, &alpha) in self.working.iter().enumerate() {
             let w = &mut self.mobility[k * d..(k + 1) * d];
             w.fill(0.0);
@@ -328,7 +330,7 @@ impl<'p> Flow<'p> {
             self.delassus = Metric::full(m);
         }
         let name = |k: usize| self.problem.model().constraints[self.working[k]].name.clone();
-        self.delassus.set(&entries).map_err(|e| Reason::Dependent { constraint: name(e.pivot) })
+        self.delassus.set(&self.pairs[..m * m]).map_err(|e| Reason::Dependent { constraint: name(e.pivot) })
     }
 
     /// Order k of the accelerations and reactions.
@@ -443,6 +445,11 @@ impl<'p> Flow<'p> {
     pub fn set_working(&mut self, working: &[usize]) {
         self.working.clear();
         self.working.extend_from_slice(working);
+    }
+
+    /// Whether the gradients of the working set, where last looked at, are independent.
+    pub fn is_independent(&mut self) -> bool {
+        self.set_delassus().is_ok()
     }
 
     /// Puts a state on the constraints of the working set: position and velocity are moved to f = 0 and df/dt = 0 along
