@@ -16,8 +16,8 @@ scipy           solve_ivp with DOP853, a terminal event on the gap, the impact l
 siconos         TimeStepping with Moreau-Jean, theta = 1/2; the knob is the step.
 siconos-events  EventDriven with LsodarOSI; the tolerance is the knob.
 
-Siconos gets the forces from a plugin in C, compiled here with cc: a Python callback would
-make siconos-events three to five times slower, and time-stepping a little.
+Siconos gets the forces from a plugin in C, compiled here with cc: a Python callback
+instead made siconos-events three to six times slower.
 
 What is timed: one run from the start to the final state, recording nothing that the
 front end does not record by itself, with what the run needs to be set up (for Siconos
@@ -32,8 +32,8 @@ cargo run --release -p saltus-bench --bin work_precision -- --json):
     apt-get install python3-siconos python3-scipy     # Debian 12: 4.4.0 and 1.10.1
     /usr/bin/python3 bench/peers/work_precision.py [--passes 3] [--svg plot.svg]
 
-Use the distribution's own python3. One pass takes some minutes, most of it in Siconos'
-smallest steps. Exit status: 0, or 1 if one of the programs is missing or fails.
+Use the distribution's own python3. A pass takes about a minute, a good part of it in
+Siconos' smallest steps. Exit status: 0, or 1 if one of the programs is missing or fails.
 """
 import argparse
 import json
@@ -246,9 +246,14 @@ def one_pass(plugin):
     return rows
 
 
-def fastest(points, level):
-    """The least time of a point with at most this error."""
-    return min((p["seconds"] for p in points if p["error"] <= level), default=None)
+def least_time(points, level):
+    """The least time to this error; between two points it is interpolated in the logarithms."""
+    times = [p["seconds"] for p in points if p["error"] <= level]
+    for a, b in zip(points, points[1:]):
+        if a["error"] > level > b["error"]:
+            part = math.log(a["error"] / level) / math.log(a["error"] / b["error"])
+            times.append(a["seconds"]**(1 - part) * b["seconds"]**part)
+    return min(times, default=None)
 
 
 def report(problem, lines):
@@ -260,8 +265,8 @@ def report(problem, lines):
     print(f"\n{problem}: the least time to an error, as a multiple of that of {FIRST}")
     print(f"{'error':>8}{'saltus, s':>12}", *(f"{name:>16}" for name in (SCIPY, STEPPING, EVENTS)))
     for level in (1e-3, 1e-4, 1e-5, 1e-6, 1e-8):
-        ours = fastest(lines[FIRST], level)
-        times = [fastest(lines[name], level) for name in (SCIPY, STEPPING, EVENTS)]
+        ours = least_time(lines[FIRST], level)
+        times = [least_time(lines[name], level) for name in (SCIPY, STEPPING, EVENTS)]
         print(f"{level:8.0e}{ours:12.2e}", *(f"{'not reached' if t is None else format(t / ours, '.0f'):>16}"
                                              for t in times))
 
@@ -335,7 +340,8 @@ def main():
         passes = [one_pass(plugin) for _ in range(args.passes)]
     problems = {}
     for same in zip(*passes):
-        point = {**same[0], "seconds": min(p["seconds"] for p in same)}
+        # An error of 0 has no logarithm.
+        point = {**same[0], "seconds": min(p["seconds"] for p in same), "error": max(same[0]["error"], 1e-17)}
         problems.setdefault(point["problem"], {}).setdefault(point["method"], []).append(point)
     print(f"error against time, least of {args.passes} passes")
     for problem, lines in problems.items():

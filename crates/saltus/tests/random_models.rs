@@ -4,39 +4,19 @@
 //! springs, damping, gravity, forcing, corners and jumps in forces, flat, curved and moving walls, any restitution, starts
 //! in flight, in contact and at rest.
 
+use saltus::analysis::Dice;
 use saltus::model::Builder;
 use saltus::{Problem, Reason, Run, RunOptions, Side, Status, run};
 
-/// SplitMix64 (Steele, Lea & Flood 2014): a number is a model.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number between two.
-    fn between(&mut self, a: f64, b: f64) -> f64 {
-        a + (b - a) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn chance(&mut self, p: f64) -> bool {
-        self.between(0.0, 1.0) < p
-    }
-
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[(self.next() % of.len() as u64) as usize]
-    }
+/// One of several.
+fn pick<'a>(dice: &mut Dice, of: &[&'a str]) -> &'a str {
+    of[(dice.bits() % of.len() as u64) as usize]
 }
 
 /// The model of a number, as a text that can be read, and whether its walls stand still.
 fn model(seed: u64) -> Option<(Problem, bool, String)> {
-    let mut dice = Dice(seed);
-    let d = 1 + (dice.next() % 3) as usize;
+    let mut dice = Dice::new(seed);
+    let d = 1 + (dice.bits() % 3) as usize;
     let names = ["x", "y", "z"];
     let mut builder = Builder::new("random");
     let mut story = String::new();
@@ -52,7 +32,7 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
         (0..d).map(|i| format!("{:?}*{}'^2/2", masses[i], names[i])).collect::<Vec<_>>().join(" + ");
     if d > 1 && dice.chance(0.4) {
         let coupling = 0.5 * (masses[0] * masses[1]).sqrt() * dice.between(-1.0, 1.0);
-        let with = dice.pick(&["1", "cos(x - y)", "1/(1 + x^2)"]);
+        let with = pick(&mut dice, &["1", "cos(x - y)", "1/(1 + x^2)"]);
         kinetic += &format!(" + ({coupling:?})*{with}*x'*y'");
     }
     let mut potential = String::from("0");
@@ -72,7 +52,7 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
     for name in &names[..d] {
         if dice.chance(0.5) {
             let (c, a, w) = (dice.between(0.0, 2.0), dice.between(0.0, 4.0), dice.between(0.3, 8.0));
-            let force = match dice.next() % 8 {
+            let force = match dice.bits() % 8 {
                 0 => format!("-{c:?}*{name}'"),
                 1 => format!("{a:?}*cos({w:?}*t)"),
                 2 => format!("-{c:?}*{name}' + {a:?}*sin({w:?}*t)"),
@@ -86,17 +66,17 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
             builder = builder.force(name, &force);
         }
     }
-    let m = 1 + (dice.next() % 4) as usize;
+    let m = 1 + (dice.bits() % 4) as usize;
     let same = dice.chance(0.5).then(|| dice.between(0.0, 1.0));
     let mut still = true;
     for k in 0..m {
         let normal: Vec<f64> = (0..d).map(|_| dice.between(-1.0, 1.0)).collect();
         let flat: String = (0..d).map(|i| format!("({:?})*{}", normal[i], names[i])).collect::<Vec<_>>().join(" + ");
         let depth = dice.between(0.05, 1.5);
-        let mut gap = match dice.next() % 6 {
+        let mut gap = match dice.bits() % 6 {
             0 if d > 1 => format!("{:?} - hypot(x, y)", 1.2 + depth),
             1 if d > 1 => format!("hypot(x - 2.5, y) - {:?}", 0.3 + 0.5 * depth),
-            2 => format!("{} + 1 + {depth:?}", names[dice.next() as usize % d]),
+            2 => format!("{} + 1 + {depth:?}", names[dice.bits() as usize % d]),
             3 if d > 1 => format!("y + 1 + {depth:?} + 0.2*sin(3*x)"),
             _ => format!("{flat} + {:?}", 1.4 + depth),
         };
@@ -106,7 +86,7 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
             gap += &format!(" - {a:?}*sin({w:?}*t)");
         }
         let e = same.unwrap_or_else(|| dice.between(0.0, 1.0));
-        let e = match dice.next() % 6 {
+        let e = match dice.bits() % 6 {
             0 => 0.0,
             1 => 1.0,
             _ => e,

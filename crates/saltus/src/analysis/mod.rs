@@ -1,7 +1,11 @@
-//! What can be said about runs beside each other: how far apart two motions are, and how fast errors fall.
+//! What can be said about a model, and about runs beside each other.
 
+mod dice;
 mod distance;
+mod equilibria;
 mod order;
 
+pub use dice::Dice;
 pub use distance::{Distance, distance};
+pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Stability, equilibria};
 pub use order::{Fit, fit};

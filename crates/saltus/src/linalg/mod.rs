@@ -1,17 +1,20 @@
 //! Small linear algebra on buffers that are reused from step to step.
 //!
 //! A time step may not allocate, and most mass matrices here are diagonal or smaller than ten by ten. So this
-//! room holds flat-slice kernels of a few lines each; nalgebra is their oracle in the tests.
+//! room holds flat-slice kernels of a few lines each; nalgebra is their oracle in the tests, and does the decompositions
+//! that are asked for once.
 
 mod cholesky;
 mod lu;
 mod metric;
 mod rows;
+mod spectrum;
 
 pub(crate) use cholesky::GrowingFactor;
 pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
 pub use rows::Rows;
+pub(crate) use spectrum::{Svd, eigen};
 
 /// Euclidean inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

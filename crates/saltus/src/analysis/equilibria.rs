@@ -1,0 +1,462 @@
+//! Equilibria: q with g(t, q, 0) + Σ λα ∇fα(t, q) = 0, 0 ≤ f ⊥ λ ≥ 0 ([B] = Brogliato 2003, (3)).
+//!
+//! For every set of constraints that may act together this is a system of equations, solved by Newton's method with exact
+//! derivatives from many starts; a step is the shortest that solves the linearised equations, so that bodies free to be
+//! anywhere (a block on a floor) stay where they start. Few constraints: every set of them. Many: the sets met on the way by
+//! a semismooth Newton method, which guesses the set from the present point.
+
+use super::Dice;
+use crate::linalg::{Svd, dot, eigen, max_abs};
+use crate::problem::{Dynamics, Gaps, Stiffness};
+use crate::{Problem, SetupError};
+
+/// What to look for, and how hard.
+#[derive(Clone, Copy, Debug)]
+pub struct EquilibriaOptions {
+    /// The frozen time.
+    pub time: f64,
+    /// Starts for each set of constraints.
+    pub starts: usize,
+    /// The seed of the starts.
+    pub seed: u64,
+    /// The largest number of sets of constraints that are all tried.
+    pub most_sets: usize,
+}
+
+impl Default for EquilibriaOptions {
+    fn default() -> Self {
+        EquilibriaOptions { time: 0.0, starts: 60, seed: 1, most_sets: 4096 }
+    }
+}
+
+/// What speaks for or against stability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stability {
+    /// A strict minimum of the potential on K: the second variation is positive on the critical cone.
+    Stable {
+        /// Its smallest eigenvalue there.
+        curvature: f64,
+    },
+    /// The potential falls along an admissible direction.
+    Unstable {
+        /// The most negative curvature found.
+        curvature: f64,
+    },
+    /// The second variation vanishes along some directions and is positive along the others.
+    Neutral {
+        /// How many directions.
+        directions: usize,
+    },
+    /// There is no potential: nothing is said by energies.
+    Unknown,
+}
+
+/// An equilibrium.
+#[derive(Clone, Debug)]
+pub struct Equilibrium {
+    /// The position.
+    pub q: Vec<f64>,
+    /// The constraints whose gap is closed.
+    pub closed: Vec<usize>,
+    /// Their reactions.
+    pub reactions: Vec<f64>,
+    /// Those of them that are degenerate: closed without a reaction.
+    pub degenerate: Vec<usize>,
+    /// Directions in which it can be moved and stays an equilibrium, to first order.
+    pub family: Vec<Vec<f64>>,
+    /// What speaks for or against its stability.
+    pub stability: Stability,
+    /// |g + Σ λ ∇f| relative to the forces it is made of.
+    pub residual: f64,
+}
+
+/// What was found, and how hard it was looked for.
+#[derive(Clone, Debug)]
+pub struct Equilibria {
+    /// The equilibria, sorted by their number of contacts and position.
+    pub found: Vec<Equilibrium>,
+    /// How many sets of constraints were tried.
+    pub sets: usize,
+    /// How many starts in all.
+    pub starts: usize,
+    /// Whether all sets of at most d constraints were tried.
+    pub exhaustive: bool,
+    /// Whether a report stopped the search.
+    pub stopped: bool,
+}
+
+/// Newton iterations that need more than this do not converge.
+const MOST: usize = 60;
+
+/// Searches for equilibria. `report` is told (done, of how many) and may stop the search.
+///
+/// ```
+/// use saltus::{Problem, analysis::{EquilibriaOptions, equilibria}, model::Builder};
+/// let ball = Builder::new("ball").coordinate("y", "1", "0").kinetic("y'^2/2").potential("9.81*y")
+///     .restitution("0.5").constraint("floor", "y").build()?;
+/// let all = equilibria(&Problem::new(ball)?, &EquilibriaOptions::default(), &mut |_, _| true)?;
+/// assert_eq!(all.found.len(), 1);
+/// assert!((all.found[0].reactions[0] - 9.81).abs() < 1e-12);
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+pub fn equilibria(
+    problem: &Problem,
+    options: &EquilibriaOptions,
+    report: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Equilibria, SetupError> {
+    if !options.time.is_finite() {
+        return Err(SetupError::new(format!("the time of the equilibria must be a number, not {}", options.time)));
+    }
+    let mut search = Search::new(problem, options);
+    let (sets, exhaustive) = search.sets(options.most_sets);
+    let total = sets.len().max(1);
+    let mut all = Equilibria { found: Vec::new(), sets: sets.len(), starts: 0, exhaustive, stopped: false };
+    let points = search.starts(options.starts.max(1), options.seed);
+    'search: for (k, set) in sets.iter().enumerate() {
+        for start in &points {
+            if !report(k, total) {
+                all.stopped = true;
+                break 'search;
+            }
+            all.starts += 1;
+            // A semismooth search chooses its own set from the point.
+            let met = if exhaustive { Some(set.clone()) } else { search.guess(start) };
+            if let Some(solution) = met.and_then(|set| search.solve(&set, start)) {
+                search.keep(&mut all.found, solution);
+            }
+        }
+    }
+    for equilibrium in &mut all.found {
+        search.judge(equilibrium);
+    }
+    all.found.sort_by(|a, b| {
+        let by_contacts = b.closed.len().cmp(&a.closed.len()).then_with(|| a.closed.cmp(&b.closed));
+        by_contacts.then_with(|| {
+            a.q.iter().zip(&b.q).map(|(x, y)| x.total_cmp(y)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        })
+    });
+    Ok(all)
+}
+
+struct Search<'p> {
+    problem: &'p Problem,
+    t: f64,
+    dynamics: Dynamics,
+    gaps: Gaps,
+    stiffness: Option<Stiffness>,
+    rest: Vec<f64>,
+    /// How large positions are here.
+    scale: f64,
+}
+
+impl<'p> Search<'p> {
+    fn new(problem: &'p Problem, options: &EquilibriaOptions) -> Self {
+        let model = problem.model();
+        Search {
+            problem,
+            t: options.time,
+            dynamics: problem.dynamics(),
+            gaps: problem.gaps(),
+            stiffness: problem.stiffness(),
+            rest: vec![0.0; problem.dimension()],
+            scale: max_abs(&model.q0).max(1.0),
+        }
+    }
+
+    /// All sets of at most d constraints if they are not too many; otherwise one empty set, which stands for guessing.
+    fn sets(&self, most: usize) -> (Vec<Vec<usize>>, bool) {
+        let (d, m) = (self.problem.dimension(), self.problem.constraints());
+        let mut sets = vec![Vec::new()];
+        let mut from = 0;
+        for _ in 0..d.min(m) {
+            let to = sets.len();
+            for k in from..to {
+                let next = sets[k].last().map_or(0, |&a: &usize| a + 1);
+                for a in next..m {
+                    let mut set = sets[k].clone();
+                    set.push(a);
+                    sets.push(set);
+                    if sets.len() > most {
+                        return (vec![Vec::new()], false);
+                    }
+                }
+            }
+            from = to;
+        }
+        (sets, true)
+    }
+
+    /// The start of the model and points around it, near and far.
+    fn starts(&self, n: usize, seed: u64) -> Vec<Vec<f64>> {
+        let q0 = &self.problem.model().q0;
+        let mut dice = Dice::new(seed);
+        let mut points = vec![q0.clone()];
+        for k in 1..n {
+            let reach = self.scale * [0.1, 0.5, 1.0, 2.0, 4.0][k % 5];
+            points.push(q0.iter().map(|q| q + dice.between(-reach, reach)).collect());
+        }
+        points
+    }
+
+    /// The set that a semismooth Newton method takes at a point: gaps that are closed or nearly so, d at most.
+    fn guess(&mut self, q: &[f64]) -> Option<Vec<usize>> {
+        self.gaps.linearise(self.t, q);
+        let mut order: Vec<usize> = (0..self.gaps.values.len()).collect();
+        order.sort_by(|&a, &b| self.gaps.values[a].total_cmp(&self.gaps.values[b]));
+        let closed = order.into_iter().take_while(|&a| self.gaps.values[a] < 0.05 * self.scale);
+        let mut set: Vec<usize> = closed.take(q.len()).collect();
+        set.sort_unstable();
+        Some(set)
+    }
+
+    /// Residual and derivative of (g + Σ λ ∇f, f) for a set at a point; None if something is not a number.
+    fn equations(&mut self, set: &[usize], q: &[f64], lambda: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (d, m) = (q.len(), set.len());
+        let n = d + m;
+        self.dynamics.evaluate(self.t, q, &self.rest);
+        self.gaps.second_order(self.t, q);
+        let mut residual = vec![0.0; n];
+        let mut matrix = vec![0.0; n * n];
+        residual[..d].copy_from_slice(&self.dynamics.g);
+        if let Some(stiffness) = &mut self.stiffness {
+            stiffness.evaluate(self.t, q, &self.rest);
+            for i in 0..d {
+                matrix[i * n..i * n + d].copy_from_slice(&stiffness.matrix[i * d..(i + 1) * d]);
+            }
+        }
+        for (k, &a) in set.iter().enumerate() {
+            self.gaps.gradients.add_to(a, lambda[k], &mut residual[..d]);
+            residual[d + k] = self.gaps.values[a];
+            let (columns, values) = self.gaps.gradients.row(a);
+            for (&i, &slope) in columns.iter().zip(values) {
+                matrix[i * n + d + k] = slope;
+                matrix[(d + k) * n + i] = slope;
+            }
+        }
+        for (&(a, i, j), second) in self.gaps.code.second.iter().zip(&self.gaps.hessians) {
+            if let Some(k) = set.iter().position(|&b| b == a) {
+                matrix[i * n + j] += lambda[k] * second;
+                if i != j {
+                    matrix[j * n + i] += lambda[k] * second;
+                }
+            }
+        }
+        let finite = residual.iter().chain(&matrix).all(|x| x.is_finite());
+        finite.then_some((residual, matrix))
+    }
+
+    /// Newton's method for one set from one start; None if it does not lead to an admissible equilibrium.
+    fn solve(&mut self, set: &[usize], start: &[f64]) -> Option<Equilibrium> {
+        let (d, m) = (start.len(), set.len());
+        let n = d + m;
+        let (mut q, mut lambda) = (start.to_vec(), vec![0.0; m]);
+        let mut size = f64::INFINITY;
+        for _ in 0..MOST {
+            let (residual, matrix) = self.equations(set, &q, &lambda)?;
+            let svd = Svd::new(n, n, &matrix, 1e-11)?;
+            let step = svd.least_norm(&residual);
+            // Far steps are shortened: the equations are only linear nearby.
+            let far = max_abs(&step[..d]);
+            let share = (self.scale / far.max(1e-300)).min(1.0);
+            q.iter_mut().zip(&step).for_each(|(q, s)| *q -= share * s);
+            lambda.iter_mut().zip(&step[d..]).for_each(|(l, s)| *l -= share * s);
+            let before = size;
+            size = far / (self.scale + max_abs(&q));
+            if size < 1e-15 || (size < 1e-11 && size >= 0.5 * before) {
+                break;
+            }
+        }
+        let (residual, matrix) = self.equations(set, &q, &lambda)?;
+        // What the residual is measured by: the forces and reactions it is made of.
+        let mut force = max_abs(&self.dynamics.g);
+        for (k, &a) in set.iter().enumerate() {
+            force = force.max(lambda[k].abs() * max_abs(self.gaps.gradients.row(a).1));
+        }
+        let off = max_abs(&residual[..d]);
+        let relative = if off == 0.0 { 0.0 } else { off / force.max(self.force_scale()) };
+        let rounding = |a: usize, search: &Self| 1e-9 * search.scale + search.gaps.rounding(a, &q);
+        let closed = |k: usize| residual[d + k].abs() <= rounding(set[k], self);
+        if !(relative <= 1e-9) || !(0..m).all(closed) || max_abs(&q) > 1e6 * self.scale {
+            return None;
+        }
+        let pressed = lambda.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
+        if lambda.iter().any(|&l| l < -1e-9 * pressed.max(self.force_scale())) {
+            return None;
+        }
+        if (0..self.gaps.values.len()).any(|a| self.gaps.values[a] < -rounding(a, self)) {
+            return None;
+        }
+        let mut family = Svd::new(n, n, &matrix, 1e-9)?.null_space();
+        family.iter_mut().for_each(|w| w.truncate(d));
+        family.retain(|w| max_abs(w) > 1e-6);
+        // Gaps closed without being asked to are closed all the same, without a reaction.
+        let all: Vec<usize> = (0..self.gaps.values.len())
+            .filter(|&a| set.contains(&a) || self.gaps.values[a] <= rounding(a, self))
+            .collect();
+        let of = |a: usize| set.iter().position(|&b| b == a).map_or(0.0, |k| lambda[k].max(0.0));
+        let reactions: Vec<f64> = all.iter().map(|&a| of(a)).collect();
+        let weak = 1e-9 * pressed.max(self.force_scale());
+        let degenerate = all.iter().copied().zip(&reactions).filter(|(_, l)| **l <= weak).map(|(a, _)| a).collect();
+        Some(Equilibrium {
+            q,
+            closed: all,
+            reactions,
+            degenerate,
+            family,
+            stability: Stability::Unknown,
+            residual: relative,
+        })
+    }
+
+    /// The size of forces at the start of the model.
+    fn force_scale(&mut self) -> f64 {
+        let q0 = self.problem.model().q0.clone();
+        self.dynamics.evaluate(self.t, &q0, &self.rest);
+        max_abs(&self.dynamics.g).max(1e-12)
+    }
+
+    /// Adds an equilibrium that is not there yet; members of one family count once.
+    fn keep(&self, found: &mut Vec<Equilibrium>, new: Equilibrium) {
+        let same = |old: &Equilibrium| {
+            if old.closed != new.closed {
+                return false;
+            }
+            let mut apart: Vec<f64> = new.q.iter().zip(&old.q).map(|(a, b)| a - b).collect();
+            // What a move within the family explains is no difference.
+            for w in &old.family {
+                let along = dot(w, &apart) / dot(w, w);
+                apart.iter_mut().zip(w).for_each(|(a, w)| *a -= along * w);
+            }
+            max_abs(&apart) <= 1e-6 * self.scale
+        };
+        if !found.iter().any(same) {
+            found.push(new);
+        }
+    }
+
+    /// The second variation −∂g/∂q − Σ λ ∂²f on the critical cone: directions along which no pressed contact opens, and
+    /// no degenerate one closes.
+    fn judge(&mut self, equilibrium: &mut Equilibrium) {
+        if !self.problem.model().conservative {
+            return;
+        }
+        let d = equilibrium.q.len();
+        let (set, q) = (equilibrium.closed.clone(), equilibrium.q.clone());
+        let Some((_, matrix)) = self.equations(&set, &q, &equilibrium.reactions) else { return };
+        let n = d + set.len();
+        let variation: Vec<f64> = (0..d * d).map(|k| -matrix[(k / d) * n + k % d]).collect();
+        let size = max_abs(&variation).max(1e-300);
+        let row = |a: usize| {
+            let mut dense = vec![0.0; d];
+            self.gaps.gradients.add_to(a, 1.0, &mut dense);
+            dense
+        };
+        let strict: Vec<usize> = set.iter().copied().filter(|a| !equilibrium.degenerate.contains(a)).collect();
+        // Each degenerate contact either stays closed or opens: the faces of the cone. Their interiors are looked at through
+        // the smallest eigenvectors, which must point inwards to count.
+        let loose = &equilibrium.degenerate[..equilibrium.degenerate.len().min(10)];
+        let (mut lowest, mut neutral) = (f64::INFINITY, 0);
+        for face in 0..1_usize << loose.len() {
+            let kept = loose.iter().enumerate().filter(|(k, _)| face >> k & 1 == 1).map(|(_, &a)| a);
+            let held: Vec<Vec<f64>> = strict.iter().copied().chain(kept).map(row).collect();
+            let Some(basis) = null_basis(d, &held) else { continue };
+            let k = basis.len();
+            if k == 0 {
+                continue;
+            }
+            let mut reduced = vec![0.0; k * k];
+            for (i, u) in basis.iter().enumerate() {
+                let hu: Vec<f64> = variation.chunks(d).map(|row| dot(row, u)).collect();
+                basis.iter().enumerate().for_each(|(j, w)| reduced[i * k + j] = dot(w, &hu));
+            }
+            for (value, vector) in eigen(k, &reduced) {
+                let w: Vec<f64> = (0..d).map(|i| basis.iter().zip(&vector).map(|(b, c)| b[i] * c).sum()).collect();
+                let inward = |sign: f64| loose.iter().all(|&a| sign * dot(&row(a), &w) >= -1e-9);
+                if !loose.is_empty() && !inward(1.0) && !inward(-1.0) {
+                    continue;
+                }
+                lowest = lowest.min(value);
+                neutral += usize::from(value.abs() <= 1e-9 * size && face == 0);
+            }
+        }
+        equilibrium.stability = match lowest {
+            l if l == f64::INFINITY => Stability::Stable { curvature: f64::INFINITY },
+            l if l < -1e-9 * size => Stability::Unstable { curvature: l },
+            l if l <= 1e-9 * size => Stability::Neutral { directions: neutral.max(1) },
+            l => Stability::Stable { curvature: l },
+        };
+    }
+}
+
+/// A basis of what is orthogonal to some rows.
+fn null_basis(d: usize, rows: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    if rows.is_empty() {
+        return Some((0..d).map(|i| (0..d).map(|j| f64::from(u8::from(i == j))).collect()).collect());
+    }
+    Some(Svd::new(rows.len(), d, &rows.concat(), 1e-10)?.null_space())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Builder;
+
+    fn all(model: Builder) -> Equilibria {
+        let problem = Problem::new(model.build().expect("a model")).expect("a problem");
+        equilibria(&problem, &EquilibriaOptions::default(), &mut |_, _| true).expect("searched")
+    }
+
+    #[test]
+    fn a_particle_rests_in_a_wedge_with_the_reactions_of_statics() {
+        let wedge = Builder::new("wedge")
+            .coordinate("x", "0.1", "0")
+            .coordinate("y", "2", "0")
+            .kinetic("(x'^2 + y'^2)/2")
+            .potential("10*y")
+            .restitution("0")
+            .constraint("left", "y*cos(0.5) + x*sin(0.5)")
+            .constraint("right", "y*cos(0.3) - x*sin(0.3)");
+        let found = all(wedge).found;
+        assert_eq!(found.len(), 1);
+        let (l, r) = (found[0].reactions[0], found[0].reactions[1]);
+        // l cos(0.5) + r cos(0.3) = 10, l sin(0.5) = r sin(0.3).
+        assert!(
+            (l * 0.5f64.cos() + r * 0.3f64.cos() - 10.0).abs() < 1e-10
+                && (l * 0.5f64.sin() - r * 0.3f64.sin()).abs() < 1e-10
+        );
+        assert!(matches!(found[0].stability, Stability::Stable { .. }));
+    }
+
+    #[test]
+    fn a_pendulum_against_a_wall_has_a_degenerate_contact_and_an_unstable_top() {
+        let pendulum = Builder::new("pendulum")
+            .coordinate("a", "1", "0")
+            .kinetic("a'^2/2")
+            .potential("-10*cos(a)")
+            .restitution("0")
+            .constraint("wall", "a");
+        let found = all(pendulum).found;
+        let hanging = found.iter().find(|e| e.q[0].abs() < 1e-9).expect("hangs at the wall");
+        assert_eq!((&hanging.closed[..], &hanging.degenerate[..]), (&[0][..], &[0][..]));
+        assert!(matches!(hanging.stability, Stability::Stable { .. }), "{hanging:?}");
+        let top = found.iter().find(|e| (e.q[0] - std::f64::consts::PI).abs() < 1e-9).expect("stands");
+        assert!(matches!(top.stability, Stability::Unstable { .. }));
+    }
+
+    #[test]
+    fn beads_in_a_bowl_share_its_bottom() {
+        let bowl = Builder::new("beads")
+            .parameter("n", "3")
+            .coordinate_family("x", "i = 1..n", "i - 2", "0")
+            .kinetic("sum(i = 1..n, x[i]'^2/2)")
+            .potential("sum(i = 1..n, x[i]^2)")
+            .restitution("0")
+            .constraint_family("pair", "i = 1..n-1", "x[i+1] - x[i] - 0.5");
+        let found = all(bowl).found;
+        assert_eq!(found.len(), 1, "{found:?}");
+        for (x, exact) in found[0].q.iter().zip([-0.5, 0.0, 0.5]) {
+            assert!((x - exact).abs() < 1e-12);
+        }
+        assert!(found[0].reactions.iter().all(|l| (l - 1.0).abs() < 1e-10));
+    }
+}
