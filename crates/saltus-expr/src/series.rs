@@ -59,7 +59,7 @@ enum Rule {
         b: usize,
         d: usize,
     },
-    /// The next five depend on the state of a switch.
+    /// What follows depends on the state of a switch.
     Abs {
         x: usize,
         switch: usize,
@@ -87,6 +87,11 @@ enum Rule {
     },
     TableSlope {
         switch: usize,
+    },
+    /// Whether a register is (or, `not`, is not) zero: an instant has no length, so this is no switch.
+    Zero {
+        x: usize,
+        not: bool,
     },
     /// What follows acts on numbers 0 and 1.
     Select(usize, usize, usize),
@@ -138,6 +143,19 @@ impl SeriesCode {
         outputs: &[NodeId],
     ) -> Result<Self, MissingInput> {
         compile::compile(graph, inputs, degree, outputs)
+    }
+
+    /// The share of the rules in which order k takes all orders below: what a series of high order costs.
+    pub fn convolved(&self) -> f64 {
+        let open = |r: &usize| self.degree[*r] == usize::MAX;
+        let costly = |(_, rule): &&(usize, Rule)| match rule {
+            Rule::Mul(a, b) | Rule::Div(a, b) => open(a) && open(b),
+            Rule::Square(x) | Rule::Exp(x) | Rule::Sqrt(x) | Rule::Power(x, _) => open(x),
+            Rule::Turn { x, .. } | Rule::Slope { x, .. } | Rule::Quotient { x, .. } => open(x),
+            Rule::Angle { .. } => true,
+            _ => false,
+        };
+        self.rules.iter().filter(costly).count() as f64 / self.rules.len().max(1) as f64
     }
 }
 
@@ -203,6 +221,11 @@ impl Series {
         self.states.len()
     }
 
+    /// The coefficients of what a switch looks at.
+    pub fn argument(&self, switch: usize) -> &[f64] {
+        self.of(self.code.switches[switch].x)
+    }
+
     /// The state of a switch.
     pub fn state(&self, switch: usize) -> i64 {
         self.states[switch]
@@ -260,6 +283,7 @@ impl Series {
                 }
             }
             Rule::Logic(f, a, b) => f.eval(at(a), at(b)),
+            Rule::Zero { x, not } => truth((at(x) == 0.0) != not),
             Rule::Not(a) => truth(at(a) == 0.0),
             Rule::Abs { x, switch } => {
                 let x = at(x);
@@ -340,11 +364,17 @@ impl Series {
             Rule::Exp(x) => weighted(row(x), row(target), k, k.min(degree[x])) / order,
             Rule::Sqrt(x) => {
                 let y = row(target);
+                if y[0] == 0.0 {
+                    return at_zero(row(x), k);
+                }
                 let rest = if k > 1 { dot_back(y, y, k, 1, k - 1) } else { 0.0 };
                 (at(x) - rest) / (2.0 * y[0])
             }
             Rule::Power(a, p) => {
                 let (x, y) = (row(a), row(target));
+                if x[0] == 0.0 && p > 0.0 {
+                    return at_zero(x, k);
+                }
                 let terms = (1..=k.min(degree[a])).map(|j| (p * j as f64 - (k - j) as f64) * x[j] * y[k - j]);
                 terms.sum::<f64>() / (order * x[0])
             }
@@ -392,6 +422,7 @@ impl Series {
             | Rule::Compare { .. }
             | Rule::Floor { .. }
             | Rule::TableSlope { .. }
+            | Rule::Zero { .. }
             | Rule::Logic(..)
             | Rule::Not(_) => 0.0,
         }
@@ -445,6 +476,11 @@ fn segment_slope(table: &Table, state: i64) -> f64 {
         Ok(k) if k + 1 < knots.len() => (values[k + 1] - values[k]) / (knots[k + 1] - knots[k]),
         _ => 0.0,
     }
+}
+
+/// Order k of a root or power at zero: zero for what stays zero; anything else has no series there.
+fn at_zero(x: &[f64], k: usize) -> f64 {
+    if x[..=k].iter().all(|&c| c == 0.0) { 0.0 } else { f64::NAN }
 }
 
 /// Σ_{j=from..to} a_j b_{k−j}.

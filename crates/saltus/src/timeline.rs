@@ -85,21 +85,32 @@ impl Timeline {
         self.phases.push(rest);
     }
 
-    /// Appends a phase; a flight or contact that only continues the one before lengthens it instead.
-    pub(crate) fn push(&mut self, mut phase: Phase) {
-        if let Some(last) = self.phases.last_mut() {
-            // Contact begins where the chatter before it ends, which is a little after its last impact that was followed.
-            if last.kind == PhaseKind::Chatter && phase.kind == PhaseKind::Contact {
-                phase.start = last.end.clamp(phase.start, phase.end);
-            }
-            let goes_on = matches!(phase.kind, PhaseKind::Flight | PhaseKind::Contact | PhaseKind::Stepped)
-                && last.kind == phase.kind
-                && last.constraints == phase.constraints;
-            if goes_on {
-                last.end = phase.end;
-                return;
-            }
+    /// Takes a release back that was none: its constraint was pressed closed again at the same instant.
+    pub(crate) fn unrelease(&mut self, t: f64, constraint: usize) {
+        let is_it = |p: &Phase| p.kind == PhaseKind::Release && p.start == t && p.constraints == [constraint];
+        if let Some(k) = self.phases.iter().rposition(is_it) {
+            self.phases.remove(k);
         }
+    }
+
+    /// Appends an instant, or an interval that is no continuation of the one before.
+    pub(crate) fn push(&mut self, phase: Phase) {
         self.phases.push(phase);
+    }
+
+    /// Goes on with a flight or a contact of these constraints up to `end`; a new phase if it was something else before.
+    pub(crate) fn go_on(&mut self, kind: PhaseKind, start: f64, end: f64, constraints: &[usize]) {
+        let Some(last) = self.phases.last_mut() else {
+            self.phases.push(Phase::new(kind, start, end, constraints));
+            return;
+        };
+        if last.kind == kind && last.constraints == constraints {
+            last.end = end;
+            return;
+        }
+        // Contact begins where the chatter before it ends, which is a little after its last impact that was followed.
+        let chatter = last.kind == PhaseKind::Chatter && kind == PhaseKind::Contact;
+        let start = if chatter { last.end.clamp(start, end) } else { start };
+        self.phases.push(Phase::new(kind, start, end, constraints));
     }
 }

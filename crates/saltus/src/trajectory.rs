@@ -73,12 +73,20 @@ impl Trajectory {
         self.v.extend_from_slice(v);
     }
 
-    /// Takes the last instant back, which must have no jump.
-    pub(crate) fn pop(&mut self) {
+    /// Takes the last instant back if it is at `t`; gives its left velocity.
+    pub(crate) fn take_last(&mut self, t: f64) -> Option<Vec<f64>> {
+        if self.t.last() != Some(&t) {
+            return None;
+        }
         self.t.pop();
-        let kept = self.t.len() * self.d;
+        let (k, kept) = (self.t.len(), self.t.len() * self.d);
         self.q.truncate(kept);
-        self.v.truncate(kept);
+        let left = self.v.split_off(kept);
+        if self.jumps.last() == Some(&k) {
+            self.jumps.pop();
+            self.v_right.truncate(self.jumps.len() * self.d);
+        }
+        Some(left)
     }
 
     /// Appends an instant at which it may jump.

@@ -5,7 +5,9 @@ use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
 use crate::graph::{Graph, NodeId};
 use crate::program::{CONSTANT, Instruction, MissingInput, Op, emit};
+use crate::table::Table;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 struct Compiler {
     code: SeriesCode,
@@ -16,6 +18,8 @@ struct Compiler {
     /// (sin or sinh, argument) to the register; the one after it is the cos or cosh.
     turns: HashMap<(Function1, usize), usize>,
     signs: HashMap<usize, usize>,
+    /// (table, argument) to the switch.
+    segments: HashMap<(u32, usize), usize>,
 }
 
 pub(super) fn compile(
@@ -33,6 +37,7 @@ pub(super) fn compile(
         logical: vec![false; fixed],
         turns: HashMap::new(),
         signs: HashMap::new(),
+        segments: HashMap::new(),
         code: SeriesCode {
             inputs: draft.inputs,
             constants: draft.constants.clone(),
@@ -60,12 +65,7 @@ pub(super) fn compile(
 }
 
 impl Compiler {
-    fn instruction(
-        &mut self,
-        i: &Instruction,
-        tables: &[std::sync::Arc<crate::table::Table>],
-        of: impl Fn(u32) -> usize,
-    ) -> usize {
+    fn instruction(&mut self, i: &Instruction, tables: &[Arc<Table>], of: impl Fn(u32) -> usize) -> usize {
         let a = of(i.a);
         match i.op {
             Op::Add => self.add(a, of(i.b)),
@@ -96,11 +96,11 @@ impl Compiler {
                 register
             }
             Op::Table => {
-                let switch = self.switch(a, Kind::Table(tables[i.b as usize].clone()));
+                let switch = self.segment(a, i.b, tables);
                 self.push(Rule::Table { x: a, switch }, self.degree(a))
             }
             Op::TableSlope => {
-                let switch = self.switch(a, Kind::Table(tables[i.b as usize].clone()));
+                let switch = self.segment(a, i.b, tables);
                 self.push(Rule::TableSlope { switch }, 0)
             }
         }
@@ -283,9 +283,22 @@ impl Compiler {
         switch
     }
 
+    /// The switch on the segment of a table; one serves its value and its slope.
+    fn segment(&mut self, x: usize, table: u32, tables: &[Arc<Table>]) -> usize {
+        if let Some(&known) = self.segments.get(&(table, x)) {
+            return known;
+        }
+        let switch = self.switch(x, Kind::Table(tables[table as usize].clone()));
+        self.segments.insert((table, x), switch);
+        switch
+    }
+
     fn compare(&mut self, op: CompareOp, difference: usize) -> usize {
-        let switch = self.sign(difference);
-        let register = self.push(Rule::Compare { op, switch }, 0);
+        let rule = match op {
+            CompareOp::Equal | CompareOp::NotEqual => Rule::Zero { x: difference, not: op == CompareOp::NotEqual },
+            _ => Rule::Compare { op, switch: self.sign(difference) },
+        };
+        let register = self.push(rule, 0);
         self.logical[register] = true;
         register
     }

@@ -142,6 +142,7 @@ fn switches_say_where_they_end_and_what_comes_then() {
     assert_eq!(series.margin(0, 0, &mut margin), Some(-1));
     assert_eq!(margin, [0.5, 1.0, 0.0]);
     assert_eq!((series.margin(1, 0, &mut margin), series.margin(1, 1, &mut margin)), (Some(-1), None));
+    assert_eq!(series.argument(0), [0.5, 1.0, 0.0]);
     // In the next state, at the knot, the value is the same and the slope the next segment's.
     series.set_state(0, 1);
     set(&mut series, 1.0, false);
@@ -153,7 +154,16 @@ fn switches_say_where_they_end_and_what_comes_then() {
 }
 
 #[test]
-fn nothing_is_allocated_and_not_a_number_shows() {
-    let (series, _) = expand("sqrt(x - 5)", &[[0.3, 0.7, -0.2], [0.0; 3], [0.0; 3]]).expect("parses");
-    assert!(series.output(0)[0].is_nan());
+fn not_a_number_shows_and_what_stays_zero_is_zero() {
+    let first = |text: &str, x: [f64; 3]| expand(text, &[x, [0.0; 3], [0.0; 3]]).expect("parses").0.output(0).to_vec();
+    assert!(first("sqrt(x - 5)", [0.3, 0.7, -0.2])[0].is_nan());
+    // Out of reach of a Hertz contact there is no force, and nothing singular about it.
+    assert!(first("max(-x, 0)^1.5", [0.3, 0.7, -0.2]).iter().all(|&c| c == 0.0));
+    // At the first touch it has a value but no series.
+    let touch = first("max(-x, 0)^1.5", [0.0, -0.7, 0.0]);
+    assert!(touch[0] == 0.0 && touch[1].is_nan());
+    // That a distance is not zero is no switch.
+    let (series, _) =
+        expand("if(hypot(x, y) == 0, 0, x/hypot(x, y))", &[[1.0, 2.0, 0.0], [1.0; 3], [0.0; 3]]).expect("parses");
+    assert_eq!(series.switches(), 0);
 }

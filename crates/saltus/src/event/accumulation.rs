@@ -19,7 +19,7 @@ use crate::{Phase, PhaseKind, Reason};
 
 impl Engine<'_> {
     /// Ends a sequence of impacts that follow each other at one place without time going on (a corner so narrow that each
-    /// impact closes the other gap). If their speeds fall, they fall to zero; all impulses are along M⁻¹∇f of these
+    /// impact closes the other gap). If all of them lose speed, and the speeds fall by a factor, they fall to zero; all impulses are along M⁻¹∇f of these
     /// constraints, so the velocity in the limit is the present one less its part in their span, whatever the order.
     pub(super) fn collapse(&mut self) -> Result<(), Reason> {
         self.buffers.members.clear();
@@ -46,6 +46,12 @@ impl Engine<'_> {
         self.flow.hold(self.t, &mut self.q, &mut self.v)
     }
 
+    /// Whether all closed constraints lose speed at an impact.
+    pub(super) fn loses_speed(&self) -> bool {
+        let constraints = &self.problem.model().constraints;
+        (0..self.touch.len()).all(|a| self.touch[a] == Touch::Open || constraints[a].restitution < 1.0)
+    }
+
     /// The largest gap velocity of the closed constraints.
     pub(super) fn bustle(&self) -> f64 {
         let closed = (0..self.touch.len()).filter(|&a| self.touch[a] != Touch::Open);
@@ -62,27 +68,31 @@ impl Engine<'_> {
         }
         let resting = self.buffers.members.len();
         self.complementarity()?;
-        let mut prediction = None;
+        // For each constraint that bounces: where its own sequence would end.
+        let (mut ends, mut errors): (Vec<(usize, f64)>, Vec<f64>) = (Vec::new(), Vec::new());
         for a in 0..self.touch.len() {
             let rate = self.flow.gap_rate(a, &self.v);
             if self.touch[a] == Touch::Open || rate.abs() <= self.still(a) {
                 continue;
             }
             let press = -self.flow.gap_bend(a, &self.buffers.x);
-            let low = press > 0.0 && 0.5 * rate * rate / press <= self.tol * self.gap_scale[a];
-            if low {
-                self.buffers.members.push(a);
-            } else if rate < 0.0 {
+            let low = press > 0.0 && 0.5 * rate * rate / press <= self.tol * self.scales.gap[a];
+            if !low && rate < 0.0 {
                 // The impact has closed another gap: its own comes first.
                 return Ok(());
             }
             if press > 0.0 {
                 let e = self.problem.model().constraints[a].restitution;
-                prediction = Some((a, self.t + 2.0 * rate.abs() / (press * (1.0 - e))));
+                let end = self.t + 2.0 * rate.abs() / (press * (1.0 - e).max(1e-3));
+                let before = self.record.predict(a, end);
+                if low {
+                    self.buffers.members.push(a);
+                    ends.push((a, end));
+                    errors.push(before.map_or(end - self.t, |before| (end - before).abs()));
+                }
             }
         }
         let bounces = self.buffers.members.len() - resting;
-        let earlier = prediction.and_then(|(a, end)| self.record.predict(a, end));
         if bounces == 0 {
             return Ok(());
         }
@@ -97,13 +107,13 @@ impl Engine<'_> {
             .map(|k| self.buffers.members[k])
             .collect();
         held.sort_unstable();
-        let (limit, error, told) = match (bounces, prediction) {
-            (1, Some((_, end))) if end.is_finite() && self.record.is_single(bouncing[0]) => {
-                (end, earlier.map_or(end - self.t, |before| (end - before).abs()), &bouncing)
-            }
-            _ => {
-                let (limit, error) = self.record.extrapolate(&held).unwrap_or((self.t, 0.0));
-                (limit, error, &held)
+        let single = bounces == 1 && self.record.is_single(bouncing[0]);
+        let (limit, error, told) = match (single, self.record.extrapolate(&held)) {
+            (true, _) => (ends[0].1, errors[0], &bouncing),
+            (false, Some((limit, error))) => (limit, error, &held),
+            (false, None) => {
+                let latest = ends.iter().map(|e| e.1).fold(self.t, f64::max);
+                (latest, latest - self.t, &held)
             }
         };
         let left = limit - self.t;

@@ -8,60 +8,44 @@ use crate::Reason;
 use crate::project::ProjectionError;
 
 impl Engine<'_> {
-    /// Chooses the working set for the present state. `released` has just let go and is not asked; `pressed` did not open
-    /// when it was free to, so it is held even if its reaction starts from zero.
-    pub(super) fn choose(&mut self, released: Option<usize>, pressed: Option<usize>) -> Result<(), Reason> {
+    /// Chooses the working set for the present state. Constraints that have let go since time last went on are not asked;
+    /// those that did not open when they were free to are held even if their reactions start from zero.
+    pub(super) fn choose(&mut self) -> Result<(), Reason> {
         self.working.clear();
         if self.touch.iter().all(|&touch| touch == Touch::Open) {
             self.record.contacts(self.t, &self.touch);
             return Ok(());
         }
         self.look(self.fresh)?;
-        let closing = |engine: &Self, a: usize| {
-            engine.touch[a] != Touch::Open && engine.flow.gap_rate(a, &engine.v) < -engine.still(a)
-        };
-        // The impact before may have closed a gap that was opening, or a wall has changed its speed at once (a sampled
-        // motion has corners). Each of these impacts is one by itself.
-        let (mut count, mut before) = (0, f64::INFINITY);
-        while let Some(a) = (0..self.touch.len()).find(|&a| closing(self, a)) {
-            count += 1;
-            if count % PATIENCE == 0 {
-                let now = self.bustle();
-                if now < 0.999 * before && before.is_finite() {
-                    self.collapse()?;
-                    self.look(self.fresh)?;
-                    break;
-                }
-                if count > 100 * PATIENCE {
-                    return Err(Reason::Stalled { constraint: self.constraint(a) });
-                }
-                before = now;
-            }
-            self.strike()?;
-            self.look(self.fresh)?;
-        }
+        self.finish_impacts()?;
         self.buffers.members.clear();
         for a in 0..self.touch.len() {
             if self.touch[a] != Touch::Open {
                 self.touch[a] = Touch::Closed;
                 let rests = self.flow.gap_rate(a, &self.v) <= self.still(a);
-                if (rests && released != Some(a)) || pressed == Some(a) {
+                if (rests && !self.released[a]) || self.pressed[a] {
                     self.buffers.members.push(a);
                 }
             }
         }
         self.complementarity()?;
         for k in 0..self.buffers.members.len() {
-            if self.kernel.multipliers()[k] > 0.0 {
-                self.working.push(self.buffers.members[k]);
+            let a = self.buffers.members[k];
+            if self.kernel.multipliers()[k] > self.flow.reaction_noise(a) {
+                self.working.push(a);
             }
         }
-        if let Some(a) = pressed.filter(|a| !self.working.contains(a) && self.working.len() < self.q.len()) {
+        for a in 0..self.touch.len() {
+            if !self.pressed[a] || self.working.contains(&a) {
+                continue;
+            }
             let place = self.working.partition_point(|&b| b < a);
             self.working.insert(place, a);
             self.flow.set_working(&self.working);
-            if !self.flow.is_independent() {
+            if self.working.len() > self.q.len() || !self.flow.is_independent() {
                 self.working.remove(place);
+                // Its gap follows from the others: it need not be looked at while they hold.
+                self.implied[a] = true;
             }
         }
         for &a in &self.working {
@@ -73,6 +57,35 @@ impl Engine<'_> {
         }
         self.record.correct(&self.q, &self.v);
         self.record.contacts(self.t, &self.touch);
+        Ok(())
+    }
+
+    /// Impacts that remain at this instant: one may have closed a gap that was opening, or a wall has changed its speed at
+    /// once (a sampled motion has corners). Each is an impact by itself. If there is no end to them, but their speeds fall,
+    /// they are an accumulation.
+    fn finish_impacts(&mut self) -> Result<(), Reason> {
+        let closing = |engine: &Self, a: usize| {
+            engine.touch[a] != Touch::Open && engine.flow.gap_rate(a, &engine.v) < -engine.still(a)
+        };
+        let (mut count, mut before) = (0, f64::INFINITY);
+        while let Some(a) = (0..self.touch.len()).find(|&a| closing(self, a)) {
+            count += 1;
+            if count > 100 * PATIENCE {
+                return Err(Reason::Stalled { constraint: self.constraint(a) });
+            }
+            if count % PATIENCE == 0 {
+                let now = self.bustle();
+                if now < 0.9 * before && before.is_finite() && self.loses_speed() {
+                    self.collapse()?;
+                    self.look(self.fresh)?;
+                    before = f64::INFINITY;
+                    continue;
+                }
+                before = now;
+            }
+            self.strike()?;
+            self.look(self.fresh)?;
+        }
         Ok(())
     }
 

@@ -10,21 +10,13 @@
 //! linear system with the matrices of the first order: order k of M, g, ∇f and γ gives order k of a and λ, and those give
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
+mod rough;
+
 use super::polynomial::{MOST, largest_term, value};
 use crate::linalg::{Metric, Rows, add};
-use crate::{Model, Problem, Reason, SetupError};
-use saltus_expr::{NodeId, Series, SeriesCode};
-use std::sync::Arc;
-
-/// Where the blocks of outputs start.
-#[derive(Clone, Copy, Debug, Default)]
-struct Layout {
-    force: usize,
-    gaps: usize,
-    gradients: usize,
-    walls: usize,
-    bends: usize,
-}
+use crate::problem::Layout;
+use crate::{Problem, Reason, SetupError};
+use saltus_expr::Series;
 
 /// The series of a motion, and how to make the next ones.
 #[derive(Debug)]
@@ -69,72 +61,35 @@ pub struct Flow<'p> {
     r: Vec<f64>,
     scales: Vec<f64>,
     culprit: Culprit,
+    /// The polynomials are those of a rough step: see `rough`.
+    pub is_rough: bool,
+    rough_gaps: Vec<f64>,
 }
 
 impl<'p> Flow<'p> {
     pub fn new(problem: &'p Problem, order: usize) -> Result<Self, SetupError> {
         let order = order.min(MOST - 1);
-        let mut model: Model = problem.model().clone();
+        let code = problem.motion()?;
         let dynamics = problem.dynamics();
         let (d, m) = (problem.dimension(), problem.constraints());
-        let diagonal = dynamics.code.diagonal;
-        let mass: Vec<NodeId> = match diagonal {
-            true => (0..d).map(|i| model.mass[i * d + i]).collect(),
-            false => model.mass.clone(),
-        };
-        let gap_nodes: Vec<NodeId> = model.constraints.iter().map(|c| c.gap).collect();
-        let mut rows = Rows::new();
-        let (mut gradient, mut walls, mut bends) = (Vec::new(), Vec::new(), Vec::new());
-        for &gap in &gap_nodes {
-            let rate = total_rate(&mut model, gap);
-            let bend = total_rate(&mut model, rate);
-            let graph = &mut model.graph;
-            let mut row = Vec::new();
-            for (i, &q) in model.q.iter().enumerate() {
-                let slope = graph.derivative(gap, q);
-                if !graph.is_zero(slope) {
-                    gradient.push(slope);
-                    row.push((i, 0.0));
-                }
-            }
-            rows.push(row);
-            walls.push(graph.derivative(gap, model.t));
-            bends.push(bend);
-        }
-        let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gap_nodes).copied().collect();
-        let full: Vec<NodeId> = light.iter().chain(&gradient).chain(&walls).chain(&bends).copied().collect();
-        let layout = Layout {
-            force: mass.len(),
-            gaps: mass.len() + d,
-            gradients: light.len(),
-            walls: light.len() + gradient.len(),
-            bends: light.len() + gradient.len() + m,
-        };
-        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-        let degree: Vec<usize> = (0..inputs.len()).map(|i| if i == 0 { 1 } else { usize::MAX }).collect();
-        let compile = |outputs: &[NodeId]| {
-            SeriesCode::compile(&model.graph, &inputs, &degree, outputs)
-                .map(|code| Series::new(Arc::new(code), order))
-                .map_err(|e| SetupError::new(e.to_string()))
-        };
         Ok(Flow {
             problem,
             d,
             order,
-            diagonal,
+            diagonal: dynamics.code.diagonal,
             mass_constant: dynamics.code.mass_constant,
-            light: compile(&light)?,
-            full: compile(&full)?,
-            layout,
+            light: Series::new(code.light.clone(), order),
+            full: Series::new(code.full.clone(), order),
+            layout: code.layout,
             using_full: true,
-            gradients: rows,
+            gradients: code.rows.clone(),
             walls: vec![0.0; m],
             bends: vec![0.0; m],
             gaps: vec![0.0; m],
             free: vec![0.0; d],
             metric: dynamics.metric(),
             metric_ready: false,
-            entries: vec![0.0; mass.len()],
+            entries: vec![0.0; code.layout.force],
             q: vec![0.0; d * (order + 2)],
             v: vec![0.0; d * (order + 1)],
             a: vec![0.0; d * order],
@@ -147,12 +102,19 @@ impl<'p> Flow<'p> {
             r: vec![0.0; d],
             scales: vec![0.0; d],
             culprit: Culprit::Coordinate(0),
+            is_rough: false,
+            rough_gaps: vec![0.0; m * (order + 1)],
         })
     }
 
     /// The number of switches: places where forces or gaps have corners or jumps.
     pub fn switches(&self) -> usize {
         self.full.switches()
+    }
+
+    /// The value of what a switch looks at, at s.
+    pub fn argument(&self, switch: usize, s: f64) -> f64 {
+        value(self.full.argument(switch), s)
     }
 
     /// The margin of a switch; see [`Series::margin`].
@@ -182,6 +144,9 @@ impl<'p> Flow<'p> {
 
     /// The polynomial of gap α.
     pub fn gap(&self, alpha: usize) -> &[f64] {
+        if self.is_rough {
+            return &self.rough_gaps[alpha * (self.order + 1)..(alpha + 1) * (self.order + 1)];
+        }
         let series = if self.using_full { &self.full } else { &self.light };
         series.output(self.layout.gaps + alpha)
     }
@@ -273,6 +238,7 @@ impl<'p> Flow<'p> {
         self.working.clear();
         self.working.extend_from_slice(working);
         self.using_full = !working.is_empty() || self.full.switches() > 0;
+        self.is_rough = false;
         self.set_point(t, q, v);
         let (d, n) = (self.d, self.order);
         for k in 0..=n {
@@ -315,6 +281,10 @@ impl<'p> Flow<'p> {
         let (d, m) = (self.d, self.working.len());
         if m == 0 {
             return Ok(());
+        }
+        if m > d {
+            let name = self.problem.model().constraints[self.working[d]].name.clone();
+            return Err(Reason::Dependent { constraint: name });
         }
         let entries = &mut self.pairs[..m * m];
         for (k, &alpha) in self.working.iter().enumerate() {
@@ -383,42 +353,58 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The longest step, up to `cap`, at which the last terms of velocities and gaps are below `tol` of their scales (or
-    /// of the larger of their first terms); gaps marked `far` are left out. Coordinates that hardly move are measured by
-    /// the others: by 1e-4 of the largest speed, in the kinetic metric. The second number is what the velocities alone
-    /// would allow.
-    pub fn step(&mut self, tol: f64, cap: f64, v_scale: &[f64], gap_scale: &[f64], far: &[bool]) -> (f64, f64) {
+    /// The longest step, up to `cap`, at which the last four terms of every series are below `tol` of its scale (or of the
+    /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are not `far`. Coordinates
+    /// that hardly move are measured by the others: by 1e-4 of the largest speed, in the kinetic metric. The second
+    /// number is what all but the gaps would allow; zero where a series is not a number.
+    pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
         let (mut h, mut alone) = (cap, cap);
         let n = self.order;
         for _ in 0..4 {
-            let mut scales = std::mem::take(&mut self.scales);
+            let mut speeds = std::mem::take(&mut self.scales);
             let mut energy = 0.0_f64;
             for i in 0..self.d {
-                scales[i] = v_scale[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
-                energy = energy.max(scales[i] * scales[i] * self.inertia(i));
+                speeds[i] = scales.v[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
+                energy = energy.max(speeds[i] * speeds[i] * self.inertia(i));
             }
-            let mut worst = Worst::default();
-            for (i, scale) in scales.iter_mut().enumerate() {
-                *scale = scale.max(1e-4 * (energy / self.inertia(i)).sqrt());
-                worst.see(self.velocity(i), n, tol * *scale, Culprit::Coordinate(i));
+            let mut worst = Worst::new(n);
+            for (i, speed) in speeds.iter_mut().enumerate() {
+                *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
+                worst.see(self.velocity(i), tol * *speed, Culprit::Coordinate(i));
             }
-            self.scales = scales;
-            alone = worst.step(n);
-            for (alpha, scale) in gap_scale.iter().enumerate().filter(|(alpha, _)| !far[*alpha]) {
+            self.scales = speeds;
+            for (k, &alpha) in self.working.iter().enumerate() {
+                let c = self.reaction(k);
+                let scale = scales.reaction[alpha].max(largest_term(&c[..=n / 2], h));
+                worst.see(c, tol * scale, Culprit::Constraint(alpha));
+            }
+            if self.using_full {
+                for switch in 0..self.full.switches() {
+                    let c = self.full.argument(switch);
+                    worst.see(c, tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
+                }
+            }
+            alone = worst.step();
+            for (alpha, scale) in scales.gap.iter().enumerate().filter(|(alpha, _)| !far[*alpha]) {
                 let c = self.gap(alpha);
-                worst.see(c, n, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
+                worst.see(c, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
             }
-            let fits = worst.step(n);
+            let fits = worst.step();
             self.culprit = worst.culprit;
-            if fits.is_nan() {
-                return (0.0, 0.0);
-            }
-            if fits >= 0.8 * h {
+            if fits >= 0.8 * h || fits == 0.0 {
                 return (fits.min(h), alone.min(cap));
             }
             h = fits;
         }
         (h, alone.min(cap))
+    }
+
+    /// What the series of one gap allows by itself.
+    pub fn gap_step(&self, alpha: usize, tol: f64, cap: f64, scale: f64) -> f64 {
+        let c = self.gap(alpha);
+        let mut worst = Worst::new(self.order);
+        worst.see(c, tol * scale.max(c[0].abs()), Culprit::Constraint(alpha));
+        worst.step().min(cap)
     }
 
     /// Why no step is short enough: whose series it was.
@@ -427,6 +413,7 @@ impl<'p> Flow<'p> {
         let what = match self.culprit {
             Culprit::Coordinate(i) => format!("the motion of `{}`", model.coordinates[i]),
             Culprit::Constraint(alpha) => format!("the gap of `{}`", model.constraints[alpha].name),
+            Culprit::Switch => "the argument of a switching force".to_string(),
         };
         Reason::Singular { what }
     }
@@ -445,6 +432,15 @@ impl<'p> Flow<'p> {
     pub fn set_working(&mut self, working: &[usize]) {
         self.working.clear();
         self.working.extend_from_slice(working);
+    }
+
+    /// What rounding makes of the reaction of a constraint: that of the acceleration it has to balance.
+    pub fn reaction_noise(&mut self, alpha: usize) -> f64 {
+        self.r.fill(0.0);
+        self.gradients.add_to(alpha, 1.0, &mut self.r);
+        self.metric.solve(&mut self.r);
+        let compliance = self.gradients.dot(alpha, &self.r);
+        1e-13 * (self.gradients.dot_abs(alpha, &self.free) + self.bends[alpha].abs()) / compliance
     }
 
     /// Whether the gradients of the working set, where last looked at, are independent.
@@ -519,59 +515,72 @@ impl<'p> Flow<'p> {
     }
 }
 
+/// The largest values so far, by which errors are measured.
+#[derive(Debug, Default)]
+pub struct Scales {
+    /// Speeds of the coordinates.
+    pub v: Vec<f64>,
+    /// Gaps.
+    pub gap: Vec<f64>,
+    /// Reactions.
+    pub reaction: Vec<f64>,
+    /// Arguments of switches.
+    pub switch: Vec<f64>,
+}
+
 /// Whose series allows the shortest step.
 #[derive(Clone, Copy, Debug)]
 enum Culprit {
     Coordinate(usize),
     Constraint(usize),
+    Switch,
 }
 
-/// The largest ratio of the last and the last but one coefficient to what is allowed.
+/// How many of the last terms are looked at: series in even or odd powers have every other one zero.
+const LAST: usize = 4;
+
+/// Each term before the last may be larger by this: a step that ends where series are trusted has terms that fall so.
+const EASIER: f64 = 8.0;
+
+/// For each of the last orders, the largest ratio of a coefficient to what is allowed.
 struct Worst {
-    last: f64,
-    before: f64,
+    order: usize,
+    ratios: [f64; LAST + 2],
+    broken: bool,
     culprit: Culprit,
 }
 
-impl Default for Worst {
-    fn default() -> Self {
-        Worst { last: 0.0, before: 0.0, culprit: Culprit::Coordinate(0) }
-    }
-}
-
 impl Worst {
-    fn see(&mut self, c: &[f64], n: usize, allowed: f64, culprit: Culprit) {
-        let allowed = allowed.max(1e-300);
-        let (last, before) = (c[n].abs() / allowed, c[n - 1].abs() / allowed);
-        if last > self.last || (!(c[n] - c[n - 1]).is_finite() && !self.last.is_nan()) {
-            self.culprit = culprit;
-        }
-        self.last = self.last.max(last);
-        self.before = self.before.max(before);
-        if !(c[n] - c[n - 1]).is_finite() {
-            self.last = f64::NAN;
+    fn new(order: usize) -> Self {
+        Worst { order, ratios: [0.0; LAST + 2], broken: false, culprit: Culprit::Coordinate(0) }
+    }
+
+    fn see(&mut self, c: &[f64], allowed: f64, culprit: Culprit) {
+        let mut allowed = allowed.max(1e-300);
+        for k in (c.len() - LAST..c.len()).rev() {
+            let ratio = c[k].abs() / allowed;
+            allowed *= EASIER;
+            let most = &mut self.ratios[self.order + 1 - k];
+            if ratio > *most {
+                *most = ratio;
+                if !self.broken {
+                    self.culprit = culprit;
+                }
+            } else if ratio.is_nan() && !self.broken {
+                self.broken = true;
+                self.culprit = culprit;
+            }
         }
     }
 
-    /// The step at which they are just allowed.
-    fn step(&self, n: usize) -> f64 {
-        if self.last.is_nan() {
-            return f64::NAN;
+    /// The step at which they are just allowed; zero if one of them is not a number.
+    fn step(&self) -> f64 {
+        if self.broken || self.ratios.contains(&f64::INFINITY) {
+            return 0.0;
         }
-        let n = n as f64;
-        self.last.powf(-1.0 / n).min(self.before.powf(-1.0 / (n - 1.0)))
+        let each = self.ratios.iter().enumerate().filter(|(_, r)| **r > 0.0);
+        each.map(|(k, r)| r.powf(-1.0 / (self.order + 1 - k) as f64)).fold(f64::INFINITY, f64::min)
     }
-}
-
-/// d/dt of an expression of t and q, as one of t, q and v, less what the acceleration does.
-fn total_rate(model: &mut Model, node: NodeId) -> NodeId {
-    let mut rate = model.graph.derivative(node, model.t);
-    for (&q, &v) in model.q.iter().zip(&model.v) {
-        let slope = model.graph.derivative(node, q);
-        let term = model.graph.mul(slope, v);
-        rate = model.graph.add(rate, term);
-    }
-    rate
 }
 
 /// Σ_{j=1..k} a_j b_{k−j}.

@@ -1,6 +1,6 @@
 //! An impact: the law for any number of simultaneous contacts, moving walls included.
 
-use super::{Engine, Touch};
+use super::{Engine, STILL, Touch};
 use crate::Reason;
 use crate::impacts::Measured;
 use crate::linalg::add;
@@ -21,12 +21,12 @@ impl Engine<'_> {
         let constraints = &self.problem.model().constraints;
         let mut approach = 0.0_f64;
         for a in 0..touch.len() {
-            let near = flow.gaps[a] <= (self.tol * self.gap_scale[a]).max(self.noise[a]);
+            let near = flow.gaps[a] <= (self.tol * self.scales.gap[a]).max(self.noise[a]);
             if touch[a] == Touch::Open && !near {
                 continue;
             }
-            let rate = flow.gap_rate(a, &self.v);
-            if rate > 1e-12 * self.rate_scale[a] {
+            let (rate, still) = (flow.gap_rate(a, &self.v), STILL * self.rate_scale[a]);
+            if rate > still {
                 continue;
             }
             approach = approach.min(rate);

@@ -12,6 +12,9 @@ use crate::{Phase, PhaseKind, Problem, SetupError, Side, Status, Timeline};
 /// Polynomials are kept as long as they take no more than this.
 const MOST_BYTES: usize = 1 << 30;
 
+/// No more impacts than this are counted to one sequence.
+const LONGEST_SEQUENCE: usize = 100_000;
+
 pub struct Record<'p> {
     problem: &'p Problem,
     pub trajectory: Trajectory,
@@ -143,11 +146,9 @@ impl<'p> Record<'p> {
         let constraints = impact.constraints.to_vec();
         self.timeline.push(Phase::new(PhaseKind::Impact, measured.t, measured.t, &constraints));
         if self.v_left.is_none() {
-            // Already stored as a regular instant, or not yet.
-            if self.trajectory.t.last() == Some(&measured.t) {
-                self.trajectory.pop();
-            }
-            self.v_left = Some(v_before.to_vec());
+            // Already stored as a regular instant or with an impact before it, or not yet.
+            let left = self.trajectory.take_last(measured.t);
+            self.v_left = Some(left.unwrap_or_else(|| v_before.to_vec()));
         }
         self.q.copy_from_slice(q);
         self.v.copy_from_slice(v_after);
@@ -160,7 +161,7 @@ impl<'p> Record<'p> {
                 (true, None) => {
                     let last = self.timeline.phases.last();
                     let chatter = last.filter(|p| p.kind == PhaseKind::Chatter && p.constraints.contains(&a));
-                    self.open[a] = Some((chatter.map_or(t, |p| p.end.max(t)), 0.0));
+                    self.open[a] = Some((chatter.map_or(t, |p| p.end.max(t)), self.opening(t, a)));
                 }
                 (false, Some((start, impulse))) => {
                     self.open[a] = None;
@@ -171,6 +172,13 @@ impl<'p> Record<'p> {
                 _ => {}
             }
         }
+    }
+
+    /// The impulse of a constraint in the impacts of this instant.
+    fn opening(&self, t: f64, a: usize) -> f64 {
+        let all = &self.trajectory.impacts;
+        let now = (0..all.len()).rev().map(|k| all.get(k)).take_while(|i| i.t == t);
+        now.flat_map(|i| i.constraints.iter().zip(i.impulses).filter(|(b, _)| **b == a).map(|(_, p)| *p)).sum()
     }
 
     /// The state after an impact is final: it is stored.
@@ -186,6 +194,7 @@ impl<'p> Record<'p> {
     /// Takes in what a time-stepping scheme did from t to `to`.
     pub fn stretch(&mut self, t: f64, to: f64, stepped: &Run) {
         self.flush(t);
+        self.end_contacts(t);
         let motion = &stepped.trajectory;
         for k in 1..motion.len() {
             let at = if k + 1 == motion.len() { to } else { t + motion.t[k] };
@@ -241,13 +250,13 @@ impl<'p> Record<'p> {
 
     /// Where the sequence of shrinking intervals began that has led here, and its number of impacts.
     pub fn sequence(&self, constraints: &[usize]) -> (f64, usize) {
-        let times = self.last(constraints, usize::MAX);
+        let times = self.last(constraints, LONGEST_SEQUENCE);
         let cycle = if constraints.len() > 1 { 2 } else { 1 };
         let mut n = times.len().min(2 * cycle);
         while n < times.len() {
             let (new, old) = (times[n - cycle].0, times[n].0);
-            let (newer, newest) = (times[n - 2 * cycle].0, times[n - cycle].0);
-            if newer - newest > (new - old) * (1.0 + 1e-9) {
+            let (last, before) = (times[n - 2 * cycle].0, times[n - cycle].0);
+            if last - before > (new - old) * (1.0 + 1e-9) {
                 break;
             }
             n += 1;
@@ -268,14 +277,19 @@ impl<'p> Record<'p> {
         Some((now, (now - before).abs()))
     }
 
-    /// The run is over: what is open is closed.
-    pub fn close(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.flush(t);
+    /// All contacts end here.
+    fn end_contacts(&mut self, t: f64) {
         for a in 0..self.open.len() {
-            if let Some((start, impulse)) = self.open[a].take() {
+            if let Some((start, impulse)) = self.open[a].take().filter(|(start, _)| *start < t) {
                 self.trajectory.contacts.push(Contact { constraint: a, start, end: t, impulse });
             }
         }
+    }
+
+    /// The run is over: what is open is closed.
+    pub fn close(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.flush(t);
+        self.end_contacts(t);
         if self.trajectory.t.last().is_none_or(|&last| last < t) {
             self.instant(t, q, v);
         }

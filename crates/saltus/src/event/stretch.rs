@@ -1,10 +1,10 @@
 //! Where events cannot be resolved, a stretch is crossed by time stepping: the safety net.
 //!
 //! The scheme is mabrouk: it needs no resolution of anything, and starts from a state. Its steps are a tenth of the
-//! interval at which instants are stored. Where the stretch ends, constraints in contact are closed again, and events take over.
+//! interval at which instants are stored, and at most 1e-4 of the run. Where the stretch ends, constraints in contact are closed again, and events take over.
 
 use super::{Engine, Touch};
-use crate::run::{self, RunOptions};
+use crate::run::{self, Progress, RunOptions};
 use crate::scheme::{self, Method};
 use crate::{Phase, PhaseKind, Reason, Status};
 
@@ -27,25 +27,38 @@ impl Engine<'_> {
     }
 
     /// Crosses a stretch. Gives the reason back if that fails, too.
-    pub(super) fn cross(&mut self, reason: Reason) -> Result<(), Reason> {
+    pub(super) fn cross(&mut self, reason: Reason, report: &mut dyn FnMut(Progress) -> bool) -> Result<(), Reason> {
         let left = self.end - self.t;
         self.stretches += 1;
         let (h, length) = match self.stretches > MOST {
-            true => (self.interval, left),
-            false => (0.1 * self.interval, (STEPS * 0.1 * self.interval).min(left)),
+            true => (self.interval.min(1e-3 * self.end), left),
+            false => {
+                let h = (0.1 * self.interval).min(1e-4 * self.end);
+                (h, (STEPS * h).min(left))
+            }
         };
         let (Ok(scheme), problem) = (scheme::find(SCHEME), self.problem.resumed(self.t, &self.q, &self.v)) else {
             return Err(reason);
         };
         let Method::Steps(stepping) = &scheme.method else { return Err(reason) };
         let options = RunOptions { scheme, every: if length < left { 10 } else { 1 }, ..RunOptions::new(h, length) };
-        match run::step(&problem, &options, stepping, &mut |_| true) {
-            Ok(stepped) if stepped.status == Status::Finished => {
-                let t = if length < left { self.t + length } else { self.end };
+        let (from, end) = (self.t, self.end);
+        let mut told = |p: Progress| {
+            let t = from + p.t;
+            report(Progress { step: (1e6 * t / end) as u64, steps: 1_000_000, t, ..p })
+        };
+        match run::step(&problem, &options, stepping, &mut told) {
+            Ok(stepped) if matches!(stepped.status, Status::Finished | Status::Interrupted { .. }) => {
+                let last = stepped.trajectory.len() - 1;
+                let whole = stepped.status == Status::Finished;
+                let t = match (whole, length < left) {
+                    (true, false) => self.end,
+                    (true, true) => self.t + length,
+                    (false, _) => self.t + stepped.trajectory.t[last],
+                };
                 let mut phase = Phase::new(PhaseKind::Stepped, self.t, t, &[]);
                 phase.note = reason.to_string();
                 self.record.timeline.push(phase);
-                let last = stepped.trajectory.len() - 1;
                 self.q.copy_from_slice(stepped.trajectory.q(last));
                 self.v.copy_from_slice(stepped.trajectory.v(last, crate::Side::Right));
                 self.record.stretch(self.t, t, &stepped);
@@ -78,6 +91,6 @@ impl Engine<'_> {
         self.look(true)?;
         // What is left of closing speeds is an error of the steps, not an impact.
         self.stop()?;
-        self.choose(None, None)
+        self.choose()
     }
 }

@@ -84,6 +84,14 @@ impl Rows {
         columns.iter().zip(values).map(|(&c, v)| (v * x[c]).abs()).sum()
     }
 
+    /// out += s · |row `i`|.
+    pub(crate) fn add_abs_to(&self, i: usize, s: f64, out: &mut [f64]) {
+        let (columns, values) = self.row(i);
+        for (&c, v) in columns.iter().zip(values) {
+            out[c] += s * v.abs();
+        }
+    }
+
     /// out += s · row `i`.
     pub fn add_to(&self, i: usize, s: f64, out: &mut [f64]) {
         let (columns, values) = self.row(i);

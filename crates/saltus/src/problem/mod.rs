@@ -4,15 +4,18 @@ mod blocks;
 mod check;
 mod dynamics;
 mod gaps;
+mod motion;
 
 pub use dynamics::{Dynamics, Stiffness};
 pub use gaps::Gaps;
+pub(crate) use motion::Layout;
 
 use crate::{Model, SetupError};
 use blocks::{Blocks, Evaluator};
 use dynamics::DynamicsCode;
 use gaps::GapCode;
-use std::sync::Arc;
+use motion::MotionCode;
+use std::sync::{Arc, OnceLock};
 
 /// Constraints of one restitution are evaluated together: the position-level scheme looks at them at one point.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Problem {
     groups: Vec<GapGroup>,
     energy: Arc<Blocks>,
     origin: f64,
+    /// Compiled when first asked for: only runs by events need it.
+    motion: Arc<OnceLock<MotionCode>>,
 }
 
 impl Problem {
@@ -64,7 +69,8 @@ impl Problem {
         let energies = [energy_of_motion(&mut model), model.potential.unwrap_or(zero)];
         let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
         let energy = Arc::new(Blocks::compile(&model.graph, &inputs, &[&energies]).map_err(unbound)?);
-        let problem = Problem { model: Arc::new(model), dynamics, gaps, groups, energy, origin: 0.0 };
+        let problem =
+            Problem { model: Arc::new(model), dynamics, gaps, groups, energy, origin: 0.0, motion: Arc::default() };
         check::initial_data(&problem)?;
         Ok(problem)
     }
@@ -81,6 +87,7 @@ impl Problem {
             groups: groups.collect(),
             energy: self.energy.later(t),
             origin: self.origin + t,
+            motion: self.motion.clone(),
         }
     }
 
@@ -102,6 +109,15 @@ impl Problem {
     /// An evaluator of M, g and ∂g/∂v.
     pub fn dynamics(&self) -> Dynamics {
         Dynamics::new(&self.dynamics)
+    }
+
+    /// The series of the motion.
+    pub(crate) fn motion(&self) -> Result<&MotionCode, SetupError> {
+        if self.motion.get().is_none() {
+            let code = MotionCode::compile(&self.model, self.dynamics.diagonal);
+            let _ = self.motion.set(code.map_err(|e| SetupError::new(e.to_string()))?);
+        }
+        self.motion.get().ok_or_else(|| SetupError::new("the series of the motion were not compiled"))
     }
 
     /// An evaluator of ∂g/∂q; None if g does not depend on q.

@@ -1,0 +1,104 @@
+//! Where a step ends: the first of its events.
+
+use super::polynomial::{self, Roots, leading, value};
+use super::{Engine, Touch};
+
+/// What ends a step before its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// A gap closes.
+    Hit(usize),
+    /// A reaction vanishes.
+    Release(usize),
+    /// A force or gap with corners or jumps changes sides.
+    Switch { switch: usize, state: i64 },
+}
+
+/// The first place where something that begins at zero or above turns negative: 0 if its first term that is more than
+/// rounding is negative, and never if there is no such term.
+fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64) -> Option<f64> {
+    let first = leading(c, h, noise)?;
+    if c[first] < 0.0 {
+        return Some(0.0);
+    }
+    roots.first_negative(&c[first..], h, 0.0)
+}
+
+impl Engine<'_> {
+    /// The first event in (0, h] and where it is.
+    pub(super) fn first_event(&mut self, h: f64) -> (f64, Option<Event>) {
+        let (mut s, mut event) = (h, None);
+        for a in 0..self.touch.len() {
+            let found = match self.touch[a] {
+                Touch::Open if self.far[a] => None,
+                Touch::Open => self.roots.first_negative(self.flow.gap(a), s, self.noise[a]),
+                Touch::Closed => self.reopening(a, s),
+                Touch::Working => None,
+            };
+            if let Some(at) = found {
+                (s, event) = (at, Some(Event::Hit(a)));
+            }
+        }
+        for k in 0..self.working.len() {
+            let (a, c) = (self.working[k], self.flow.reaction(k));
+            let scale = self.scales.reaction[a].max(polynomial::largest_term(c, s));
+            let found = match self.released[a] && self.pressed[a] {
+                // Neither with nor without it: on the edge. It is held until its reaction is clearly gone.
+                true => self.roots.first_negative(c, s, 1e-9 * scale),
+                false => first_negative_from_zero(&mut self.roots, c, s, 1e-14 * scale),
+            };
+            if let Some(at) = found {
+                (s, event) = (at, Some(Event::Release(a)));
+            }
+        }
+        let switches = if self.flow.is_rough { 0 } else { self.flow.switches() };
+        for switch in 0..switches {
+            for end in 0..2 {
+                let n = self.flow.order + 1;
+                let c = &mut self.buffers.c[..n];
+                let Some(state) = self.flow.margin(switch, end, c) else { continue };
+                let noise = 1e-14 * self.scales.switch[switch].max(self.flow.argument(switch, 0.0).abs());
+                if let Some(at) = first_negative_from_zero(&mut self.roots, c, s, noise) {
+                    (s, event) = (at, Some(Event::Switch { switch, state }));
+                }
+            }
+        }
+        (s, event)
+    }
+
+    /// Where a closed gap that is free to open closes again; 0 if it does not open at all.
+    fn reopening(&mut self, a: usize, h: f64) -> Option<f64> {
+        if self.implied[a] {
+            return None;
+        }
+        let n = self.flow.order + 1;
+        let still = self.still(a);
+        let c = &mut self.buffers.c[..n];
+        c.copy_from_slice(&self.flow.gap(a)[..n]);
+        c[0] = 0.0;
+        if c[1].abs() <= still {
+            c[1] = 0.0;
+        }
+        first_negative_from_zero(&mut self.roots, c, h, self.noise[a])
+    }
+
+    /// Notes gaps that come within the tolerance of zero between the ends of a step and open again.
+    pub(super) fn note_grazes(&mut self, s: f64) {
+        let mut grazes: Vec<(f64, usize)> = Vec::new();
+        for a in 0..self.touch.len() {
+            let near = 2.0 * self.tol * self.scales.gap[a];
+            let c = self.flow.gap(a);
+            if self.touch[a] != Touch::Open || self.far[a] || c[0] <= near || value(c, s) <= near {
+                continue;
+            }
+            let lowered = &mut self.buffers.c[..c.len()];
+            lowered.copy_from_slice(c);
+            lowered[0] -= 0.5 * near;
+            if let Some(dip) = self.roots.first_negative(lowered, s, 0.0) {
+                grazes.push((self.t + polynomial::bottom(c, dip, s), a));
+            }
+        }
+        grazes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        grazes.iter().for_each(|&(t, a)| self.record.timeline.graze(t, a));
+    }
+}
