@@ -4,13 +4,14 @@
 //! point nearest to M⁻¹g, in the kinetic metric, of the polyhedron { a : ∇f·a + γ ≥ 0 }.
 
 use super::{Engine, PATIENCE, Touch};
-use crate::Reason;
 use crate::project::ProjectionError;
+use crate::{Phase, PhaseKind, Reason};
 
 impl Engine<'_> {
     /// Chooses the working set for the present state. Constraints that have let go since time last went on are not asked;
     /// those that did not open when they were free to are held even if their reactions start from zero.
     pub(super) fn choose(&mut self) -> Result<(), Reason> {
+        self.buffers.held.clone_from(&self.working);
         self.working.clear();
         if self.touch.iter().all(|&touch| touch == Touch::Open) {
             self.record.contacts(self.t, &self.touch);
@@ -31,7 +32,8 @@ impl Engine<'_> {
         self.complementarity()?;
         for k in 0..self.buffers.members.len() {
             let a = self.buffers.members[k];
-            if self.kernel.multipliers()[k] > self.flow.reaction_noise(a) {
+            self.reaction_noise[a] = self.flow.reaction_noise(a);
+            if self.kernel.multipliers()[k] > self.reaction_noise[a] {
                 self.working.push(a);
             }
         }
@@ -50,6 +52,13 @@ impl Engine<'_> {
         }
         for &a in &self.working {
             self.touch[a] = Touch::Working;
+        }
+        // Others may let go at the same instant as the one whose reaction was seen to vanish.
+        for k in 0..self.buffers.held.len() {
+            let a = self.buffers.held[k];
+            if self.touch[a] == Touch::Closed && !self.released[a] && !self.implied[a] {
+                self.record.timeline.push(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
+            }
         }
         if !self.working.is_empty() {
             self.flow.set_working(&self.working);

@@ -42,10 +42,11 @@ impl Engine<'_> {
         for k in 0..self.working.len() {
             let (a, c) = (self.working[k], self.flow.reaction(k));
             let scale = self.scales.reaction[a].max(polynomial::largest_term(c, s));
+            let noise = self.reaction_noise[a].max(1e-14 * scale);
             let found = match self.released[a] && self.pressed[a] {
                 // Neither with nor without it: on the edge. It is held until its reaction is clearly gone.
-                true => self.roots.first_negative(c, s, 1e-9 * scale),
-                false => first_negative_from_zero(&mut self.roots, c, s, 1e-14 * scale),
+                true => self.roots.first_negative(c, s, noise.max(1e-9 * scale)),
+                false => first_negative_from_zero(&mut self.roots, c, s, noise),
             };
             if let Some(at) = found {
                 (s, event) = (at, Some(Event::Release(a)));

@@ -89,6 +89,8 @@ struct Engine<'p> {
     rate_scale: Vec<f64>,
     /// What rounding makes of a gap within the present step.
     noise: Vec<f64>,
+    /// What rounding makes of the reactions in the present mode.
+    reaction_noise: Vec<f64>,
     /// Gaps that stay open in the present step, whatever their series say.
     far: Vec<bool>,
     /// What has happened to constraints since time last went on: let go, did not open though free to, or follow from the
@@ -104,6 +106,8 @@ struct Engine<'p> {
 struct Buffers {
     rows: Rows,
     members: Vec<usize>,
+    /// The working set before the present choice.
+    held: Vec<usize>,
     offsets: Vec<f64>,
     x: Vec<f64>,
     y: Vec<f64>,
@@ -196,6 +200,7 @@ impl<'p> Engine<'p> {
             },
             rate_scale: vec![0.0; m],
             noise: vec![0.0; m],
+            reaction_noise: vec![0.0; m],
             far: vec![false; m],
             released: vec![false; m],
             pressed: vec![false; m],
@@ -204,6 +209,7 @@ impl<'p> Engine<'p> {
             buffers: Buffers {
                 rows: Rows::with_capacity(m, flow.gradients.values.len()),
                 members: Vec::with_capacity(m),
+                held: Vec::with_capacity(m),
                 offsets: Vec::with_capacity(m),
                 x: vec![0.0; d],
                 y: vec![0.0; d],
