@@ -45,11 +45,6 @@ impl Svd {
         let zero = (0..self.values.len()).filter(|&k| !(self.values[k] > self.cut));
         zero.map(|k| (0..self.columns).map(|j| self.v_t[(k, j)]).collect()).collect()
     }
-
-    /// The ratio of the largest to the smallest singular value.
-    pub fn condition(&self) -> f64 {
-        self.values.max() / self.values.min()
-    }
 }
 
 /// Eigenvalues of a symmetric matrix by rows, smallest first, with their vectors.
