@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// The periodic orbit of P04 for A = 1: speed and phase of its impact.
 const SPEED: f64 = 1.695_732_937_594_882;
-const PHASE: f64 = 0.075_952_164_938_312_386;
+const PHASE: f64 = 0.075_952_164_938_312_39;
 
 /// P17 for e = 0.65 at t = 20: u1, u1', u2, u2'.
 const POUNDED: [f64; 4] = [0.01416348920318, -0.0399666217044313, 0.000990289996714119, -0.0105240084364386];

@@ -503,7 +503,7 @@ fn product(a: &[f64], degree_a: usize, b: &[f64], degree_b: usize, k: usize) -> 
 fn square(a: &[f64], k: usize) -> f64 {
     let half = k.div_ceil(2);
     let pairs = if half > 0 { 2.0 * dot_back(a, a, k, 0, half - 1) } else { 0.0 };
-    if k % 2 == 0 { pairs + a[k / 2] * a[k / 2] } else { pairs }
+    if k.is_multiple_of(2) { pairs + a[k / 2] * a[k / 2] } else { pairs }
 }
 
 /// Σ_{j=1..to} j x_j w_{k−j}.

@@ -90,7 +90,7 @@ fn p03_stick_and_fly_and_the_periodic_orbit() {
         let releases: Vec<f64> = run.timeline.of(PhaseKind::Release).map(|p| p.start).collect();
         let contacts: Vec<_> = run.timeline.of(PhaseKind::Contact).collect();
         assert!(releases.len() >= 4, "{row} {releases:?}");
-        let phase = 0.634215868925774158 + releases[2];
+        let phase = 0.634_215_868_925_774_2 + releases[2];
         let takeoff = num(&row["takeoff_phase"]);
         let off = (phase - takeoff).rem_euclid(period);
         assert!(off.min(period - off) < 1e-9, "takeoff {phase} not {takeoff}");

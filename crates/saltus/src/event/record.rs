@@ -228,7 +228,7 @@ impl<'p> Record<'p> {
 
     /// Notes where the sequence of impacts of a constraint is predicted to end, and gives the prediction before.
     pub fn predict(&mut self, a: usize, end: f64) -> Option<f64> {
-        std::mem::replace(&mut self.predictions[a], Some(end)).filter(|before| before.is_finite())
+        self.predictions[a].replace(end).filter(|before| before.is_finite())
     }
 
     /// The last impacts of these constraints alone, newest first: their times, and the first constraint of each.

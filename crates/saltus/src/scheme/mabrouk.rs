@@ -5,6 +5,8 @@
 //! vⁱ⁺¹ = −e vⁱ + (1+e) Proj_{M(qⁱ⁺¹)}( T(ti+1, qⁱ⁺¹),  vⁱ + h/(1+e) M⁻¹g(ti+1, qⁱ⁺¹, vⁱ⁺¹) )
 //! ```
 //!
+//! (The paper starts with v⁰ = v0 + h M⁻¹g; here v⁰ = v0, the data themselves: first order either way.)
+//!
 //! With one e for each constraint the projection becomes: vⁱ⁺¹ is nearest to vⁱ + h M⁻¹g among the velocities with
 //! U⁺ + e U⁻ ≥ 0 for the active constraints, U = ∂t f + ∇f·v; for equal e this is the formula above.
 

@@ -17,7 +17,7 @@ pub const SCHEME: Scheme = Scheme {
     name: "moreau-midpoint",
     level: "velocity",
     restitution: "any e, one for each constraint",
-    proved: "M the identity, one constraint at a time, e = 0 (Monteiro Marques 1993, for the neighbouring scheme)",
+    proved: "not for this form; its neighbour for M the identity, one constraint at a time, e = 0 (Monteiro Marques 1993)",
     use_for: "many contacts at once (granular matter); explicit in positions",
     follows_law: true,
     order: 1.0,

@@ -18,8 +18,8 @@
 //! makes the metric of the projection M + hC/2.
 //!
 //! The averaged instant t̄ is this project's: it makes a moving wall obey v⁺ − w' = −e (v⁻ − w'). Convergence with
-//! e > 0 and moving K, or e > 0 and several constraints at once, is not proved in the papers; tests compare those
-//! cases with exact solutions.
+//! e > 0 and moving K, or e > 0 and several constraints at once whose active gradients are not orthogonal in M⁻¹, is not
+//! proved in the papers; tests compare those cases with exact solutions.
 
 mod force;
 mod nearest;
@@ -35,7 +35,7 @@ pub const SCHEME: Scheme = Scheme {
     level: "position",
     restitution: "any e, one for each constraint",
     proved: "M(q), curved K, any e, one constraint at a time (Paoli & Schatzman 2002); several with e = 0 and no obtuse \
-             kinetic angle (Paoli 2005, 2010); moving K with e = 0 (Paoli 2015)",
+             kinetic angle, or any one e and right angles (Paoli 2005, 2010); moving K with e = 0 and M constant (Paoli 2015)",
     use_for: "everything; positions stay in K (e = 0) or within a step of it",
     follows_law: true,
     order: 1.0,
