@@ -30,6 +30,7 @@ pub mod contact;
 mod error;
 mod event;
 mod impacts;
+pub mod ledger;
 pub mod linalg;
 pub mod model;
 mod pieces;
@@ -44,6 +45,7 @@ mod watch;
 
 pub use error::SetupError;
 pub use impacts::{Impact, Impacts};
+pub use ledger::Ledger;
 pub use model::Model;
 pub use pieces::Pieces;
 pub use problem::Problem;

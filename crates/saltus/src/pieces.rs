@@ -66,6 +66,16 @@ impl Pieces {
         (t >= self.starts[k] && t <= self.ends[k]).then_some(k)
     }
 
+    /// The interval of piece k.
+    pub(crate) fn span(&self, k: usize) -> (f64, f64) {
+        (self.starts[k], self.ends[k])
+    }
+
+    /// Whether any constraint acts in piece k.
+    pub(crate) fn has_reactions(&self, k: usize) -> bool {
+        self.reaction_places.get(k + 1).copied().unwrap_or(self.reactions.len()) > self.reaction_places[k]
+    }
+
     /// Position and velocity of piece k.
     pub(crate) fn read(&self, k: usize, t: f64, q: &mut [f64], v: &mut [f64]) {
         let (s, terms) = (t - self.starts[k], self.terms[k]);

@@ -75,6 +75,8 @@ pub struct Audit {
     pub worst_law_residual: f64,
     /// The total impulse of each constraint: impacts, landings and contacts together.
     pub impulses: Vec<f64>,
+    /// Work of moving walls in the lasting contacts of time steps, −Σ P ∂t f: in contact ∇f·v = −∂t f.
+    pub contact_work: f64,
     /// Steps in which some constraint acted.
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
@@ -179,6 +181,8 @@ pub(crate) fn step(
     let mut stepper = (stepping.start)(problem, &settings)?;
     let mut watch = Watch::new(problem, stepping, step);
     let mut gaps = problem.gaps();
+    let model = problem.model();
+    let moving = model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
     let mut node = Node::new(d, problem.constraints());
     let mut audit = Audit { impulses: vec![0.0; problem.constraints()], ..Audit::default() };
     let mut status = Status::Finished;
@@ -236,6 +240,10 @@ pub(crate) fn step(
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity has no jump worth the name. It is the mean of
             // the steps that meet here, or the node's own where a scheme has its velocities at the nodes.
+            if moving {
+                gaps.kinematics(node.t, &node.q);
+                audit.contact_work -= node.impulses.iter().zip(&gaps.walls).map(|(p, wall)| p * wall).sum::<f64>();
+            }
             let share = if stepping.staggered { 0.5 } else { 1.0 };
             for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
                 *left += share * (right - *left);

@@ -210,6 +210,7 @@ impl<'p> Record<'p> {
         let (all, part) = (&mut self.audit, &stepped.audit);
         all.impulses.iter_mut().zip(&part.impulses).for_each(|(sum, p)| *sum += p);
         all.infeasible += part.infeasible;
+        all.contact_work += part.contact_work;
         all.contact_steps += part.contact_steps;
         all.landings += part.landings;
         if part.max_violation > all.max_violation {

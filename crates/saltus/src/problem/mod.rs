@@ -5,10 +5,12 @@ mod check;
 mod dynamics;
 mod gaps;
 mod motion;
+mod power;
 
 pub use dynamics::{Dynamics, Stiffness};
 pub use gaps::Gaps;
 pub(crate) use motion::Layout;
+pub use power::Power;
 
 use crate::{Model, SetupError};
 use blocks::{Blocks, Evaluator};
@@ -43,6 +45,7 @@ pub struct Problem {
     origin: f64,
     /// Compiled when first asked for: only runs by events need it.
     motion: Arc<OnceLock<MotionCode>>,
+    power: Arc<Blocks>,
 }
 
 impl Problem {
@@ -69,8 +72,17 @@ impl Problem {
         let energies = [energy_of_motion(&mut model), model.potential.unwrap_or(zero)];
         let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
         let energy = Arc::new(Blocks::compile(&model.graph, &inputs, &[&energies]).map_err(unbound)?);
-        let problem =
-            Problem { model: Arc::new(model), dynamics, gaps, groups, energy, origin: 0.0, motion: Arc::default() };
+        let power = power::compile(&mut model).map_err(unbound)?;
+        let problem = Problem {
+            model: Arc::new(model),
+            dynamics,
+            gaps,
+            groups,
+            energy,
+            power,
+            origin: 0.0,
+            motion: Arc::default(),
+        };
         check::initial_data(&problem)?;
         Ok(problem)
     }
@@ -88,6 +100,7 @@ impl Problem {
             energy: self.energy.later(t),
             origin: self.origin + t,
             motion: self.motion.clone(),
+            power: self.power.later(t),
         }
     }
 
@@ -140,6 +153,11 @@ impl Problem {
         let nodes = self.model.exact.as_ref()?;
         let code = Blocks::compile(&self.model.graph, &[self.model.t], &[nodes]).ok()?.later(self.origin);
         Some(Exact { evaluator: Evaluator::new(&code), position: code.buffer(0) })
+    }
+
+    /// An evaluator of the rate at which the forces change the energy.
+    pub fn power(&self) -> Power {
+        Power::new(&self.power)
     }
 
     /// An evaluator of the energies.

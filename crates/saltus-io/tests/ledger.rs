@@ -1,0 +1,36 @@
+//! The ledger of every shipped model: properties (P1)–(P5) and the energy balance, by events and with time stepping.
+
+use saltus::{Ledger, Problem, RunOptions, Status, run};
+use saltus_io::{RunDefaults, shipped};
+
+fn ledger(problem: &Problem, scheme: &str, step: f64, end: f64) -> Ledger {
+    let options = RunOptions::new(step, end).with(scheme).expect("listed");
+    let run = run(problem, &options, &mut |_| true).expect("runs");
+    assert_eq!(run.status, Status::Finished);
+    let ledger = Ledger::new(problem, &options, &run);
+    // By events everything holds; coarse steps may have reason to complain.
+    if scheme == "event-driven" {
+        assert_eq!(ledger.complaints(&options), Vec::<String>::new(), "{}", problem.model().title);
+    }
+    ledger
+}
+
+fn model(name: &str) -> (Problem, RunDefaults) {
+    shipped::find(name).expect("shipped").expect("parses").problem(&[]).expect("valid")
+}
+
+#[test]
+fn the_balance_of_every_shipped_model_closes() {
+    println!("{:18} {:>12} {:>12} {:>12}", "model", "events", "h", "h/10");
+    for (name, _) in shipped::MODELS {
+        let (problem, defaults) = model(name);
+        let (step, end) = (defaults.step.expect("a step"), defaults.end.expect("an end"));
+        let by_events = ledger(&problem, "event-driven", step, end).balance;
+        let coarse = ledger(&problem, "mabrouk", 10.0 * step, end).balance;
+        let fine = ledger(&problem, "mabrouk", step, end).balance;
+        println!("{name:18} {:>12.1e} {:>12.1e} {:>12.1e}", by_events.relative(), coarse.relative(), fine.relative());
+        assert!(by_events.relative() < 1e-8, "{name}: {by_events:?}");
+        // Time stepping: the closure falls with the step (or is rounding already).
+        assert!(fine.relative() < 0.5 * coarse.relative() || fine.relative() < 1e-6, "{name}: {coarse:?} {fine:?}");
+    }
+}

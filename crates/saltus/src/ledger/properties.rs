@@ -1,0 +1,105 @@
+//! Properties (P1)–(P5) of a solution ([T] section 2), each with a figure.
+
+use super::Entry;
+use crate::linalg::max_abs;
+use crate::{Problem, Run, RunOptions, Side};
+
+/// A property of the motion, and to what figure it holds.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// `P1` … `P5`.
+    pub name: &'static str,
+    /// What it says.
+    pub what: &'static str,
+    /// What was measured.
+    pub figure: f64,
+    /// What is allowed.
+    pub allowed: f64,
+    /// What the figure is.
+    pub measured: &'static str,
+    /// Whether it holds to what is allowed.
+    pub holds: bool,
+}
+
+pub fn properties(problem: &Problem, options: &RunOptions, run: &Run, impacts: &[Entry]) -> Vec<Property> {
+    let by_events = options.scheme.stepping().is_none();
+    let motion = &run.trajectory;
+    let model = problem.model();
+    let fastest = motion.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300);
+    // P1: the velocity has bounded variation; between stored instants it moves by the accelerations.
+    let d = motion.dimension();
+    let mut variation = 0.0_f64;
+    for k in 0..motion.len() {
+        let (left, right) = (motion.v(k, Side::Left), motion.v(k, Side::Right));
+        variation += (0..d).map(|i| (right[i] - left[i]).abs()).fold(0.0, f64::max);
+        if k > 0 {
+            let before = motion.v(k - 1, Side::Right);
+            variation += (0..d).map(|i| (left[i] - before[i]).abs()).fold(0.0, f64::max);
+        }
+    }
+    let fast_gap = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
+    let step_allows = 2.0 * run.step * fast_gap.max(fastest);
+    let law = motion.impacts.iter().map(|i| i.law_residual * i.speed).fold(0.0, worst)
+        / motion.impacts.iter().map(|i| i.speed).fold(1e-300, f64::max);
+    let push = motion
+        .contacts
+        .iter()
+        .map(|c| -c.impulse)
+        .chain(motion.impacts.iter().flat_map(|i| i.impulses.iter().map(|p| -p)));
+    let pull = push.fold(0.0, f64::max);
+    let total = run.audit.impulses.iter().fold(1e-300_f64, |m, p| m.max(p.abs()));
+    let complementary = impacts.iter().map(|e| e.complementarity).fold(0.0, worst);
+    let start = match motion.is_empty() {
+        true => f64::NAN,
+        false => {
+            let off = |a: &[f64], b: &[f64]| max_abs(&a.iter().zip(b).map(|(x, y)| x - y).collect::<Vec<_>>());
+            off(motion.q(0), &model.q0).max(off(motion.v(0, Side::Left), &model.v0))
+        }
+    };
+    let property = |name, what, measured, figure: f64, allowed: f64| Property {
+        name,
+        what,
+        figure,
+        allowed,
+        measured,
+        holds: figure <= allowed,
+    };
+    let coarse = |events: f64, steps: f64| if by_events { events } else { steps };
+    vec![
+        property(
+            "P1",
+            "q is continuous and q' of bounded variation",
+            "total variation of the velocity",
+            variation,
+            f64::MAX,
+        ),
+        property(
+            "P2",
+            "every position is in K(t)",
+            "deepest gap below zero",
+            run.audit.max_violation,
+            coarse(1e-9 * reach, step_allows.max(1e-12)),
+        ),
+        property(
+            "P3",
+            "reactions push, and only at closed gaps",
+            "largest pull, as a part of the impulse",
+            pull / total,
+            1e-9,
+        ),
+        property(
+            "P4",
+            "the impact law holds",
+            "largest residual, as a part of the fastest impact",
+            law.max(if by_events { complementary } else { 0.0 }),
+            coarse(1e-9, 0.05),
+        ),
+        property("P5", "it starts from the data", "distance from q0 and v0", start, 1e-12 * (reach + fastest)),
+    ]
+}
+
+/// The larger, not-a-number being the largest.
+fn worst(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
