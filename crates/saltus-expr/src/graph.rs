@@ -330,6 +330,32 @@ impl Graph {
         true
     }
 
+    /// Whether no corner or jump of a node is decided by any of these symbols: the arguments of abs, the sides of comparisons
+    /// and their like do not depend on them.
+    pub fn corners_are_free_of(&self, n: NodeId, others: &[NodeId]) -> bool {
+        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
+        let mut open = vec![n];
+        while let Some(node) = open.pop() {
+            if seen.insert(node, ()).is_some() {
+                continue;
+            }
+            use {Function1 as F1, Function2 as F2};
+            let decides = |ids: &[NodeId]| ids.iter().any(|&id| self.depends_on_any(id, others));
+            let rough = match self.node(node) {
+                Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, a) => decides(&[*a]),
+                Node::Binary(F2::Min | F2::Max | F2::Mod | F2::And | F2::Or, a, b) => decides(&[*a, *b]),
+                Node::Compare(_, a, b) => decides(&[*a, *b]),
+                Node::Table(_, a) | Node::TableSlope(_, a) => decides(&[*a]),
+                _ => false,
+            };
+            if rough {
+                return false;
+            }
+            self.node(node).for_operands(|child| open.push(child));
+        }
+        true
+    }
+
     /// The arguments at which a table is used anywhere in the graph.
     pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {
         let is_it = |k: &u32| Arc::ptr_eq(&self.tables[*k as usize], table);

@@ -114,6 +114,9 @@ enum Kind {
     Floor,
     /// State: the segment of x, −1 and n − 1 being those outside.
     Table(Arc<Table>),
+    /// Has one state: x is a root, which must stay ≥ 0. Where what is under it touches zero its series would go on to the
+    /// negative root: √(t²) is |t|, not t.
+    Root,
 }
 
 /// Code for the series of a set of outputs.
@@ -219,6 +222,11 @@ impl Series {
     /// The number of switches.
     pub fn switches(&self) -> usize {
         self.states.len()
+    }
+
+    /// Whether a switch is the sign of a root: it changes no state, but a series ends there.
+    pub fn is_root(&self, switch: usize) -> bool {
+        matches!(self.code.switches[switch].kind, Kind::Root)
     }
 
     /// The coefficients of what a switch looks at.
@@ -331,7 +339,7 @@ impl Series {
         self.states[switch] = match kind {
             Kind::Sign if x > 0.0 => 1,
             Kind::Sign if x < 0.0 => -1,
-            Kind::Sign => 0,
+            Kind::Sign | Kind::Root => 0,
             Kind::Floor => x.floor() as i64,
             Kind::Table(table) => table.points().0.partition_point(|&knot| knot <= x) as i64 - 1,
         };
@@ -436,7 +444,8 @@ impl Series {
         let (boundary, beyond) = match (kind, end) {
             (Kind::Sign, 0) if state >= 0 => (0.0, -1),
             (Kind::Sign, 1) if state <= 0 => (0.0, 1),
-            (Kind::Sign, _) => return None,
+            (Kind::Root, 0) => (0.0, 0),
+            (Kind::Sign | Kind::Root, _) => return None,
             (Kind::Floor, 0) => (state as f64, state - 1),
             (Kind::Floor, _) => (state as f64 + 1.0, state + 1),
             (Kind::Table(table), 0) => (*table.points().0.get(usize::try_from(state).ok()?)?, state - 1),

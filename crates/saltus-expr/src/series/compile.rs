@@ -162,7 +162,7 @@ impl Compiler {
 
     fn power(&mut self, a: usize, b: usize) -> usize {
         if let Some(p) = self.constant.get(&b).copied() {
-            return self.push(Rule::Power(a, p), self.beyond(a));
+            return self.root(Rule::Power(a, p), self.beyond(a));
         }
         // a^b = exp(b log a).
         let log = match self.constant.get(&a).copied() {
@@ -191,7 +191,7 @@ impl Compiler {
                 y
             }
             F::Exp => self.push(Rule::Exp(x), degree),
-            F::Sqrt => self.push(Rule::Sqrt(x), degree),
+            F::Sqrt => self.root(Rule::Sqrt(x), degree),
             F::Log => self.push(Rule::Quotient { x, d: x, sign: 1.0, of: f }, degree),
             F::Asin | F::Acos | F::Atan => {
                 let square = self.mul(x, x);
@@ -200,7 +200,7 @@ impl Compiler {
                 } else {
                     let minus = self.push(Rule::Neg(square), degree);
                     let inner = self.push(Rule::Shift(minus, 1.0), degree);
-                    self.push(Rule::Sqrt(inner), degree)
+                    self.root(Rule::Sqrt(inner), degree)
                 };
                 let sign = if f == F::Acos { -1.0 } else { 1.0 };
                 self.push(Rule::Quotient { x, d, sign, of: f }, degree)
@@ -233,8 +233,11 @@ impl Compiler {
                 let (aa, bb) = (self.mul(a, a), self.mul(b, b));
                 let d = self.add(aa, bb);
                 let degree = self.beyond(d);
-                let rule = if f == F::Atan2 { Rule::Angle { a, b, d } } else { Rule::Sqrt(d) };
-                self.push(rule, degree)
+                if f == F::Atan2 {
+                    self.push(Rule::Angle { a, b, d }, degree)
+                } else {
+                    self.root(Rule::Sqrt(d), degree)
+                }
             }
             F::Min | F::Max => {
                 let difference = self.sub(a, b);
@@ -254,6 +257,15 @@ impl Compiler {
                 register
             }
         }
+    }
+
+    /// A root or power, with the switch that keeps it from going on to the negative one.
+    fn root(&mut self, rule: Rule, degree: usize) -> usize {
+        let register = self.push(rule, degree);
+        if degree > 0 {
+            self.switch(register, Kind::Root);
+        }
+        register
     }
 
     fn turn(&mut self, f: Function1, x: usize) -> usize {

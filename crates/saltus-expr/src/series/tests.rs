@@ -165,5 +165,10 @@ fn not_a_number_shows_and_what_stays_zero_is_zero() {
     // That a distance is not zero is no switch.
     let (series, _) =
         expand("if(hypot(x, y) == 0, 0, x/hypot(x, y))", &[[1.0, 2.0, 0.0], [1.0; 3], [0.0; 3]]).expect("parses");
-    assert_eq!(series.switches(), 0);
+    assert_eq!((0..series.switches()).filter(|&k| !series.is_root(k)).count(), 0);
+    // A root ends where it touches zero: √(x²) with x = t − 0.5 is 0.5 − t until then.
+    let (series, _) = expand("sqrt(x^2)", &[[-0.5, 1.0, 0.0], [0.0; 3], [0.0; 3]]).expect("parses");
+    let mut margin = [0.0; ORDER + 1];
+    assert_eq!((series.margin(0, 0, &mut margin), series.margin(0, 1, &mut [0.0; 1])), (Some(0), None));
+    assert!((margin[0] - 0.5).abs() < 1e-15 && (margin[1] + 1.0).abs() < 1e-15, "{margin:?}");
 }

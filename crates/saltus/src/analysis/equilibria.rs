@@ -6,6 +6,7 @@
 //! a semismooth Newton method, which guesses the set from the present point.
 
 use super::Dice;
+use super::check::around;
 use crate::linalg::{Svd, dot, eigen, max_abs};
 use crate::problem::{Dynamics, Gaps, Stiffness};
 use crate::{Problem, SetupError};
@@ -111,7 +112,7 @@ pub fn equilibria(
     let (sets, exhaustive) = search.sets(options.most_sets);
     let total = sets.len().max(1);
     let mut all = Equilibria { found: Vec::new(), sets: sets.len(), starts: 0, exhaustive, stopped: false };
-    let points = search.starts(options.starts.max(1), options.seed);
+    let points = around(&problem.model().q0, options.starts.max(1), &mut Dice::new(options.seed));
     'search: for (k, set) in sets.iter().enumerate() {
         for start in &points {
             if !report(k, total) {
@@ -184,18 +185,6 @@ impl<'p> Search<'p> {
             from = to;
         }
         (sets, true)
-    }
-
-    /// The start of the model and points around it, near and far.
-    fn starts(&self, n: usize, seed: u64) -> Vec<Vec<f64>> {
-        let q0 = &self.problem.model().q0;
-        let mut dice = Dice::new(seed);
-        let mut points = vec![q0.clone()];
-        for k in 1..n {
-            let reach = self.scale * [0.1, 0.5, 1.0, 2.0, 4.0][k % 5];
-            points.push(q0.iter().map(|q| q + dice.between(-reach, reach)).collect());
-        }
-        points
     }
 
     /// The set that a semismooth Newton method takes at a point: gaps that are closed or nearly so, d at most.

@@ -107,7 +107,7 @@ impl Engine<'_> {
             .map(|k| self.buffers.members[k])
             .collect();
         held.sort_unstable();
-        let single = bounces == 1 && self.record.is_single(bouncing[0]);
+        let single = bounces == 1 && self.record.is_single(bouncing[0], &held);
         let (limit, error, told) = match (single, self.record.extrapolate(&held)) {
             (true, _) => (ends[0].1, errors[0], &bouncing),
             (false, Some((limit, error))) => (limit, error, &held),
@@ -121,13 +121,16 @@ impl Engine<'_> {
         let (q, v) = (self.q.clone(), self.v.clone());
         self.flow.set_working(&held);
         self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+        let corrections = self.flow.corrections().to_vec();
         let holds = self.flow.expand(self.t, &self.q, &self.v, &held, true).is_ok()
             && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());
         if !holds {
             (self.q, self.v) = (q, v);
             return self.look(true);
         }
-        let (start, impacts) = self.record.sequence(&held);
+        // What the correction of the velocity takes away again, the reactions give until the limit.
+        self.record.take_back(&held, &corrections);
+        let (start, impacts) = self.record.sequence(told);
         let mut phase = Phase::new(PhaseKind::Chatter, start, limit, told);
         phase.impacts = impacts;
         phase.error = error + 4.0 * f64::EPSILON * limit;

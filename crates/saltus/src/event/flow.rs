@@ -112,6 +112,11 @@ impl<'p> Flow<'p> {
         self.full.switches()
     }
 
+    /// Whether a switch is only the sign of a root; see [`Series::is_root`].
+    pub fn is_root(&self, switch: usize) -> bool {
+        self.full.is_root(switch)
+    }
+
     /// The value of what a switch looks at, at s.
     pub fn argument(&self, switch: usize, s: f64) -> f64 {
         value(self.full.argument(switch), s)
@@ -345,8 +350,8 @@ impl<'p> Flow<'p> {
             self.delassus.solve(&mut self.right[..m]);
             for j in 0..m {
                 self.lambda[j * n + k] = self.right[j];
-                add(&mut self.r, self.right[j], &self.mobility[j * d..(j + 1) * d]);
             }
+            correct(&mut self.r, &self.right[..m], &self.mobility);
         }
         for i in 0..d {
             self.a[i * n + k] = self.r[i];
@@ -476,10 +481,13 @@ impl<'p> Flow<'p> {
             self.right[j] = -self.gap_rate(alpha, v);
         }
         self.delassus.solve(&mut self.right[..m]);
-        for j in 0..m {
-            add(v, self.right[j], &self.mobility[j * d..(j + 1) * d]);
-        }
+        correct(v, &self.right[..m], &self.mobility);
         Ok(())
+    }
+
+    /// The impulses with which the last [`Flow::hold`] corrected the velocity, one for each of the working set.
+    pub fn corrections(&self) -> &[f64] {
+        &self.right[..self.working.len()]
     }
 
     /// Moves a position to f = 0 of one constraint along M⁻¹∇f.
@@ -580,6 +588,21 @@ impl Worst {
         }
         let each = self.ratios.iter().enumerate().filter(|(_, r)| **r > 0.0);
         each.map(|(k, r)| r.powf(-1.0 / (self.order + 1 - k) as f64)).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// x += Σ λ M⁻¹∇f, and exactly zero where that cancels to rounding: a body at rest in a corner has no velocity at all, not
+/// one of 1e-17, of which a square root would make something.
+fn correct(x: &mut [f64], lambda: &[f64], mobility: &[f64]) {
+    let d = x.len();
+    for i in 0..d {
+        let (mut sum, mut size) = (x[i], x[i].abs());
+        for (j, l) in lambda.iter().enumerate() {
+            let term = l * mobility[j * d + i];
+            sum += term;
+            size += term.abs();
+        }
+        x[i] = if sum.abs() <= 4.0 * f64::EPSILON * size { 0.0 } else { sum };
     }
 }
 

@@ -80,6 +80,9 @@ struct Engine<'p> {
     working: Vec<usize>,
     /// Switches are to be set by their values: at the start, and after the velocity has jumped.
     fresh: bool,
+    /// How long the next rough step may be, and whether the next step must be one.
+    rough: f64,
+    must_be_rough: bool,
     /// Events since time last went on.
     idle: usize,
     switched: usize,
@@ -190,6 +193,8 @@ impl<'p> Engine<'p> {
             touch: vec![Touch::Open; m],
             working: Vec::with_capacity(m),
             fresh: true,
+            rough: 0.0,
+            must_be_rough: false,
             idle: 0,
             switched: 0,
             scales: Scales {
@@ -302,6 +307,7 @@ impl<'p> Engine<'p> {
         }
         if self.idle > PATIENCE + 4 * self.touch.len() {
             return Err(match event {
+                Some(Event::Switch { switch, .. }) if self.flow.is_root(switch) => self.flow.singular(),
                 Some(Event::Switch { .. }) => Reason::Sliding,
                 Some(Event::Hit(a) | Event::Release(a)) => Reason::Stalled { constraint: self.constraint(a) },
                 None => self.flow.singular(),
@@ -365,7 +371,9 @@ impl<'p> Engine<'p> {
         match event {
             Event::Switch { switch, state } => {
                 self.flow.set_state(switch, state);
-                self.switched += 1;
+                self.switched += usize::from(!self.flow.is_root(switch));
+                // At the place itself a root has no series to go on with.
+                self.must_be_rough = at_once && self.flow.is_root(switch);
                 self.implied.fill(false);
             }
             Event::Release(a) => {
@@ -373,6 +381,7 @@ impl<'p> Engine<'p> {
                 self.released[a] = true;
                 self.implied.fill(false);
                 self.record.timeline.push(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
+                self.record.instant(self.t, &self.q, &self.v);
             }
             Event::Hit(a) => {
                 let was = self.touch[a];

@@ -31,6 +31,8 @@ pub struct Record<'p> {
     v_left: Option<Vec<f64>>,
     /// For each constraint in contact: since when, and the impulse so far.
     open: Vec<Option<(f64, f64)>>,
+    /// What corrections took away at this instant, to be counted to the contact that begins.
+    corrected: Vec<f64>,
     /// For each constraint: where its sequence of impacts was predicted to end.
     predictions: Vec<Option<f64>>,
     q: Vec<f64>,
@@ -55,6 +57,7 @@ impl<'p> Record<'p> {
             dense: true,
             v_left: None,
             open: vec![None; m],
+            corrected: vec![0.0; m],
             predictions: vec![None; m],
             q: vec![0.0; d],
             v: vec![0.0; d],
@@ -161,7 +164,8 @@ impl<'p> Record<'p> {
                 (true, None) => {
                     let last = self.timeline.phases.last();
                     let chatter = last.filter(|p| p.kind == PhaseKind::Chatter && p.constraints.contains(&a));
-                    self.open[a] = Some((chatter.map_or(t, |p| p.end.max(t)), self.opening(t, a)));
+                    let opening = self.opening(t, a) + std::mem::take(&mut self.corrected[a]);
+                    self.open[a] = Some((chatter.map_or(t, |p| p.end.max(t)), opening));
                 }
                 (false, Some((start, impulse))) => {
                     self.open[a] = None;
@@ -232,21 +236,28 @@ impl<'p> Record<'p> {
         self.predictions[a].replace(end).filter(|before| before.is_finite())
     }
 
-    /// The last impacts of these constraints alone, newest first: their times, and the first constraint of each.
+    /// The last impacts in which any of these constraints acted, newest first, back to the last accumulation: their times,
+    /// and the first of these constraints in each.
     fn last(&self, constraints: &[usize], most: usize) -> Vec<(f64, usize)> {
         let all = &self.trajectory.impacts;
-        (0..all.len())
-            .rev()
-            .map(|k| all.get(k))
-            .take_while(|i| i.constraints.iter().all(|a| constraints.contains(a)))
-            .take(most)
-            .map(|i| (i.t, i.constraints[0]))
-            .collect()
+        let chatters = self.timeline.phases.iter().rev().filter(|p| p.kind == PhaseKind::Chatter);
+        let since = chatters.take(1).map(|p| p.end).next().unwrap_or(f64::NEG_INFINITY);
+        let acting = |i: &crate::Impact| i.constraints.iter().copied().find(|a| constraints.contains(a));
+        let recent = (0..all.len()).rev().map(|k| all.get(k)).take_while(|i| i.t > since);
+        recent.filter_map(|i| acting(&i).map(|a| (i.t, a))).take(most).collect()
     }
 
-    /// Whether the last impacts are all of this constraint alone.
-    pub fn is_single(&self, a: usize) -> bool {
-        self.last(&[a], 2).len() == 2 || self.trajectory.impacts.len() == 1
+    /// Whether the last impacts of the constraints that hold are all of this one.
+    pub fn is_single(&self, a: usize, held: &[usize]) -> bool {
+        self.last(held, 2).iter().all(|(_, b)| *b == a)
+    }
+
+    /// Impulses that a correction of the velocity takes away.
+    pub fn take_back(&mut self, constraints: &[usize], impulses: &[f64]) {
+        for (&a, p) in constraints.iter().zip(impulses) {
+            self.audit.impulses[a] += p;
+            self.corrected[a] += p;
+        }
     }
 
     /// Where the sequence of shrinking intervals began that has led here, and its number of impacts.

@@ -19,12 +19,18 @@ impl Engine<'_> {
         if h <= 0.2 * alone {
             h = self.look_ahead(tol, h, alone);
         }
-        if h <= SHORT * cap {
+        let forced = std::mem::take(&mut self.must_be_rough);
+        if h <= SHORT * cap || forced {
             let singular = self.flow.singular();
-            let shortest = self.shortest().max(2.0 * h);
-            let rough = self.flow.rough(self.t, &self.q, &self.v, SHORT.sqrt() * cap, shortest, tol);
+            let shortest = if forced { self.shortest() } else { self.shortest().max(2.0 * h) };
+            // Not longer than a thousandth of the longest at first, then up to four times the one before.
+            let start = self.rough.max(SHORT.sqrt() * cap).max(1e3 * shortest).min(cap);
+            let rough = self.flow.rough(self.t, &self.q, &self.v, start, shortest, tol);
             match rough {
-                Some(rough) => return Ok(rough),
+                Some(rough) => {
+                    self.rough = 4.0 * rough;
+                    return Ok(rough);
+                }
                 // The series is there, if short.
                 None if h > self.shortest() => {
                     self.flow.expand(self.t, &self.q, &self.v, &self.working, false)?;
@@ -32,6 +38,7 @@ impl Engine<'_> {
                 None => return Err(singular),
             }
         }
+        self.rough = 0.0;
         Ok(h)
     }
 

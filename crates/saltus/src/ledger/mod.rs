@@ -12,6 +12,7 @@ mod impacts;
 mod properties;
 
 pub use energy::{Balance, Interval};
+pub(crate) use impacts::is_continuous;
 pub use impacts::{Entry, Meeting};
 pub use properties::Property;
 

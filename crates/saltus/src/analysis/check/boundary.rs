@@ -1,0 +1,272 @@
+//! The boundary of K: gradients on it, where two constraints can be closed together, and at which kinetic angle.
+
+use super::{Check, CheckOptions, Dice, Verdict, around, short, told};
+use crate::Problem;
+use crate::contact::kinetic_angle;
+use crate::ledger::is_continuous;
+use crate::linalg::{Metric, Svd, max_abs};
+use crate::problem::{Dynamics, Gaps};
+
+/// Two constraints that can be closed at once.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Which two.
+    pub pair: (usize, usize),
+    /// The smallest kinetic angle found, in degrees.
+    pub narrowest: f64,
+    /// The largest.
+    pub widest: f64,
+    /// Where the one farther from a right angle was found: time and position.
+    pub at: (f64, Vec<f64>),
+    /// How many such places were found, and from how many starts.
+    pub found: usize,
+    /// Starts of the search.
+    pub starts: usize,
+    /// Whether the theorems promise continuity at all places found.
+    pub continuous: bool,
+    /// [T] H3's constant γ for the two, the largest found: Σ λ|∇f| ≤ γ |Σ λ∇f|, in the kinetic metric.
+    pub gamma: f64,
+}
+
+/// More pairs than this are not all looked at.
+const MOST_PAIRS: usize = 300;
+
+pub struct Boundary<'p> {
+    problem: &'p Problem,
+    starts: Vec<(f64, Vec<f64>)>,
+    gaps: Gaps,
+    dynamics: Dynamics,
+    metric: Metric,
+    scale: f64,
+    pub points: usize,
+    pub pairs_missing: bool,
+}
+
+impl<'p> Boundary<'p> {
+    pub fn new(problem: &'p Problem, options: &CheckOptions) -> Self {
+        let model = problem.model();
+        let mut dice = Dice::new(options.seed + 2);
+        let moving = model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
+        let points = around(&model.q0, options.starts.max(1), &mut dice);
+        let starts = points.into_iter().enumerate().map(|(k, q)| {
+            let t = if moving && k > 0 { dice.between(0.0, options.end) } else { 0.0 };
+            (t, q)
+        });
+        let dynamics = problem.dynamics();
+        Boundary {
+            starts: starts.collect(),
+            problem,
+            gaps: problem.gaps(),
+            metric: dynamics.metric(),
+            dynamics,
+            scale: max_abs(&model.q0).max(1.0),
+            points: 0,
+            pairs_missing: false,
+        }
+    }
+
+    fn name(&self, a: usize) -> &str {
+        &self.problem.model().constraints[a].name
+    }
+
+    /// A point where all of `set` are closed and the others not violated, found from a start.
+    fn closed(&mut self, set: &[usize], t: f64, start: &[f64]) -> Option<Vec<f64>> {
+        self.points += 1;
+        let d = start.len();
+        let mut q = start.to_vec();
+        let mut last = f64::INFINITY;
+        for _ in 0..80 {
+            self.gaps.linearise(t, &q);
+            let residual: Vec<f64> = set.iter().map(|&a| self.gaps.values[a]).collect();
+            let mut rows = vec![0.0; set.len() * d];
+            for (k, &a) in set.iter().enumerate() {
+                self.gaps.gradients.add_to(a, 1.0, &mut rows[k * d..(k + 1) * d]);
+            }
+            let step = Svd::new(set.len(), d, &rows, 1e-12)?.least_norm(&residual);
+            let far = max_abs(&step);
+            let share = (self.scale / far.max(1e-300)).min(1.0);
+            q.iter_mut().zip(&step).for_each(|(q, s)| *q -= share * s);
+            if !max_abs(&q).is_finite() || far <= 1e-14 * self.scale || (far < 1e-9 * self.scale && far > 0.9 * last) {
+                break;
+            }
+            last = far;
+        }
+        self.gaps.linearise(t, &q);
+        let m = self.gaps.values.len();
+        let near = |a: usize| 1e-8 * self.scale + self.gaps.rounding(a, &q);
+        let on = set.iter().all(|&a| self.gaps.values[a].abs() <= near(a));
+        let inside = (0..m).all(|a| self.gaps.values[a] >= -near(a));
+        (on && inside && max_abs(&q) < 1e4 * self.scale).then_some(q)
+    }
+
+    /// Gradients on the boundary of each constraint.
+    pub fn each(&mut self, all: &mut Check, report: &mut dyn FnMut(usize, usize) -> bool) {
+        let m = self.problem.constraints();
+        let (mut reached, mut weakest) = (0, (f64::INFINITY, 0));
+        let mut never = Vec::new();
+        for a in 0..m {
+            if !report(a, 2 * m) {
+                all.stopped = true;
+                return;
+            }
+            let (mut found, mut least, mut most, mut at) = (0, f64::INFINITY, 0.0_f64, Vec::new());
+            for k in 0..self.starts.len() {
+                let (t, start) = self.starts[k].clone();
+                // How steep the gap is away from its boundary, to compare with.
+                self.gaps.linearise(t, &start);
+                most = most.max(max_abs(self.gaps.gradients.row(a).1));
+                if let Some(q) = self.closed(&[a], t, &start) {
+                    found += 1;
+                    let slope = max_abs(self.gaps.gradients.row(a).1);
+                    if slope < least {
+                        (least, at) = (slope, q);
+                    }
+                }
+            }
+            if found == 0 {
+                never.push(self.name(a).to_string());
+                continue;
+            }
+            reached += 1;
+            if least < weakest.0 {
+                weakest = (least, a);
+            }
+            if !(least > 1e-3 * most.min(1e3 * least.max(1e-300))) || least < 1e-4 * most {
+                all.note(
+                    "gaps",
+                    Verdict::Bad,
+                    format!(
+                        "the gradient of `{}` nearly vanishes on its boundary (|∇f| = {} at q = ({})): write a distance, not a squared one",
+                        self.name(a),
+                        short(least),
+                        told(&at)
+                    ),
+                );
+            }
+        }
+        if reached > 0 {
+            all.note(
+                "gaps",
+                Verdict::Good,
+                format!(
+                    "gradients are not zero on the boundary: smallest |∇f| = {}, on `{}` ({} starts for each constraint)",
+                    short(weakest.0),
+                    self.name(weakest.1),
+                    self.starts.len()
+                ),
+            );
+        }
+        if !never.is_empty() {
+            let names = never.iter().take(5).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+            let text = format!(
+                "no point of K was found where {names} {} closed ({} starts)",
+                if never.len() == 1 { "is" } else { "are" },
+                self.starts.len()
+            );
+            all.note("gaps", Verdict::Note, text);
+        }
+    }
+
+    /// Pairs that can be closed together.
+    pub fn pairs(&mut self, all: &mut Check, report: &mut dyn FnMut(usize, usize) -> bool) {
+        let m = self.problem.constraints();
+        let pairs: Vec<(usize, usize)> = (0..m).flat_map(|a| (a + 1..m).map(move |b| (a, b))).collect();
+        self.pairs_missing = pairs.len() > MOST_PAIRS;
+        let looked = pairs.len().min(MOST_PAIRS);
+        for (k, &pair) in pairs.iter().take(MOST_PAIRS).enumerate() {
+            if !report(looked + k, 2 * looked.max(m)) {
+                all.stopped = true;
+                break;
+            }
+            if let Some(pair) = self.meet(pair) {
+                all.pairs.push(pair);
+            }
+        }
+        if m < 2 {
+            return;
+        }
+        if all.pairs.is_empty() {
+            let text = format!(
+                "no two constraints were found closed at once ({looked} pairs, {} starts each): as far as that goes, one acts at a time",
+                self.starts.len()
+            );
+            all.note("pairs", Verdict::Good, text);
+        }
+        if self.pairs_missing {
+            all.note(
+                "pairs",
+                Verdict::Note,
+                format!("{} pairs of constraints; only the first {looked} were looked at", pairs.len()),
+            );
+        }
+        let lines: Vec<(Verdict, String)> = all.pairs.iter().map(|p| self.line(p)).collect();
+        lines.into_iter().for_each(|(verdict, text)| all.note("pairs", verdict, text));
+    }
+
+    fn meet(&mut self, pair: (usize, usize)) -> Option<Pair> {
+        let model = self.problem.model();
+        let e = (model.constraints[pair.0].restitution, model.constraints[pair.1].restitution);
+        let mut result: Option<Pair> = None;
+        for k in 0..self.starts.len() {
+            let (t, start) = self.starts[k].clone();
+            let Some(q) = self.closed(&[pair.0, pair.1], t, &start) else { continue };
+            self.dynamics.evaluate(t, &q, &vec![0.0; q.len()]);
+            if self.metric.set(&self.dynamics.mass).is_err() {
+                continue;
+            }
+            let Some(angle) = kinetic_angle(&self.metric, &self.gaps.gradients, pair.0, pair.1) else { continue };
+            // The convex hull of two unit normals comes within sin(θ/2) of the origin.
+            let gamma = 1.0 / (0.5 * angle).sin().max(1e-300);
+            let angle = angle.to_degrees();
+            let continuous = is_continuous(angle, e);
+            let starts = self.starts.len();
+            let here = result.get_or_insert(Pair {
+                pair,
+                narrowest: angle,
+                widest: angle,
+                at: (t, q.clone()),
+                found: 0,
+                starts,
+                continuous,
+                gamma,
+            });
+            here.found += 1;
+            if (angle - 90.0).abs() > (here.narrowest - 90.0).abs().max((here.widest - 90.0).abs()) {
+                here.at = (t, q);
+            }
+            here.narrowest = here.narrowest.min(angle);
+            here.widest = here.widest.max(angle);
+            here.continuous &= continuous;
+            here.gamma = here.gamma.max(gamma);
+        }
+        result
+    }
+
+    fn line(&self, p: &Pair) -> (Verdict, String) {
+        let model = self.problem.model();
+        let e = (model.constraints[p.pair.0].restitution, model.constraints[p.pair.1].restitution);
+        let angle = match p.widest - p.narrowest < 1e-6 {
+            true => format!("{:.4}°", p.widest),
+            false => format!("{:.2}° to {:.2}°", p.narrowest, p.widest),
+        };
+        let restitution = if e.0 == e.1 { format!("e = {}", e.0) } else { format!("e = {} and {}", e.0, e.1) };
+        let (verdict, meaning) = match p.continuous {
+            true => (Verdict::Good, "the motion depends continuously on its data where they meet".to_string()),
+            false if e == (0.0, 0.0) => (Verdict::Bad, "obtuse: where they meet the motion depends discontinuously on its data".to_string()),
+            false => (
+                Verdict::Bad,
+                "not a right angle: continuous dependence on the data where they meet is not guaranteed by the theorem (it is sufficient, not \
+                 necessary; --probe tells)"
+                    .to_string(),
+            ),
+        };
+        let text = format!(
+            "`{}` and `{}` meet, e.g. at q = ({}), at a kinetic angle of {angle} (γ = {}): with {restitution} {meaning}",
+            self.name(p.pair.0),
+            self.name(p.pair.1),
+            told(&p.at.1),
+            short(p.gamma)
+        );
+        (verdict, text)
+    }
+}

@@ -1,0 +1,277 @@
+//! What can be said about a model before any run: which hypotheses of the papers hold, as far as sampling can tell, which
+//! theorem therefore covers it with which scheme, and what is not covered.
+
+mod boundary;
+mod theorems;
+
+pub use boundary::Pair;
+pub use theorems::Coverage;
+
+use super::Dice;
+use crate::linalg::{eigen, max_abs};
+use crate::{Model, Problem};
+use boundary::Boundary;
+
+/// How hard to look.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckOptions {
+    /// Times from 0 to this are looked at where something depends on time.
+    pub end: f64,
+    /// Starts of the search for each constraint and each pair of them.
+    pub starts: usize,
+    /// The seed of the samples.
+    pub seed: u64,
+}
+
+impl CheckOptions {
+    /// The usual effort.
+    pub fn new(end: f64) -> Self {
+        CheckOptions { end, starts: 40, seed: 1 }
+    }
+}
+
+/// How a finding is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds, as far as was looked.
+    Good,
+    /// Worth knowing.
+    Note,
+    /// A hypothesis fails.
+    Bad,
+}
+
+/// Something found out about the model.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What it is about: `data`, `mass`, `forces`, `gaps`, `pairs`.
+    pub topic: &'static str,
+    /// How it is meant.
+    pub verdict: Verdict,
+    /// What was found, in words.
+    pub text: String,
+}
+
+/// All that was found.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Findings, in the order of the topics.
+    pub findings: Vec<Finding>,
+    /// Pairs of constraints that can be closed together.
+    pub pairs: Vec<Pair>,
+    /// Which theorem covers the model with which scheme.
+    pub theorems: Vec<Coverage>,
+    /// What no theorem covers, in words.
+    pub uncovered: Vec<String>,
+    /// Points looked at.
+    pub points: usize,
+    /// Whether a report stopped the search.
+    pub stopped: bool,
+}
+
+/// What the theorems ask about a model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traits {
+    pub constraints: usize,
+    /// Two constraints were found closed together.
+    pub together: bool,
+    /// Not all pairs could be looked at.
+    pub pairs_missing: bool,
+    pub moving: bool,
+    pub mass_constant: bool,
+    pub mass_depends_on_time: bool,
+    pub velocity_free: bool,
+    pub smooth_force: bool,
+    /// g jumps or bends with time only (sampled loads, switched ones).
+    pub rough_in_time_only: bool,
+    pub smooth_gaps: bool,
+    /// The common restitution, if there is one.
+    pub restitution: Option<f64>,
+    pub inelastic: bool,
+    /// The largest and smallest kinetic angle found, in degrees.
+    pub widest: f64,
+    pub narrowest: f64,
+}
+
+/// Checks a model. `report` is told (done, of how many) and may stop the search; what was found until then is given.
+pub fn check(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(usize, usize) -> bool) -> Check {
+    let model = problem.model();
+    let mut all = Check {
+        findings: Vec::new(),
+        pairs: Vec::new(),
+        theorems: Vec::new(),
+        uncovered: Vec::new(),
+        points: 0,
+        stopped: false,
+    };
+    let mut traits = syntactic(model, problem);
+    all.note(
+        "data",
+        Verdict::Good,
+        "the start is admissible: every gap is closed or open, no closed one is being closed".into(),
+    );
+    mass(problem, options, &traits, &mut all);
+    forces(problem, options, &traits, &mut all);
+    let mut boundary = Boundary::new(problem, options);
+    boundary.each(&mut all, report);
+    boundary.pairs(&mut all, report);
+    traits.together = !all.pairs.is_empty();
+    traits.pairs_missing = boundary.pairs_missing || all.stopped;
+    traits.widest = all.pairs.iter().map(|p| p.widest).fold(0.0, f64::max);
+    traits.narrowest = all.pairs.iter().map(|p| p.narrowest).fold(180.0, f64::min);
+    all.points = boundary.points;
+    (all.theorems, all.uncovered) = theorems::coverage(&traits);
+    all
+}
+
+impl Check {
+    fn note(&mut self, topic: &'static str, verdict: Verdict, text: String) {
+        self.findings.push(Finding { topic, verdict, text });
+    }
+}
+
+/// What the expressions themselves say.
+fn syntactic(model: &Model, problem: &Problem) -> Traits {
+    let graph = &model.graph;
+    let code = &problem.dynamics().code;
+    let state: Vec<_> = model.q.iter().chain(&model.v).copied().collect();
+    let rough: Vec<_> = model.force.iter().filter(|&&g| !graph.is_smooth(g)).collect();
+    let e: Vec<f64> = model.constraints.iter().map(|c| c.restitution).collect();
+    Traits {
+        constraints: model.constraints.len(),
+        moving: model.constraints.iter().any(|c| graph.depends_on(c.gap, model.t)),
+        mass_constant: code.mass_constant,
+        mass_depends_on_time: model.mass.iter().any(|&m| graph.depends_on(m, model.t)),
+        velocity_free: code.velocity_free,
+        smooth_force: rough.is_empty(),
+        rough_in_time_only: rough.iter().all(|&&g| graph.corners_are_free_of(g, &state)),
+        smooth_gaps: model.constraints.iter().all(|c| graph.is_smooth(c.gap)),
+        restitution: e.first().copied().filter(|first| e.iter().all(|x| x == first)),
+        inelastic: e.iter().all(|&x| x == 0.0),
+        ..Traits::default()
+    }
+}
+
+/// Points around the start, near and far.
+pub(crate) fn around(q0: &[f64], n: usize, dice: &mut Dice) -> Vec<Vec<f64>> {
+    let scale = max_abs(q0).max(1.0);
+    let mut points = vec![q0.to_vec()];
+    for k in 1..n {
+        let reach = scale * [0.1, 0.5, 1.0, 2.0, 4.0][k % 5];
+        points.push(q0.iter().map(|q| q + dice.between(-reach, reach)).collect());
+    }
+    points
+}
+
+/// M positive definite at the start and around it, and how well conditioned.
+fn mass(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Check) {
+    let model = problem.model();
+    let d = problem.dimension();
+    let mut dynamics = problem.dynamics();
+    let mut metric = dynamics.metric();
+    let mut full = vec![0.0; d * d];
+    let mut dice = Dice::new(options.seed);
+    let points = if traits.mass_constant { vec![model.q0.clone()] } else { around(&model.q0, 200, &mut dice) };
+    let (mut worst, mut failed) = (0.0_f64, None);
+    for q in &points {
+        dynamics.evaluate(0.0, q, &vec![0.0; d]);
+        if metric.set(&dynamics.mass).is_err() {
+            failed.get_or_insert(q.clone());
+            continue;
+        }
+        metric.write_full(&mut full);
+        let values = eigen(d, &full);
+        worst = worst.max(values[d - 1].0 / values[0].0);
+    }
+    match failed {
+        Some(q) => all.note(
+            "mass",
+            Verdict::Bad,
+            format!("M is not positive definite at q = ({}): a run that comes there ends", told(&q)),
+        ),
+        None => {
+            let at = if traits.mass_constant {
+                "M is constant".to_string()
+            } else {
+                format!("M is positive definite at the start and at {} points around it", points.len() - 1)
+            };
+            let verdict = if worst > 1e8 { Verdict::Note } else { Verdict::Good };
+            all.note("mass", verdict, format!("{at}; condition number {}", short(worst)));
+        }
+    }
+    if traits.mass_depends_on_time {
+        all.note("mass", Verdict::Note, "M depends on time: none of the papers treats that".into());
+    }
+}
+
+/// Smoothness and Lipschitz hints.
+fn forces(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Check) {
+    let model = problem.model();
+    let d = problem.dimension();
+    if traits.smooth_force {
+        all.note("forces", Verdict::Good, "the forces are analytic where they are defined".into());
+    } else {
+        let how = match traits.rough_in_time_only {
+            true => {
+                "the forces have corners or jumps in time only (sampled or switched loads): Lipschitz in q and v, but not \
+                     analytic in t, and uniqueness of the motion is not promised for data that are not analytic (Bressan's and \
+                     Ballard's examples; P15 of the references has two motions)"
+            }
+            false => {
+                "the forces have corners or jumps in positions or velocities (abs, sign, if, …): not analytic, so \
+                      uniqueness is not promised; where they jump they are not even continuous, and no theorem covers them"
+            }
+        };
+        all.note("forces", Verdict::Note, how.into());
+    }
+    // Slopes of M⁻¹g at points around the start: a hint, not a bound.
+    let mut stiffness = problem.stiffness();
+    let mut dynamics = problem.dynamics();
+    let mut dice = Dice::new(options.seed + 1);
+    let (mut by_q, mut by_v) = (0.0_f64, 0.0_f64);
+    for q in around(&model.q0, 60, &mut dice) {
+        let t = dice.between(0.0, options.end);
+        dynamics.evaluate(t, &q, &model.v0);
+        by_v = by_v.max(row_sum(&dynamics.jacobian, d));
+        if let Some(stiffness) = &mut stiffness {
+            stiffness.evaluate(t, &q, &model.v0);
+            by_q = by_q.max(row_sum(&stiffness.matrix, d));
+        }
+    }
+    if by_q.is_finite() && by_v.is_finite() {
+        let text = format!(
+            "largest slopes of g seen around the start: {} in q, {} in v (Lipschitz hints)",
+            short(by_q),
+            short(by_v)
+        );
+        all.note("forces", Verdict::Good, text);
+    } else {
+        all.note("forces", Verdict::Bad, "g or its slope is not finite at points around the start".into());
+    }
+}
+
+fn row_sum(matrix: &[f64], d: usize) -> f64 {
+    matrix
+        .chunks(d.max(1))
+        .map(|row| row.iter().map(|x| x.abs()).sum())
+        .fold(0.0, |m: f64, x: f64| if x.is_finite() { m.max(x) } else { f64::INFINITY })
+}
+
+/// A position in a few digits.
+pub(crate) fn told(q: &[f64]) -> String {
+    let shown: Vec<String> = q.iter().take(6).map(|x| short(*x)).collect();
+    let more = if q.len() > 6 { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// A number in about four digits.
+pub(crate) fn short(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        size if (1e-3..1e5).contains(&size) => {
+            let text = format!("{x:.4}");
+            text.trim_end_matches('0').trim_end_matches('.').to_string()
+        }
+        _ => format!("{x:.2e}"),
+    }
+}
