@@ -26,6 +26,10 @@ struct Cli {
 enum Command {
     /// Integrate a model and say what happened at the impacts
     Run(commands::run::Args),
+    /// Say which hypotheses of the papers a model satisfies, and which theorem covers it
+    Check(commands::check::Args),
+    /// Find the equilibria of a model: positions, contacts, reactions, stability
+    Equilibria(commands::equilibria::Args),
     /// Run several schemes on one model and say which agree
     Compare(commands::compare::Args),
     /// Measure how the error falls with the step
@@ -45,6 +49,8 @@ fn main() -> ExitCode {
     };
     let code = match cli.command {
         Command::Run(args) => commands::run::main(&args),
+        Command::Check(args) => commands::check::main(&args),
+        Command::Equilibria(args) => commands::equilibria::main(&args),
         Command::Compare(args) => commands::compare::main(&args),
         Command::Converge(args) => commands::converge::main(&args),
         Command::Schemes(args) => commands::schemes::main(&args),

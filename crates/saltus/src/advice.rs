@@ -50,7 +50,15 @@ pub(crate) fn advice(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<
     }
     let still = !model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
     let (start, end) = (run.audit.energy_start, run.audit.energy_end);
-    let scale = start.abs().max(end.abs()).max(0.5 * fastest * fastest);
+    // Measured by the energies on the way: a rest at zero has only rounding to compare with.
+    let mut energy = problem.energy();
+    let motion = &run.trajectory;
+    let stride = (motion.len() / 100).max(1);
+    let on_the_way = (0..motion.len()).step_by(stride).map(|k| {
+        let (kinetic, potential) = energy.both(motion.t[k], motion.q(k), motion.v(k, crate::Side::Left));
+        kinetic.abs().max(potential.abs())
+    });
+    let scale = on_the_way.fold(start.abs().max(end.abs()).max(0.5 * fastest * fastest), f64::max);
     if model.conservative && still && !(end - start <= 0.01 * scale) {
         warnings.push(format!(
             "the energy grew from {} to {} though nothing feeds it: do not trust this run; try a smaller step",

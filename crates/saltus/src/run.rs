@@ -21,13 +21,22 @@ pub struct RunOptions {
     pub every: u64,
     /// The settings of the scheme; their step is replaced by the one that fits the end time.
     pub settings: Settings,
+    /// Whether to stop where everything has come to rest; only where nothing depends on time.
+    pub until_rest: bool,
 }
 
 impl RunOptions {
     /// The first scheme of the list, `auto`; with it, and with any that goes from event to event, the step is the interval
     /// at which instants are stored. Everything stored.
     pub fn new(step: f64, end: f64) -> Self {
-        RunOptions { scheme: &scheme::SCHEMES[0], step, end, every: 1, settings: Settings::new(step) }
+        RunOptions {
+            scheme: &scheme::SCHEMES[0],
+            step,
+            end,
+            every: 1,
+            settings: Settings::new(step),
+            until_rest: false,
+        }
     }
 
     /// The same with the scheme of a given name.
@@ -189,6 +198,8 @@ pub(crate) fn step(
     let mut done = 0;
     // The last complete instant; the two buffers change places after every step.
     let mut last = Node::new(d, problem.constraints());
+    let timed = depends_on_time(model);
+    let (mut fastest, mut quiet) = (0.0_f64, 0_u32);
     let mut reporter = Reporter::new();
     for n in 0..=steps {
         let progress = Progress { step: n, steps, t: last.t, impacts: trajectory.impacts.len() };
@@ -254,6 +265,16 @@ pub(crate) fn step(
         } else if n % every == 0 || n == steps {
             trajectory.push(node.t, &node.q, &node.v_left);
         }
+        if options.until_rest && !timed {
+            // At rest: no speed worth the name for a while.
+            let speed = max_abs(&node.v_right);
+            fastest = fastest.max(speed);
+            quiet = if speed <= 1e-6 * fastest { quiet + 1 } else { 0 };
+            if quiet > 200 && n < steps {
+                std::mem::swap(&mut node, &mut last);
+                break;
+            }
+        }
         std::mem::swap(&mut node, &mut last);
     }
     if !watch.finish(&last, &mut trajectory.impacts, &mut trajectory.contacts) {
@@ -275,6 +296,12 @@ pub(crate) fn step(
     };
     close(problem, options, &mut run);
     Ok(run)
+}
+
+/// Whether forces or gaps of a model depend on time: rest is then never final.
+pub(crate) fn depends_on_time(model: &crate::Model) -> bool {
+    let timed = |node| model.graph.depends_on(node, model.t);
+    model.force.iter().any(|&g| timed(g)) || model.constraints.iter().any(|c| timed(c.gap))
 }
 
 /// Completes the audit of a run and adds what the person should know.

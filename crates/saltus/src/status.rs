@@ -74,6 +74,21 @@ pub enum Reason {
         /// Whose series is to blame.
         what: String,
     },
+    /// Something is not a number: an expression left its domain.
+    Undefined {
+        /// The coordinate whose force it is.
+        coordinate: String,
+    },
+    /// A gap jumped, and the body is inside the obstacle.
+    Inside {
+        /// The constraint concerned.
+        constraint: String,
+    },
+    /// So many steps would be needed that another scheme should do them.
+    Stiff {
+        /// How many.
+        steps: f64,
+    },
     /// A force switches back and forth without time going on.
     Sliding,
     /// Impacts, contacts and releases follow each other without time going on.
@@ -120,11 +135,22 @@ impl fmt::Display for Reason {
             ),
             Reason::Sliding => write!(
                 f,
-                "a force that jumps (sign, if) switches back and forth here without end, as dry friction at rest does; smooth it, tanh(v/0.001) for sign(v), or take a time-stepping scheme (--scheme mabrouk)"
+                "a force or gap that jumps (sign, if) switches back and forth here without end, as dry friction at rest does; smooth it: tanh(v/0.001) for sign(v)"
             ),
+            Reason::Undefined { coordinate } => write!(
+                f,
+                "the force on `{coordinate}` is not a number here: a root, logarithm or division in it left its domain"
+            ),
+            Reason::Inside { constraint } => write!(
+                f,
+                "the gap of `{constraint}` jumps here and leaves the body inside the obstacle; a wall that moves must move continuously"
+            ),
+            Reason::Stiff { steps } => {
+                write!(f, "the motion is stiff: some {steps:.0e} more steps would be needed to follow its fastest part")
+            }
             Reason::Stalled { constraint } => write!(
                 f,
-                "impacts and contacts of `{constraint}` follow each other without time going on; take a time-stepping scheme across it (--scheme auto does)"
+                "impacts and contacts of `{constraint}` follow each other without time going on, and time stepping does not get across either"
             ),
         }
     }

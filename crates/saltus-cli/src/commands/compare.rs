@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Run several schemes on one model and say which agree.
 ///
 /// Each time-stepping scheme is run with every step given (by default the model's and half of it), event-driven with its
-/// tolerance and a hundred times that. How much a scheme changes between its
+/// tolerance and with a hundred times that. How much a scheme changes between its
 /// two smallest steps gives its own error (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
 /// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
 /// by its shift.
@@ -105,7 +105,11 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
                 Ok((run, wall)) => match &run.status {
                     Status::Finished => made.push((run, wall)),
                     Status::Interrupted { .. } => interrupted = true,
-                    Status::Failed(failure) => trouble = Some((format!("h = {}: {failure}", run.step), None)),
+                    Status::Failed(failure) => {
+                        let how =
+                            if scheme.stepping().is_some() { format!("h = {}", run.step) } else { "by events".into() };
+                        trouble = Some((format!("{how}: {failure}"), None));
+                    }
                 },
                 Err(e) => trouble = Some((e.message, e.help)),
             }
@@ -295,9 +299,10 @@ fn print(
     let model = ready.problem.model();
     let shown: Vec<String> = steps.iter().map(|h| number(*h, 4)).collect();
     out!(
-        "{bold}{}{bold:#}\n{dim}steps {}; the table is for the smallest{dim:#}\n\n",
+        "{bold}{}{bold:#}\n{dim}time steps {} (the table is for the smallest); by events with tolerance {:e}{dim:#}\n\n",
         tame(&model.title),
-        shown.join(", ")
+        shown.join(", "),
+        ready.defaults.tolerance.unwrap_or(saltus::scheme::Settings::new(1.0).tolerance)
     );
     out!("{dim}{:18} impacts  violation  outside  energy gained  law residual  cost a step  own error{dim:#}\n", "");
     for entry in entries {

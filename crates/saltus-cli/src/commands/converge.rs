@@ -252,7 +252,10 @@ fn warnings(levels: &[Level], orders: &Orders, extent: f64, declared: f64) -> Ve
         warnings.push("the error of the smallest step is more than a tenth of the motion itself".into());
     }
     let counts: Vec<usize> = levels.iter().map(|l| l.impacts).collect();
-    if counts.len() > 2 && counts[counts.len() - 1] as f64 > 1.2 * counts[0] as f64 {
+    if counts.len() > 2
+        && counts[counts.len() - 1] as f64 > 1.2 * counts[0] as f64
+        && counts[counts.len() - 1] > counts[0] + 2
+    {
         warnings.push(
             "the number of impacts grows with smaller steps: an accumulation, whose tail no step resolves".into(),
         );
@@ -266,7 +269,10 @@ fn richardson(runs: &[Run], orders: &Orders, ratio: f64) -> Option<Vec<f64>> {
     let [.., a, b] = runs else { return None };
     let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
     let gain = ratio.powf(order) - 1.0;
-    (gain > 0.2).then(|| end(a).iter().zip(&end(b)).map(|(x, y)| y + (y - x) / gain).collect())
+    // What is only rounding next to the motion is zero.
+    let extent = b.trajectory.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let plain = |x: f64| if x.abs() < 1e-13 * extent { 0.0 } else { x };
+    (gain > 0.2).then(|| end(a).iter().zip(&end(b)).map(|(x, y)| plain(y + (y - x) / gain)).collect())
 }
 
 fn brief(fit: Option<Fit>) -> String {

@@ -1,7 +1,9 @@
 //! One file a command.
 
+pub mod check;
 pub mod compare;
 pub mod converge;
+pub mod equilibria;
 pub mod models;
 pub mod new;
 pub mod run;

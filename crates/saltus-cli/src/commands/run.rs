@@ -2,11 +2,13 @@
 
 use crate::diagnose;
 use crate::progress::{self, Bar};
+use crate::runner;
 use crate::setup::{ModelArgs, Refusal};
 use crate::text::{count, duration, grouped, number, out, tame};
 use anstyle::{AnsiColor, Style};
+use saltus::analysis::{LongTime, Probe, ensemble, judge, long_time};
 use saltus::scheme;
-use saltus::{Phase, PhaseKind, Problem, Run, RunOptions, SetupError, Status};
+use saltus::{Ledger, Phase, PhaseKind, Problem, Run, RunOptions, SetupError, Status};
 use saltus_io::output::{self, Record, Summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,7 +41,23 @@ pub struct Args {
     /// Store every N-th instant only; impacts are always kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
-    /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, timeline.csv and run.json into this directory
+    /// Stop where everything has come to rest; the end time is then at most a hundred times the model's
+    #[arg(long)]
+    until_rest: bool,
+    /// Also run N perturbed starts and say whether the outcomes form one bundle or split
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..1_000_000))]
+    probe: Option<u64>,
+    /// The size of the perturbations, relative to the data (half of them have a tenth of it)
+    #[arg(long, value_name = "SIZE", default_value_t = 1e-6)]
+    probe_size: f64,
+    /// The seed of the perturbations
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Fail (exit code 3) where the ledger is beyond its tolerances: positions in K, the law, the energy balance
+    #[arg(long)]
+    strict: bool,
+    /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv, run.json and, by events, timeline.csv into this
+    /// directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -57,6 +75,14 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     };
     let mut options = ready.options(scheme, None)?;
     options.every = args.every.unwrap_or(options.every);
+    options.until_rest = args.until_rest;
+    if args.until_rest && args.model.end.is_none() {
+        options.end *= 100.0;
+    }
+    if args.probe.is_some() && !(args.probe_size > 0.0 && args.probe_size <= 0.1) {
+        let message = format!("the size of the perturbations must be between 0 and 0.1, not {}", args.probe_size);
+        return Err(SetupError::new(message).into());
+    }
     let (file, problem, overrides) = (&ready.file, &ready.problem, &ready.overrides);
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
@@ -68,25 +94,43 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let wall_s = started.elapsed().as_secs_f64();
     bar.finish();
     let run = run?;
-    let summary = Summary::new(file, problem, &options, &run, wall_s);
+    let ledger = Ledger::new(problem, &options, &run);
+    let settled = long_time(problem, &options, &run);
+    let probe = args.probe.map(|n| probed(problem, &options, n as usize, args));
+    let summary = Summary::new(file, problem, &options, &run, &ledger, wall_s);
     // Files first: whatever happens to the terminal, they are there.
     let mut unwritten = None;
     if let Some(dir) = &args.out {
         progress::saving();
         let record = Record::new(file, problem, &options, overrides, summary.clone());
-        unwritten = output::write(dir, problem, &run, &record).err();
+        unwritten = output::write(dir, problem, &run, &ledger, &record).err();
     }
     if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();
+        object["long_time"] = serde_json::json!(told(problem, &settled));
+        if let Some(probe) = &probe {
+            object["probe"] = serde_json::json!({
+                "runs": probe.runs, "failed": probe.failed, "spread": [probe.spread.0, probe.spread.1], "splits": probe.splits,
+                "parting": probe.parting.map(|(k, t)| serde_json::json!({ "impact": k, "t": t })),
+                "groups": probe.groups.iter().map(|(n, q)| serde_json::json!({ "runs": n, "q": q })).collect::<Vec<_>>(),
+                "sentence": probe.sentence,
+            });
+        }
         if let Some(error) = &unwritten {
             object["error"] = serde_json::json!({ "message": error.to_string() });
         }
         out!("{object}\n");
     } else {
-        print(problem, &options, &run, &summary);
+        print(problem, &options, &run, &summary, &ledger);
+        if let Some(sentence) = told(problem, &settled) {
+            out!("{sentence}\n");
+        }
+        if let Some(probe) = &probe {
+            show_probe(problem, probe);
+        }
         if let (Some(dir), None) = (&args.out, &unwritten) {
             let timeline = if run.timeline.phases.is_empty() { "" } else { "timeline.csv, " };
-            let files = "trajectory.npz, trajectory.csv, impacts.csv, contacts.csv";
+            let files = "trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv";
             out!("\nwrote {files}, {timeline}run.json to {}\n", dir.display());
         }
     }
@@ -95,6 +139,13 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
             diagnose::plain(&SetupError::new(error.to_string()), false);
         }
         return Ok(ExitCode::FAILURE);
+    }
+    let complaints = ledger.complaints(&options);
+    if args.strict && !complaints.is_empty() && run.status == Status::Finished {
+        if !json {
+            out!("\nstrict: {}\n", complaints.join("\nstrict: "));
+        }
+        return Ok(ExitCode::from(3));
     }
     Ok(match run.status {
         Status::Finished => ExitCode::SUCCESS,
@@ -106,7 +157,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
 /// How many impacts and contacts the summary shows.
 const SHOWN: usize = 8;
 
-fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) {
+fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary, ledger: &Ledger) {
     let bold = Style::new().bold();
     let dim = Style::new().dimmed();
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
@@ -127,18 +178,18 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
     story(problem, run, bold, dim);
     contacts(problem, run, dim);
     let audit = &run.audit;
+    let instants = match options.scheme.stepping() {
+        Some(_) => grouped(run.steps + 1),
+        None => grouped(run.trajectory.len() as u64),
+    };
     let worst = match audit.worst {
-        Some((a, t)) => format!(
-            "{}  ({} at t = {}; {} of {} instants outside)",
-            number(audit.max_violation, 3),
-            tame(&model.constraints[a].name),
-            number(t, 6),
-            grouped(audit.infeasible),
-            match options.scheme.stepping() {
-                Some(_) => grouped(run.steps + 1),
-                None => grouped(run.trajectory.len() as u64),
+        Some((a, t)) => {
+            let (depth, name, t) = (number(audit.max_violation, 3), tame(&model.constraints[a].name), number(t, 6));
+            match audit.infeasible {
+                0 => format!("{depth}, rounding  ({name} at t = {t})"),
+                n => format!("{depth}  ({name} at t = {t}; {} of {instants} instants outside)", grouped(n)),
             }
-        ),
+        }
         None => "none".to_string(),
     };
     out!("largest violation    {worst}\n");
@@ -153,6 +204,12 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary) 
         out!("   {} at impacts: {}", if lost < 0.0 { "gained" } else { "lost" }, number(lost.abs(), 6));
     }
     out!("\n");
+    let balance = &ledger.balance;
+    out!(
+        "energy balance       work of the forces {}, open by {} of what was exchanged\n",
+        number(rounded(balance.work, balance.exchanged), 6),
+        number(balance.relative(), 2)
+    );
     if let Some(last) = &summary.last {
         let shown = model.coordinates.len().min(6);
         let (far, fast) = extent(run);
@@ -223,6 +280,66 @@ fn impacts(problem: &Problem, run: &Run, bold: Style, dim: Style) {
     out!("\n");
 }
 
+/// What the run settled on, in a sentence; nothing if it did not.
+fn told(problem: &Problem, settled: &LongTime) -> Option<String> {
+    let model = problem.model();
+    match settled {
+        LongTime::Rest { since, closed, .. } => {
+            let names: Vec<String> = closed.iter().map(|&a| tame(&model.constraints[a].name)).collect();
+            let on =
+                if names.is_empty() { String::new() } else { format!(", in contact with {}", names.join(" and ")) };
+            Some(format!("at rest since t = {}{on}", number(*since, 8)))
+        }
+        LongTime::Periodic { period, impacts, forcing, figure } => {
+            let of = match forcing {
+                Some(1) => ", that of the forcing".to_string(),
+                Some(n) => format!(", {n} periods of the forcing"),
+                None => String::new(),
+            };
+            Some(format!(
+                "periodic to {}: period {}{of}, {} in it",
+                number(*figure, 1),
+                number(*period, 8),
+                count(*impacts as u64, "impact")
+            ))
+        }
+        LongTime::Neither => None,
+    }
+}
+
+/// Runs the perturbed starts side by side.
+fn probed(problem: &Problem, options: &RunOptions, n: usize, args: &Args) -> Probe {
+    let starts = ensemble(problem, n, args.probe_size, args.seed);
+    let jobs: Vec<(&Problem, RunOptions)> = starts
+        .iter()
+        .map(|s| (&s.problem, RunOptions { every: u64::MAX >> 12, until_rest: false, ..options.clone() }))
+        .collect();
+    let outcomes = runner::each(&jobs, args.model.json);
+    let runs: Vec<(f64, Run)> =
+        starts.iter().zip(outcomes).filter_map(|(s, o)| o.ok().map(|(run, _)| (s.size, run))).collect();
+    judge(&runs)
+}
+
+fn show_probe(problem: &Problem, probe: &Probe) {
+    let bold = Style::new().bold();
+    out!("\n{bold}probe{bold:#}  {}\n", probe.sentence);
+    if let Some((k, t)) = probe.parting {
+        out!("       they part at impact {k}, t = {}\n", number(t, 6));
+    }
+    for (n, q) in probe.groups.iter().take(6).filter(|_| probe.splits) {
+        let ends: Vec<String> = q
+            .iter()
+            .take(6)
+            .zip(&problem.model().coordinates)
+            .map(|(x, name)| format!("{name} = {}", number(*x, 5)))
+            .collect();
+        out!("       {} about {}\n", count(*n as u64, "run"), ends.join(", "));
+    }
+    if probe.failed > 0 {
+        out!("       {} did not finish\n", count(probe.failed as u64, "run"));
+    }
+}
+
 /// What an engine that locates events can tell: where impacts accumulated, where something grazed.
 fn story(problem: &Problem, run: &Run, bold: Style, dim: Style) {
     let names = |phase: &Phase| {
@@ -232,7 +349,7 @@ fn story(problem: &Problem, run: &Run, bold: Style, dim: Style) {
     let all: Vec<&Phase> = run.timeline.of(PhaseKind::Chatter).collect();
     for phase in all.iter().take(SHOWN) {
         out!(
-            "{bold}bounced {} on {}{bold:#}, at ever shorter intervals, and came to rest there at {bold}t = {}{bold:#}  {dim}± {}{dim:#}\n",
+            "{bold}bounced {} on {}{bold:#}, at ever shorter intervals, and stayed in contact from {bold}t = {}{bold:#} on  {dim}(limit ± {}){dim:#}\n",
             count(phase.impacts as u64, "time"),
             names(phase),
             number(phase.end, 10),

@@ -1,5 +1,5 @@
-//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv`, `run.json` and, by
-//! events, `timeline.csv`.
+//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv`, `energy.csv`,
+//! `run.json` and, by events, `timeline.csv`.
 //!
 //! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
 //! file under a final name.
@@ -9,12 +9,12 @@ mod summary;
 mod tables;
 
 pub use summary::{
-    AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, PhaseSummary, Record, Summary,
-    TimelineSummary,
+    AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, LedgerSummary, PhaseSummary,
+    PropertySummary, Record, Summary, TimelineSummary,
 };
 
 use crate::read::reason;
-use saltus::{Problem, Run, Side, Trajectory};
+use saltus::{Ledger, Problem, Run, Side, Trajectory};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -41,14 +41,15 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
 }
 
 /// Writes all files of a run into a directory; those of an earlier run are replaced when all new ones are complete.
-pub fn write(dir: &Path, problem: &Problem, run: &Run, record: &Record) -> Result<(), WriteError> {
+pub fn write(dir: &Path, problem: &Problem, run: &Run, ledger: &Ledger, record: &Record) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
     let mut complete = vec![
         aside(path("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?,
         aside(path("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?,
-        aside(path("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory))?,
+        aside(path("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory, ledger))?,
         aside(path("contacts.csv"), |w| tables::contacts(w, problem, &run.trajectory))?,
+        aside(path("energy.csv"), |w| tables::energy(w, ledger))?,
         aside(path("run.json"), |w| {
             serde_json::to_writer_pretty(&mut *w, record)?;
             w.write_all(b"\n")

@@ -1,7 +1,7 @@
 //! A run in one JSON object: what `--json` prints and `run.json` holds.
 
 use crate::ModelFile;
-use saltus::{Phase, PhaseKind, Problem, Run, RunOptions, Side, Status};
+use saltus::{Ledger, Phase, PhaseKind, Problem, Run, RunOptions, Side, Status};
 use serde::Serialize;
 
 /// The summary of a run.
@@ -47,10 +47,48 @@ pub struct Summary {
     pub timeline: Option<TimelineSummary>,
     /// What was checked.
     pub audit: AuditSummary,
+    /// Properties of the motion and the energy balance.
+    pub ledger: LedgerSummary,
     /// What the person should know.
     pub warnings: Vec<String>,
     /// What was done where.
     pub notes: Vec<String>,
+}
+
+/// Properties of the motion and the energy balance.
+#[derive(Clone, Debug, Serialize)]
+pub struct LedgerSummary {
+    /// (P1)–(P5): what each says, the figure, what is allowed, whether it holds.
+    pub properties: Vec<PropertySummary>,
+    /// Work of the forces, and of moving walls in contact.
+    pub work: f64,
+    /// Energy lost at impacts.
+    pub lost_at_impacts: f64,
+    /// end − start − work + lost.
+    pub closure: f64,
+    /// The closure as a part of what was exchanged.
+    pub relative_closure: f64,
+    /// Where several constraints met, in sentences.
+    pub meetings: Vec<String>,
+    /// What is beyond the stated tolerances.
+    pub complaints: Vec<String>,
+}
+
+/// A property of the motion.
+#[derive(Clone, Debug, Serialize)]
+pub struct PropertySummary {
+    /// `P1` … `P5`.
+    pub name: &'static str,
+    /// What it says.
+    pub what: &'static str,
+    /// What was measured.
+    pub measured: &'static str,
+    /// The figure.
+    pub figure: f64,
+    /// What is allowed.
+    pub allowed: f64,
+    /// Whether it holds.
+    pub holds: bool,
 }
 
 /// How many phases, and the first and last of them.
@@ -170,7 +208,14 @@ const SHOWN: usize = 10;
 
 impl Summary {
     /// Sums a run up.
-    pub fn new(file: &ModelFile, problem: &Problem, options: &RunOptions, run: &Run, wall_s: f64) -> Self {
+    pub fn new(
+        file: &ModelFile,
+        problem: &Problem,
+        options: &RunOptions,
+        run: &Run,
+        ledger: &Ledger,
+        wall_s: f64,
+    ) -> Self {
         let model = problem.model();
         let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
         let trajectory = &run.trajectory;
@@ -243,6 +288,26 @@ impl Summary {
                 worst_law_residual: audit.worst_law_residual,
                 total_impulse: audit.impulses.clone(),
                 landings: audit.landings,
+            },
+            ledger: LedgerSummary {
+                properties: ledger
+                    .properties
+                    .iter()
+                    .map(|p| PropertySummary {
+                        name: p.name,
+                        what: p.what,
+                        measured: p.measured,
+                        figure: p.figure,
+                        allowed: p.allowed,
+                        holds: p.holds,
+                    })
+                    .collect(),
+                work: ledger.balance.work,
+                lost_at_impacts: ledger.balance.lost_at_impacts,
+                closure: ledger.balance.closure,
+                relative_closure: ledger.balance.relative(),
+                meetings: ledger.meetings.iter().map(|m| m.sentence.clone()).collect(),
+                complaints: ledger.complaints(options),
             },
             warnings: run.warnings.clone(),
             notes: run.notes.clone(),

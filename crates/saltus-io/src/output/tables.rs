@@ -1,6 +1,6 @@
 //! `trajectory.csv`, `impacts.csv` and `contacts.csv`: plain tables that open anywhere.
 
-use saltus::{Problem, Side, Timeline, Trajectory};
+use saltus::{Ledger, Problem, Side, Timeline, Trajectory};
 use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
@@ -30,27 +30,31 @@ pub fn trajectory(out: &mut impl Write, problem: &Problem, trajectory: &Trajecto
         numbers(out, trajectory.q(k))?;
         numbers(out, trajectory.v(k, Side::Left))?;
         numbers(out, trajectory.v(k, Side::Right))?;
-        numbers(out, &super::reactions(trajectory, k, m))?;
+        // Where a stretch was time-stepped there are no densities: the fields are empty.
+        for reaction in super::reactions(trajectory, k, m) {
+            if reaction.is_nan() { write!(out, ",")? } else { write!(out, ",{reaction:?}")? }
+        }
         writeln!(out)?;
     }
     Ok(())
 }
 
 /// One row for each constraint that acts in an impact; rows of one impact share its number.
-pub fn impacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory) -> io::Result<()> {
+pub fn impacts(out: &mut impl Write, problem: &Problem, trajectory: &Trajectory, ledger: &Ledger) -> io::Result<()> {
     let names = |p, s| columns(problem, p, s);
     writeln!(
         out,
-        "impact,t,constraint,impulse,approach,energy_change,law_residual{}{}{}",
+        "impact,t,constraint,impulse,approach,energy_change,law_residual,uncertainty,kinetic_before,kinetic_after,complementarity,penetration{}{}{}",
         names("", ""),
         names("v_before_", ""),
         names("v_after_", "")
     )?;
-    for (k, impact) in trajectory.impacts.iter().enumerate() {
+    for (k, (impact, entry)) in trajectory.impacts.iter().zip(&ledger.impacts).enumerate() {
         for (&a, impulse) in impact.constraints.iter().zip(impact.impulses) {
             let name = field(&problem.model().constraints[a].name);
             write!(out, "{},{:?},{name},{impulse:?}", k + 1, impact.t)?;
-            numbers(out, &[impact.approach, impact.energy_change, impact.law_residual])?;
+            numbers(out, &[impact.approach, impact.energy_change, impact.law_residual, entry.uncertainty])?;
+            numbers(out, &[entry.kinetic_before, entry.kinetic_after, entry.complementarity, entry.penetration])?;
             numbers(out, impact.q)?;
             numbers(out, impact.v_before)?;
             numbers(out, impact.v_after)?;
@@ -78,6 +82,15 @@ pub fn timeline(out: &mut impl Write, problem: &Problem, timeline: &Timeline) ->
             phase.constraints.iter().map(|&a| problem.model().constraints[a].name.as_str()).collect();
         write!(out, "{},{:?},{:?},{}", phase.kind.name(), phase.start, phase.end, field(&names.join(" + ")))?;
         writeln!(out, ",{},{:?},{}", phase.impacts, phase.error, field(&phase.note))?;
+    }
+    Ok(())
+}
+
+/// One row an interval between impacts: the change of energy and the work of the forces in it.
+pub fn energy(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
+    writeln!(out, "start,end,energy_change,work,residual")?;
+    for i in &ledger.intervals {
+        writeln!(out, "{:?},{:?},{:?},{:?},{:?}", i.start, i.end, i.change, i.work, i.change - i.work)?;
     }
     Ok(())
 }

@@ -4,10 +4,14 @@ mod check;
 mod dice;
 mod distance;
 mod equilibria;
+mod limit;
 mod order;
+mod probe;
 
 pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check};
 pub use dice::Dice;
 pub use distance::{Distance, distance};
 pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Stability, equilibria};
+pub use limit::{LongTime, long_time};
 pub use order::{Fit, fit};
+pub use probe::{Perturbed, Probe, ensemble, judge};

@@ -206,7 +206,11 @@ impl<'p> Flow<'p> {
         for i in 0..self.d {
             self.free[i] = series.coefficient(layout.force + i, 0);
             if !self.free[i].is_finite() {
-                return Err(Reason::NotFinite { coordinate: model.coordinates[i].clone() });
+                let coordinate = model.coordinates[i].clone();
+                return Err(match self.free[i].is_nan() {
+                    true => Reason::Undefined { coordinate },
+                    false => Reason::NotFinite { coordinate },
+                });
             }
         }
         self.metric.solve(&mut self.free);

@@ -51,6 +51,10 @@ enum Touch {
 /// Events that follow each other without time going on are a stall beyond this many (and some for each constraint).
 const PATIENCE: usize = 40;
 
+/// Every so many steps it is looked how many more there would be; more than this many are too many.
+const STIFF_WINDOW: usize = 20_000;
+const STIFF: f64 = 5e6;
+
 /// A gap velocity below this part of the largest is zero.
 const STILL: f64 = 1e-12;
 
@@ -83,6 +87,10 @@ struct Engine<'p> {
     /// How long the next rough step may be, and whether the next step must be one.
     rough: f64,
     must_be_rough: bool,
+    /// Steps and their lengths since stiffness was last looked for.
+    window: (usize, f64),
+    /// Whether nothing moved in the last step.
+    at_rest: bool,
     /// Events since time last went on.
     idle: usize,
     switched: usize,
@@ -128,6 +136,7 @@ pub(crate) fn run(
     check_tolerance(options.settings.tolerance)?;
     run::grid(options.step, options.end)?;
     let mut engine = Engine::new(problem, options, safety_net)?;
+    let rest_is_final = options.until_rest && !run::depends_on_time(problem.model());
     let mut reporter = Reporter::new();
     let status = loop {
         if engine.end - engine.t <= engine.shortest() {
@@ -142,6 +151,9 @@ pub(crate) fn run(
             && engine.can_cross(reason)
         {
             outcome = engine.cross(reason.clone(), report);
+        }
+        if rest_is_final && outcome.is_ok() && engine.at_rest {
+            break Status::Finished;
         }
         if let Err(reason) = outcome {
             break Status::Failed(StepFailure { t: engine.t, q: engine.q.clone(), v: engine.v.clone(), reason });
@@ -195,6 +207,8 @@ impl<'p> Engine<'p> {
             fresh: true,
             rough: 0.0,
             must_be_rough: false,
+            window: (0, 0.0),
+            at_rest: false,
             idle: 0,
             switched: 0,
             scales: Scales {
@@ -297,6 +311,7 @@ impl<'p> Engine<'p> {
         if s > 0.0 {
             self.accept(s, s == left)?;
         }
+        self.look_for_stiffness(s)?;
         // Only what makes no progress at all is idle.
         if s > shortest {
             self.idle = 0;
@@ -319,6 +334,21 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// With the safety net: steps so short that millions of them would be needed belong to a stiff system, where an
+    /// implicit step does better.
+    fn look_for_stiffness(&mut self, s: f64) -> Result<(), Reason> {
+        self.window.0 += 1;
+        self.window.1 += s;
+        if self.window.0 == STIFF_WINDOW {
+            let steps = (self.end - self.t) / (self.window.1 / STIFF_WINDOW as f64);
+            self.window = (0, 0.0);
+            if self.safety_net && steps > STIFF {
+                return Err(Reason::Stiff { steps });
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps the motion up to s and goes there.
     fn accept(&mut self, s: f64, last: bool) -> Result<(), Reason> {
         self.record.piece(self.t, s, &self.flow);
@@ -327,6 +357,7 @@ impl<'p> Engine<'p> {
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
             return Err(Reason::NotFinite { coordinate: self.problem.model().coordinates[i].clone() });
         }
+        self.at_rest = (0..self.q.len()).all(|i| self.flow.velocity(i).iter().all(|&c| c == 0.0));
         let kind = if self.working.is_empty() { PhaseKind::Flight } else { PhaseKind::Contact };
         self.record.timeline.go_on(kind, self.t, t, &self.working);
         self.note_grazes(s);
@@ -374,6 +405,7 @@ impl<'p> Engine<'p> {
                 self.switched += usize::from(!self.flow.is_root(switch));
                 // At the place itself a root has no series to go on with.
                 self.must_be_rough = at_once && self.flow.is_root(switch);
+                self.follow_jumps()?;
                 self.implied.fill(false);
             }
             Event::Release(a) => {
@@ -403,14 +435,27 @@ impl<'p> Engine<'p> {
         self.choose()
     }
 
+    /// A gap may jump with a switch: a support that goes opens it; an obstacle that appears around the body is no motion.
+    fn follow_jumps(&mut self) -> Result<(), Reason> {
+        self.look(false)?;
+        for a in 0..self.touch.len() {
+            let (gap, near) = (self.flow.gaps[a], (self.tol * self.scales.gap[a]).max(1e2 * self.noise[a]));
+            if gap < -near.max(1e-9 * self.scales.gap[a]) {
+                return Err(Reason::Inside { constraint: self.constraint(a) });
+            }
+            if self.touch[a] != Touch::Open && gap > near {
+                self.touch[a] = Touch::Open;
+            }
+        }
+        Ok(())
+    }
+
     fn finish(mut self, options: &RunOptions, status: Status) -> Run {
         self.record.close(self.t, &self.q, &self.v);
         let mut run = self.record.into_run(options, status);
         if self.switched > 0 {
-            run.notes.push(format!(
-                "forces or gaps switched {} times; each switch was located like an impact",
-                self.switched
-            ));
+            let times = if self.switched == 1 { "once".to_string() } else { format!("{} times", self.switched) };
+            run.notes.push(format!("forces or gaps switched {times}; each switch was located like an impact"));
         }
         run
     }

@@ -21,7 +21,7 @@ impl Engine<'_> {
     pub(super) fn can_cross(&self, reason: &Reason) -> bool {
         match reason {
             Reason::Stalled { .. } => true,
-            Reason::Sliding | Reason::Dependent { .. } => self.safety_net,
+            Reason::Sliding | Reason::Dependent { .. } | Reason::Stiff { .. } => self.safety_net,
             _ => false,
         }
     }
@@ -29,7 +29,7 @@ impl Engine<'_> {
     /// Crosses a stretch. Gives the reason back if that fails, too.
     pub(super) fn cross(&mut self, reason: Reason, report: &mut dyn FnMut(Progress) -> bool) -> Result<(), Reason> {
         let left = self.end - self.t;
-        self.stretches += 1;
+        self.stretches += if matches!(reason, Reason::Stiff { .. }) { MOST + 1 } else { 1 };
         let (h, length) = match self.stretches > MOST {
             true => (self.interval.min(1e-3 * self.end), left),
             false => {
@@ -56,9 +56,15 @@ impl Engine<'_> {
                     (true, true) => self.t + length,
                     (false, _) => self.t + stepped.trajectory.t[last],
                 };
-                let mut phase = Phase::new(PhaseKind::Stepped, self.t, t, &[]);
-                phase.note = reason.to_string();
-                self.record.timeline.push(phase);
+                // One stretch after another, for one reason, is one.
+                match self.record.timeline.phases.last_mut() {
+                    Some(last) if last.kind == PhaseKind::Stepped && last.end == self.t => last.end = t,
+                    _ => {
+                        let mut phase = Phase::new(PhaseKind::Stepped, self.t, t, &[]);
+                        phase.note = reason.to_string();
+                        self.record.timeline.push(phase);
+                    }
+                }
                 self.q.copy_from_slice(stepped.trajectory.q(last));
                 self.v.copy_from_slice(stepped.trajectory.v(last, crate::Side::Right));
                 self.record.stretch(self.t, t, &stepped);

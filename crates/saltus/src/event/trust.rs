@@ -47,7 +47,8 @@ impl Engine<'_> {
     /// the gap stays open.
     fn look_ahead(&mut self, tol: f64, h: f64, alone: f64) -> f64 {
         let m = self.touch.len();
-        let mut reach = alone;
+        // Samples no farther apart than half of what the series of the gap itself allows: a feature is not narrower than that.
+        let mut reach = if h > 0.0 { alone.min(0.5 * SAMPLES as f64 * h) } else { alone };
         while reach > 2.0 * h && reach > self.shortest() {
             let (mut least, mut change) = (vec![f64::INFINITY; m], vec![0.0_f64; m]);
             let mut before: Vec<f64> = Vec::new();

@@ -87,6 +87,13 @@ impl Problem {
         Ok(problem)
     }
 
+    /// The same problem with another start, which is checked like the model's own.
+    pub fn started(&self, q: &[f64], v: &[f64]) -> Result<Problem, SetupError> {
+        let problem = self.resumed(0.0, q, v);
+        check::initial_data(&problem)?;
+        Ok(problem)
+    }
+
     /// The same problem taken up at another state and time, which becomes its time zero. Nothing is checked: this is for
     /// states that a run has reached.
     pub(crate) fn resumed(&self, t: f64, q: &[f64], v: &[f64]) -> Problem {

@@ -36,7 +36,7 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "any e, one for each constraint",
     proved: "M(q), curved K, any e, one constraint at a time (Paoli & Schatzman 2002); several with e = 0 and no obtuse \
              kinetic angle, or any one e and right angles (Paoli 2005, 2010); moving K with e = 0 and M constant (Paoli 2015)",
-    use_for: "everything; positions stay in K (e = 0) or within a step of it",
+    use_for: "what the papers prove; positions stay in K (e = 0) or within a step of it",
     follows_law: true,
     order: 1.0,
     method: Method::Steps(Stepping {

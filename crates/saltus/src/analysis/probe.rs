@@ -1,0 +1,147 @@
+//! How the motion depends on its data, by experiment: an ensemble of perturbed starts, in two sizes.
+//!
+//! Where the motion depends continuously on its data, the ends of the ensemble come together as the perturbations shrink; where it
+//! does not, they stay apart. So half of the ensemble is perturbed by a size ε, half by ε/10, and the two spreads are compared.
+
+use super::Dice;
+use crate::linalg::max_abs;
+use crate::{Problem, Run, Status};
+
+/// One start of an ensemble.
+#[derive(Clone, Debug)]
+pub struct Perturbed {
+    /// The problem from there.
+    pub problem: Problem,
+    /// The size of the perturbation: ε, or a tenth of it.
+    pub size: f64,
+}
+
+/// Starts perturbed in position and velocity, at most by `size` times the size of the data, all admissible: n of them, or
+/// fewer where the start leaves no room.
+pub fn ensemble(problem: &Problem, n: usize, size: f64, seed: u64) -> Vec<Perturbed> {
+    let model = problem.model();
+    let mut dice = Dice::new(seed);
+    let (far, fast) = (max_abs(&model.q0).max(1e-3), max_abs(&model.v0));
+    let mut all = Vec::with_capacity(n);
+    for k in 0..n {
+        let size = if k % 2 == 0 { size } else { 0.1 * size };
+        // A start in contact is easily left to the wrong side: tried a few times.
+        for _ in 0..50 {
+            let q: Vec<f64> = model.q0.iter().map(|q| q + size * far * dice.between(-1.0, 1.0)).collect();
+            let v: Vec<f64> = model.v0.iter().map(|v| v + size * fast.max(far) * dice.between(-1.0, 1.0)).collect();
+            if let Ok(problem) = problem.started(&q, &v) {
+                all.push(Perturbed { problem, size });
+                break;
+            }
+        }
+    }
+    all
+}
+
+/// What an ensemble says.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// How many runs were compared, and how many did not finish.
+    pub runs: usize,
+    /// Runs that did not finish.
+    pub failed: usize,
+    /// The largest distance of end positions with the larger perturbations, and with those of a tenth.
+    pub spread: (f64, f64),
+    /// The spread over the size of the perturbation: how much they grow.
+    pub growth: f64,
+    /// Whether the ends stay apart however small the perturbation.
+    pub splits: bool,
+    /// The first impact at which the runs part (counted from 1), its time, and the constraints of those that differ.
+    pub parting: Option<(usize, f64)>,
+    /// The groups of ends: their number of runs and the mean end position, largest first; one group if it does not split.
+    pub groups: Vec<(usize, Vec<f64>)>,
+    /// What it means, in a sentence.
+    pub sentence: String,
+}
+
+/// Judges the runs of an ensemble, given with the sizes of their perturbations.
+pub fn judge(runs: &[(f64, Run)]) -> Probe {
+    let ended: Vec<&(f64, Run)> =
+        runs.iter().filter(|(_, r)| r.status == Status::Finished && !r.trajectory.is_empty()).collect();
+    let failed = runs.len() - ended.len();
+    let largest = ended.iter().map(|(s, _)| *s).fold(0.0, f64::max);
+    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
+    let spread = |large: bool| {
+        let ends: Vec<Vec<f64>> =
+            ended.iter().filter(|(s, _)| (*s > 0.5 * largest) == large).map(|(_, r)| end(r)).collect();
+        let mut widest = 0.0_f64;
+        for (k, a) in ends.iter().enumerate() {
+            for b in &ends[..k] {
+                widest = widest.max(apart(a, b));
+            }
+        }
+        widest
+    };
+    let (wide, narrow) = (spread(true), spread(false));
+    let scale = ended
+        .iter()
+        .flat_map(|(_, r)| r.trajectory.positions().iter())
+        .fold(0.0_f64, |m, x| m.max(x.abs()))
+        .max(1e-300);
+    // Continuous: a tenth of the perturbation gives about a tenth of the spread (less where impacts are tangential: a root).
+    let splits = narrow > 0.6 * wide && narrow > 1e3 * largest * scale.max(1.0);
+    let growth = wide / (largest * scale).max(1e-300);
+    let groups =
+        group(&ended.iter().map(|(_, r)| end(r)).collect::<Vec<_>>(), if splits { 0.2 * wide } else { f64::INFINITY });
+    let parting = if splits { parting(&ended) } else { None };
+    let sentence = match (splits, ended.len()) {
+        (_, 0 | 1) => "no two runs finished: nothing can be said".to_string(),
+        (true, n) => format!(
+            "the outcomes split into {} groups however small the perturbation: {n} runs end up to {wide:.3e} apart with perturbations of {largest:.0e}, and {narrow:.3e} with a tenth of that",
+            groups.len()
+        ),
+        (false, n) => format!(
+            "one bundle, no split found: {n} runs end within {wide:.3e} of each other with perturbations of {largest:.0e}, and {narrow:.3e} with a tenth of that"
+        ),
+    };
+    Probe { runs: ended.len(), failed, spread: (wide, narrow), growth, splits, parting, groups, sentence }
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+/// Groups of points that hang together by distances below `near`: how many, and their mean.
+fn group(ends: &[Vec<f64>], near: f64) -> Vec<(usize, Vec<f64>)> {
+    let mut label: Vec<usize> = (0..ends.len()).collect();
+    for k in 0..ends.len() {
+        for j in 0..k {
+            if apart(&ends[k], &ends[j]) <= near && label[k] != label[j] {
+                let (from, to) = (label[k], label[j]);
+                label.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
+            }
+        }
+    }
+    let mut groups: Vec<(usize, Vec<f64>)> = Vec::new();
+    let mut seen: Vec<usize> = label.clone();
+    seen.sort_unstable();
+    seen.dedup();
+    for l in seen {
+        let members: Vec<&Vec<f64>> = ends.iter().zip(&label).filter(|(_, x)| **x == l).map(|(e, _)| e).collect();
+        let mean =
+            (0..members[0].len()).map(|i| members.iter().map(|e| e[i]).sum::<f64>() / members.len() as f64).collect();
+        groups.push((members.len(), mean));
+    }
+    groups.sort_by_key(|g| std::cmp::Reverse(g.0));
+    groups
+}
+
+/// The first impact after which the runs differ much more than before it.
+fn parting(runs: &[&(f64, Run)]) -> Option<(usize, f64)> {
+    let least = runs.iter().map(|(_, r)| r.trajectory.impacts.len()).min()?;
+    for k in 0..least {
+        let at: Vec<_> = runs.iter().map(|(_, r)| r.trajectory.impacts.get(k)).collect();
+        let fast = at.iter().map(|i| max_abs(i.v_before).max(max_abs(i.v_after))).fold(0.0, f64::max);
+        let after = at.iter().map(|i| apart(i.v_after, at[0].v_after)).fold(0.0, f64::max);
+        let other = at.iter().any(|i| i.constraints != at[0].constraints);
+        if other || after > 0.05 * fast {
+            return Some((k + 1, at[0].t));
+        }
+    }
+    runs.iter().map(|(_, r)| &r.trajectory.impacts).find(|i| i.len() > least).map(|i| (least + 1, i.get(least).t))
+}
