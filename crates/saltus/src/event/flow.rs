@@ -61,6 +61,8 @@ pub struct Flow<'p> {
     r: Vec<f64>,
     scales: Vec<f64>,
     culprit: Culprit,
+    /// How far the series of the last step would have reached.
+    pub reach: f64,
     /// The polynomials are those of a rough step: see `rough`.
     pub is_rough: bool,
     rough_gaps: Vec<f64>,
@@ -102,6 +104,7 @@ impl<'p> Flow<'p> {
             r: vec![0.0; d],
             scales: vec![0.0; d],
             culprit: Culprit::Coordinate(0),
+            reach: 0.0,
             is_rough: false,
             rough_gaps: vec![0.0; m * (order + 1)],
         })
@@ -394,6 +397,7 @@ impl<'p> Flow<'p> {
                 }
             }
             alone = worst.step();
+            self.reach = alone;
             for (alpha, scale) in scales.gap.iter().enumerate().filter(|(alpha, _)| !far[*alpha]) {
                 let c = self.gap(alpha);
                 worst.see(c, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));

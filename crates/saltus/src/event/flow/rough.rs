@@ -32,9 +32,10 @@ impl Flow<'_> {
         None
     }
 
-    /// The acceleration with the working set held; reactions into `right`.
+    /// The acceleration with the working set held; reactions into `right`. Switches are set by their values: the step may go
+    /// across one.
     fn accelerate(&mut self, t: f64, state: &State, a: &mut [f64]) -> Result<(), Reason> {
-        self.look(t, &state.q, &state.v, false)?;
+        self.look(t, &state.q, &state.v, true)?;
         copy(a, &self.free);
         let (d, m) = (self.d, self.working.len());
         if m > 0 {
