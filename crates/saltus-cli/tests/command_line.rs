@@ -57,7 +57,9 @@ fn the_summary_tells_what_happened() {
         "floor",
         "0.4515236",
         "bounced 17 times on floor",
-        "came to rest there at t = 1.354570923",
+        "stayed in contact from t = 1.354570923 on",
+        "at rest since t = 1.3545709",
+        "energy balance",
         "contact with floor from t = 1.35457 to the end",
         "largest violation",
         "impact law residual",
@@ -151,7 +153,10 @@ fn out_writes_files_that_agree() {
         .map(|f| f.expect("entry").file_name().into_string().expect("UTF-8"))
         .collect();
     names.sort();
-    assert_eq!(names, ["contacts.csv", "impacts.csv", "run.json", "timeline.csv", "trajectory.csv", "trajectory.npz"]);
+    assert_eq!(
+        names,
+        ["contacts.csv", "energy.csv", "impacts.csv", "run.json", "timeline.csv", "trajectory.csv", "trajectory.npz"]
+    );
     let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
     assert_eq!(record["model_text"].as_str(), Some(include_str!("../../../models/rod.toml")));
     assert_eq!(record["model_sha256"].as_str().map(str::len), Some(64));
@@ -237,7 +242,7 @@ fn a_new_model_runs_as_it_is_and_is_never_overwritten() {
 
 #[test]
 fn steps_that_do_not_fit_the_end_are_said() {
-    let run = json(&["run", "ball", "--json", "--step", "0.07", "--end", "1"]);
+    let run = json(&["run", "ball", "--scheme", "paoli-schatzman", "--json", "--step", "0.07", "--end", "1"]);
     assert_eq!(run["steps"], 15);
     assert!(run["warnings"][0].as_str().expect("a warning").contains("does not divide"));
     assert_eq!(run["final"]["t"].as_f64().map(|t| (t * 1e12).round()), Some(1e12));
@@ -340,4 +345,35 @@ fn ctrl_c_ends_cleanly_with_what_was_computed() {
     assert_eq!(run["status"], "interrupted");
     assert!(run["steps"].as_u64().expect("steps") > 0);
     assert!(Path::new(&out).join("trajectory.npz").exists());
+}
+
+#[test]
+fn check_equilibria_and_probe_answer_people_and_machines() {
+    let text = stdout(&saltus(&["check", "rocking-block"]));
+    for piece in ["142.4765°", "discontinuously", "not covered", "Ballard 2000", "`corner A` and `corner B`"] {
+        assert!(text.contains(piece), "`{piece}` in\n{text}");
+    }
+    let checked = json(&["check", "wedge", "--set", "angle=90", "--json"]);
+    assert_eq!(checked["pairs"][0]["continuous"], true);
+    assert_eq!(checked["theorems"].as_array().map(Vec::len), Some(6));
+    let resting = json(&["equilibria", "ball-gravity", "--json"]);
+    assert_eq!(resting["equilibria"].as_array().map(Vec::len), Some(1));
+    assert!((resting["equilibria"][0]["reactions"][0].as_f64().expect("λ") - 9.81).abs() < 1e-10);
+    let probed = json(&["run", "wedge", "--set", "angle=120", "--probe", "12", "--json"]);
+    assert_eq!(
+        (&probed["probe"]["splits"], &probed["probe"]["parting"]["impact"]),
+        (&Value::from(true), &Value::from(1))
+    );
+    let settled = json(&["run", "ball-gravity", "--until-rest", "--json"]);
+    assert!(settled["long_time"].as_str().expect("words").starts_with("at rest since"), "{settled}");
+    assert!(settled["final"]["t"].as_f64().expect("t") < 100.0);
+}
+
+#[test]
+fn strict_fails_where_the_ledger_complains() {
+    assert_eq!(saltus(&["run", "ball-gravity", "--strict"]).status.code(), Some(0));
+    // Coarse steps: impacts of the rods overlap, and the law is not kept.
+    let coarse = saltus(&["run", "hard-rods", "--scheme", "paoli-schatzman", "--step", "0.02", "--strict"]);
+    assert_eq!(coarse.status.code(), Some(3), "{}", stdout(&coarse));
+    assert!(stdout(&coarse).contains("strict: (P"), "{}", stdout(&coarse));
 }

@@ -423,7 +423,24 @@ impl<'p> Flow<'p> {
     /// Why no step is short enough: whose series it was.
     pub fn singular(&self) -> Reason {
         let model = self.problem.model();
-        let what = match self.culprit {
+        // A root somewhere inside: whose series grows fastest with it.
+        let culprit = match self.culprit {
+            Culprit::Switch => {
+                let growth = |c: &[f64]| match (c[c.len() - 1] / c[c.len() - 2]).abs() {
+                    g if g.is_nan() && c.iter().all(|x| x.is_finite()) => 0.0,
+                    g if g.is_nan() => f64::INFINITY,
+                    g => g,
+                };
+                let gaps = (0..self.gaps.len()).map(|a| (growth(self.gap(a)), Culprit::Constraint(a)));
+                let motion = (0..self.d).map(|i| (growth(self.velocity(i)), Culprit::Coordinate(i)));
+                motion
+                    .chain(gaps)
+                    .fold((0.0, Culprit::Switch), |most, next| if next.0 > most.0 { next } else { most })
+                    .1
+            }
+            plain => plain,
+        };
+        let what = match culprit {
             Culprit::Coordinate(i) => format!("the motion of `{}`", model.coordinates[i]),
             Culprit::Constraint(alpha) => format!("the gap of `{}`", model.constraints[alpha].name),
             Culprit::Switch => "the argument of a switching force".to_string(),
