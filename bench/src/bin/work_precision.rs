@@ -1,7 +1,7 @@
 //! Error against time: the event-driven engine and the time-stepping schemes on two problems whose answers are known.
 //!
 //! ```text
-//! cargo run --release -p saltus-bench --bin work_precision            a table
+//! cargo run --release -p saltus-bench --bin work_precision            a table (of the schemes or problems named, if any)
 //! cargo run --release -p saltus-bench --bin work_precision -- --json  one JSON object a line, for peers/work_precision.py
 //! ```
 //!
@@ -38,6 +38,7 @@ struct Case {
 
 fn main() {
     let json = std::env::args().any(|a| a == "--json");
+    let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     if !json {
         println!(
             "{:12} {:18} {:>12} {:>12} {:>12} {:>10}",
@@ -50,6 +51,9 @@ fn main() {
                 Some(_) => case.steps.clone(),
                 None => (3..=13).map(|k| 10f64.powi(-k)).collect(),
             };
+            if !only.is_empty() && !only.iter().any(|name| name == scheme.name || name == case.name) {
+                continue;
+            }
             for knob in knobs {
                 let mut options = RunOptions { scheme, every: u64::MAX >> 12, ..RunOptions::new(knob, case.end) };
                 if scheme.stepping().is_none() {

@@ -247,15 +247,15 @@ impl Series {
     /// Computes order `k` of all outputs; orders below must have been computed. At order 0, `fresh` sets the switches by
     /// their values; otherwise they keep their states.
     pub fn advance(&mut self, k: usize, fresh: bool) {
-        let code = self.code.clone();
-        for &(target, rule) in &code.rules {
-            let value = if k == 0 { self.start(&code, target, rule, fresh) } else { self.next(&code, target, rule, k) };
+        for i in 0..self.code.rules.len() {
+            let (target, rule) = self.code.rules[i];
+            let value = if k == 0 { self.start(target, rule, fresh) } else { self.next(target, rule, k) };
             self.coefficients[target * self.stride + k] = value;
         }
     }
 
     /// Order 0: the value.
-    fn start(&mut self, code: &SeriesCode, target: usize, rule: Rule, fresh: bool) -> f64 {
+    fn start(&mut self, target: usize, rule: Rule, fresh: bool) -> f64 {
         let stride = self.stride;
         let at = |r: usize| self.coefficients[r * stride];
         let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
@@ -295,46 +295,46 @@ impl Series {
             Rule::Not(a) => truth(at(a) == 0.0),
             Rule::Abs { x, switch } => {
                 let x = at(x);
-                self.settle(code, switch, fresh);
+                self.settle(switch, fresh);
                 if self.states[switch] < 0 { -x } else { x }
             }
             Rule::Sign { switch } => {
-                self.settle(code, switch, fresh);
+                self.settle(switch, fresh);
                 self.states[switch] as f64
             }
             Rule::Lesser { first, second, switch, greater } => {
                 let (a, b) = (at(first), at(second));
-                self.settle(code, switch, fresh);
+                self.settle(switch, fresh);
                 if takes_first(self.states[switch], greater) { a } else { b }
             }
             Rule::Compare { op, switch } => {
-                self.settle(code, switch, fresh);
+                self.settle(switch, fresh);
                 op.eval(self.states[switch] as f64, 0.0)
             }
             Rule::Floor { switch } => {
-                self.settle(code, switch, fresh);
+                self.settle(switch, fresh);
                 self.states[switch] as f64
             }
             Rule::Table { x, switch } => {
                 let x = at(x);
-                self.settle(code, switch, fresh);
-                let Kind::Table(table) = &code.switches[switch].kind else { return f64::NAN };
+                self.settle(switch, fresh);
+                let Kind::Table(table) = &self.code.switches[switch].kind else { return f64::NAN };
                 segment_value(table, self.states[switch], x)
             }
             Rule::TableSlope { switch } => {
-                self.settle(code, switch, fresh);
-                let Kind::Table(table) = &code.switches[switch].kind else { return f64::NAN };
+                self.settle(switch, fresh);
+                let Kind::Table(table) = &self.code.switches[switch].kind else { return f64::NAN };
                 segment_slope(table, self.states[switch])
             }
         }
     }
 
     /// Sets a switch by its value, if asked to; not-a-number is nobody's state and shows in the values themselves.
-    fn settle(&mut self, code: &SeriesCode, switch: usize, fresh: bool) {
+    fn settle(&mut self, switch: usize, fresh: bool) {
         if !fresh {
             return;
         }
-        let Switch { x, kind } = &code.switches[switch];
+        let Switch { x, kind } = &self.code.switches[switch];
         let x = self.coefficients[x * self.stride];
         self.states[switch] = match kind {
             Kind::Sign if x > 0.0 => 1,
@@ -346,8 +346,8 @@ impl Series {
     }
 
     /// Order k ≥ 1.
-    fn next(&mut self, code: &SeriesCode, target: usize, rule: Rule, k: usize) -> f64 {
-        let degree = &code.degree;
+    fn next(&mut self, target: usize, rule: Rule, k: usize) -> f64 {
+        let degree = &self.code.degree;
         if k > degree[target] {
             return 0.0;
         }
@@ -421,7 +421,7 @@ impl Series {
             Rule::Lesser { first, second, switch, greater } => {
                 at(if takes_first(self.states[switch], greater) { first } else { second })
             }
-            Rule::Table { x, switch } => match &code.switches[switch].kind {
+            Rule::Table { x, switch } => match &self.code.switches[switch].kind {
                 Kind::Table(table) => segment_slope(table, self.states[switch]) * at(x),
                 _ => f64::NAN,
             },

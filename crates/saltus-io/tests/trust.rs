@@ -189,6 +189,7 @@ fn every_shipped_model_is_told_something_true() {
     let vanishing = Problem::new(vanishing.build().expect("a model")).expect("a problem");
     let found = check(&vanishing, &CheckOptions::new(1.0), &mut |_, _| true);
     assert!(found.findings.iter().any(|f| f.topic == "mass" && f.verdict == Verdict::Bad), "{:?}", found.findings);
+    assert!(found.theorems.iter().all(|t| !t.covers));
 }
 
 #[test]

@@ -252,6 +252,83 @@ fn pulses_are_met() {
 }
 
 #[test]
+fn hills_seen_from_a_symmetric_place_are_hills() {
+    // Around x = 0 the gap is even: every other coefficient of its series vanishes.
+    let hills = Builder::new("hills")
+        .coordinate("x", "0", "1")
+        .coordinate("y", "0.06", "0")
+        .kinetic("(x'^2 + y'^2)/2")
+        .restitution("0.5")
+        .constraint("ground", "y - 0.1*sin(3*x)^2");
+    let hills = problem(hills);
+    let first = 0.6f64.sqrt().asin() / 3.0;
+    for end in [5.0, 50.0, 100.0, 200.0] {
+        let run = exact(&hills, end, 1e-10);
+        assert!((run.trajectory.impacts.get(0).t - first).abs() < 1e-9, "end {end}");
+    }
+}
+
+#[test]
+fn narrow_features_far_ahead_are_met() {
+    for end in [6.0, 20.0, 100.0] {
+        // A spike of half width 0.02 in the way, y = 0.05 at its flank.
+        let spike = flyer("0", "0.05").restitution("0.5").constraint("spike", "y - 0.1/(1 + ((x - 5.03)/0.02)^2)");
+        let run = exact(&problem(spike), end, 1e-10);
+        assert!(!run.trajectory.impacts.is_empty(), "end {end}");
+        assert!((run.trajectory.impacts.get(0).t - 5.01).abs() < 1e-9, "end {end}");
+    }
+    // A pulse in time, 1e-4 of the run wide: ∫ exp(−((t − 5)/w)²) dt = w √π.
+    for (width, end) in [(0.01, 100.0), (0.001, 10.0)] {
+        let force = format!("exp(-((t - 5)/{width:?})^2)");
+        let pulse = Builder::new("pulse").coordinate("x", "1", "0.1").kinetic("x'^2/2").force("x", &force);
+        let (_, v) = last(&exact(&problem(pulse), end, 1e-10));
+        let gained = width * std::f64::consts::PI.sqrt();
+        assert!((v[0] - 0.1 - gained).abs() < 1e-9, "width {width}: {}", v[0] - 0.1);
+    }
+}
+
+#[test]
+fn supports_that_go_let_fall_and_walls_that_appear_are_refused() {
+    let ledge = flyer("-9.81", "0").restitution("0").constraint("ledge", "y - if(x > 1, -0.3, 0)");
+    let run = exact(&problem(ledge), 2.0, 1e-10);
+    let landing = 1.0 + (0.6f64 / 9.81).sqrt();
+    assert!((run.trajectory.impacts.get(0).t - landing).abs() < 1e-9);
+    assert!((last(&run).0[1] + 0.3).abs() < 1e-12);
+    let appears = Builder::new("appears")
+        .coordinate("y", "0", "0")
+        .kinetic("y'^2/2")
+        .potential("9.81*y")
+        .restitution("0")
+        .constraint("floor", "y - if(t > 1, 0.5, 0)");
+    let options = RunOptions::new(0.01, 2.0);
+    let done = saltus::run(&problem(appears), &options, &mut |_| true).expect("starts");
+    let Status::Failed(failure) = &done.status else { panic!("{:?}", done.status) };
+    assert!((failure.t - 1.0).abs() < 1e-12 && failure.to_string().contains("inside the obstacle"), "{failure}");
+}
+
+#[test]
+fn a_drag_that_turns_round_keeps_its_sign() {
+    // Thrown up against v|v| drag written as hypot: up with tan, down with tanh.
+    let ball =
+        Builder::new("thrown").coordinate("y", "0", "8").kinetic("y'^2/2").force("y", "-9.81 - 0.2*hypot(y', 0)*y'");
+    let (g, c) = (9.81f64, 0.2f64);
+    let terminal = (g / c).sqrt();
+    let top = (8.0 / terminal).atan() / (g * c).sqrt();
+    let (_, v) = last(&exact(&problem(ball), 3.0, 1e-10));
+    let expected = -terminal * ((g * c).sqrt() * (3.0 - top)).tanh();
+    assert!((v[0] - expected).abs() < 1e-8, "{} {expected}", v[0]);
+}
+
+#[test]
+fn a_stiff_motion_is_handed_to_an_implicit_scheme() {
+    let damped = Builder::new("damped").coordinate("x", "1", "1").kinetic("x'^2/2").force("x", "-1e8*x' - x");
+    let done = saltus::run(&problem(damped), &RunOptions::new(0.01, 10.0), &mut |_| true).expect("starts");
+    assert_eq!(done.status, Status::Finished);
+    assert!(done.notes.iter().any(|n| n.contains("stiff")), "{:?}", done.notes);
+    assert!((last(&done).0[0] - 1.0).abs() < 1e-6);
+}
+
+#[test]
 fn a_step_in_flight_or_contact_allocates_nothing_but_its_record() {
     // Twice the steps, the same allocations, but for storage that grows by doubling.
     for (height, wall) in [("100", "y"), ("0", "y")] {

@@ -153,7 +153,7 @@ fn examine(seed: u64, problem: &Problem, still: bool, story: &str, run: &Run) {
         let off = momentum.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         assert!(off < 1e-9 * impact.speed, "seed {seed}: impulses leave {off:e} unexplained: {story}");
     }
-    // In contact: reactions push, on closed gaps only, and with the forces they make the acceleration.
+    // In contact: reactions push, on closed gaps only.
     let m = problem.constraints();
     for phase in run.timeline.of(saltus::PhaseKind::Contact) {
         for k in 1..20 {

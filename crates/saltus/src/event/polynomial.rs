@@ -30,6 +30,11 @@ pub fn size(c: &[f64], h: f64) -> f64 {
     c.iter().rev().fold(0.0, |sum, c| sum * h + c.abs())
 }
 
+/// Σ max(−c_k, 0) h^k: the polynomial falls no lower than this below zero on [0, h].
+fn fall(c: &[f64], h: f64) -> f64 {
+    c.iter().rev().fold(0.0, |sum, c| sum * h + (-c).max(0.0))
+}
+
 /// The largest term |c_k| h^k.
 pub fn largest_term(c: &[f64], h: f64) -> f64 {
     let mut power = 1.0;
@@ -117,7 +122,7 @@ impl Roots {
     /// counts as zero besides rounding.
     pub fn first_negative(&mut self, c: &[f64], h: f64, floor: f64) -> Option<f64> {
         // Far from zero: the common case.
-        if c[0] > 0.0 && c[0] >= size(&c[1..], h) * h {
+        if c[0] > 0.0 && c[0] >= fall(&c[1..], h) * h {
             return None;
         }
         let mut n = c.len() - 1;
@@ -126,7 +131,7 @@ impl Roots {
             return None;
         }
         let floor = floor.max(4.0 * f64::EPSILON * whole);
-        while n > 0 && c[n].abs() * h.powi(n as i32) <= 1e-18 * whole {
+        while n > 0 && c[n].abs() * h.powi(n as i32) <= 1e-17 * whole {
             n -= 1;
         }
         let c = &c[..=n];

@@ -91,6 +91,8 @@ pub(crate) struct Traits {
     /// The largest and smallest kinetic angle found, in degrees.
     pub widest: f64,
     pub narrowest: f64,
+    /// Nothing bad was found about masses, gradients and slopes.
+    pub regular: bool,
 }
 
 /// Checks a model. `report` is told (done, of how many) and may stop the search; what was found until then is given.
@@ -120,6 +122,7 @@ pub fn check(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(u
     traits.widest = all.pairs.iter().map(|p| p.widest).fold(0.0, f64::max);
     traits.narrowest = all.pairs.iter().map(|p| p.narrowest).fold(180.0, f64::min);
     all.points = boundary.points;
+    traits.regular = !all.findings.iter().any(|f| f.verdict == Verdict::Bad && f.topic != "pairs");
     (all.theorems, all.uncovered) = theorems::coverage(&traits);
     all
 }

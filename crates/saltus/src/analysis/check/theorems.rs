@@ -50,42 +50,46 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
     let no_velocity = (t.velocity_free, "forces depend on the velocity");
     let integrable = (t.smooth_force || t.rough_in_time_only, "forces jump with positions or velocities");
     let some = (t.constraints > 0, "there are no constraints");
+    let regular = (
+        t.regular,
+        "a mass that is not positive definite, a gradient that vanishes or a slope that is not finite was found",
+    );
     let theorems = vec![
         theorem(
             "paoli-schatzman",
             "Paoli & Schatzman 2002 ([V] §3b, [P] theorems 1–2)",
             "convergence, any e, curved K, M(q), locally in time",
-            &[some, one, still, continuous, smooth, no_clock, one_e],
+            &[some, one, still, continuous, smooth, no_clock, one_e, regular],
         ),
         theorem(
             "paoli-schatzman",
             "Paoli 2005, 2010 ([S], e = 0)",
             "convergence with several constraints, M(q)",
-            &[some, still, continuous, smooth, no_clock, inelastic, acute],
+            &[some, still, continuous, smooth, no_clock, inelastic, acute, regular],
         ),
         theorem(
             "paoli-schatzman",
             "Paoli 2010 ([S], e > 0; announced with a sketch)",
             "convergence with several constraints, one e, M(q)",
-            &[some, still, continuous, smooth, no_clock, one_e, right],
+            &[some, still, continuous, smooth, no_clock, one_e, right, regular],
         ),
         theorem(
             "paoli-schatzman with --forcing averaged",
             "Paoli 2015 ([T] theorem 2)",
             "convergence with moving constraints, loads only integrable in time, on the whole interval",
-            &[some, smooth, constant, no_velocity, integrable, inelastic, acute],
+            &[some, smooth, constant, no_velocity, integrable, inelastic, acute, regular],
         ),
         theorem(
             "mabrouk",
             "Mabrouk 1998 ([V] theorem 4.7)",
             "convergence, any e, locally in time",
-            &[some, one, still, continuous, smooth, constant, one_e],
+            &[some, one, still, continuous, smooth, constant, one_e, regular],
         ),
         theorem(
             "event-driven, auto",
             "Ballard 2000 ([B] theorem 1)",
             "the motion exists and is unique (e = 0 as [B] states it, [V] §5 for other e): what is computed is *the* motion",
-            &[still, continuous, smooth, no_clock, one_e],
+            &[still, continuous, smooth, no_clock, one_e, regular],
         ),
     ];
     let mut uncovered = Vec::new();
@@ -100,7 +104,7 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
         uncovered.push("moving constraints with forces that depend on the velocity".to_string());
     }
     if t.together && e_positive && !right.0 {
-        uncovered.push("several constraints closed at once with e > 0 at an angle that is not right: no convergence proof, and no continuity on data".to_string());
+        uncovered.push("several constraints closed at once with e > 0 at an angle that is not right: no convergence proof, and no promise of continuity on data".to_string());
     }
     if t.together && t.inelastic && !acute.0 {
         uncovered.push("several constraints closed at once at an obtuse angle: the motion depends discontinuously on its data there".to_string());
