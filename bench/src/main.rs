@@ -7,7 +7,7 @@
 //! Each figure is the median of several runs, recording included. The hand-written loop is the limit: the same
 //! arithmetic for one ball and one wall, with nothing to interpret and nothing to check.
 
-use saltus::{RunOptions, run};
+use saltus::{Ledger, RunOptions, run};
 use saltus_io::shipped;
 use std::hint::black_box;
 use std::time::Instant;
@@ -27,6 +27,29 @@ fn main() {
         }
     }
     println!("\nball-gravity from its model file costs {:.1} times the hand-written loop", ball / by_hand);
+    println!("\n{:18} {:>20} {:>20}", "ledger, % of a run", "paoli-schatzman", "event-driven");
+    for (name, _) in shipped::MODELS {
+        let share = |scheme: &str| 100.0 * ledger_share(name, scheme);
+        println!("{name:18} {:>20.1} {:>20.1}", share("paoli-schatzman"), share("event-driven"));
+    }
+}
+
+/// What the ledger of a shipped run costs, as a part of the run.
+fn ledger_share(name: &str, scheme: &str) -> f64 {
+    let file = shipped::find(name).expect("shipped").expect("parses");
+    let (problem, defaults) = file.problem(&[]).expect("valid");
+    let (step, end) = (defaults.step.expect("a step"), defaults.end.expect("an end"));
+    let options = RunOptions::new(step, end).with(scheme).expect("listed");
+    let done = run(&problem, &options, &mut |_| true).expect("runs");
+    let running = median(|| {
+        black_box(run(&problem, &options, &mut |_| true).expect("runs").steps);
+        1
+    });
+    let keeping = median(|| {
+        black_box(Ledger::new(&problem, &options, &done).balance.closure);
+        1
+    });
+    keeping / running
 }
 
 /// Median nanoseconds a step of a shipped model, over at least 10⁵ steps, and its steps and impacts.

@@ -132,6 +132,11 @@ impl Trajectory {
         &self.q
     }
 
+    /// All left limits of the velocity, one instant after another.
+    pub fn left_velocities(&self) -> &[f64] {
+        &self.v
+    }
+
     /// All velocities of one side, one instant after another.
     pub fn velocities(&self, side: Side) -> impl Iterator<Item = f64> + '_ {
         (0..self.len()).flat_map(move |k| self.v(k, side).iter().copied())

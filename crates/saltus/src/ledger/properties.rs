@@ -25,19 +25,18 @@ pub fn properties(problem: &Problem, options: &RunOptions, run: &Run, impacts: &
     let by_events = options.scheme.stepping().is_none();
     let motion = &run.trajectory;
     let model = problem.model();
-    let fastest = motion.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let fastest = motion.left_velocities().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300);
-    // P1: the velocity has bounded variation; between stored instants it moves by the accelerations.
+    // P1: the velocity has bounded variation: the jumps, and what it moves between about a thousand instants.
     let d = motion.dimension();
-    let mut variation = 0.0_f64;
-    for k in 0..motion.len() {
-        let (left, right) = (motion.v(k, Side::Left), motion.v(k, Side::Right));
-        variation += (0..d).map(|i| (right[i] - left[i]).abs()).fold(0.0, f64::max);
-        if k > 0 {
-            let before = motion.v(k - 1, Side::Right);
-            variation += (0..d).map(|i| (left[i] - before[i]).abs()).fold(0.0, f64::max);
-        }
-    }
+    let apart = |a: &[f64], b: &[f64]| (0..d).map(|i| (a[i] - b[i]).abs()).fold(0.0, f64::max);
+    let stride = (motion.len() / 1000).max(1);
+    let kept = motion.left_velocities();
+    let between = (stride..motion.len())
+        .step_by(stride)
+        .map(|k| apart(&kept[k * d..(k + 1) * d], &kept[(k - stride) * d..(k - stride + 1) * d]));
+    let jumps = motion.impacts.iter().map(|i| apart(i.v_after, i.v_before));
+    let variation = between.sum::<f64>() + jumps.sum::<f64>();
     let fast_gap = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
     let step_allows = 2.0 * run.step * fast_gap.max(fastest);
     let law = motion.impacts.iter().map(|i| i.law_residual * i.speed).fold(0.0, worst)
@@ -70,7 +69,7 @@ pub fn properties(problem: &Problem, options: &RunOptions, run: &Run, impacts: &
         property(
             "P1",
             "q is continuous and q' of bounded variation",
-            "total variation of the velocity",
+            "variation of the velocity, at least",
             variation,
             f64::MAX,
         ),
