@@ -136,11 +136,13 @@ fn print(model: &Model, t: f64, all: &Equilibria, evidence: &[String]) {
         if all.found.is_empty() { "no equilibrium found".into() } else { count_of(all.found.len()) }
     );
     for (k, e) in all.found.iter().enumerate() {
+        let size = e.q.iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-3);
+        let plain = |x: f64| if x.abs() < 1e-12 * size { 0.0 } else { x };
         let q: Vec<String> =
             e.q.iter()
                 .take(8)
                 .zip(&model.coordinates)
-                .map(|(x, name)| format!("{name} = {}", number(*x, 10)))
+                .map(|(x, name)| format!("{name} = {}", number(plain(*x), 10)))
                 .collect();
         let more = if e.q.len() > 8 { ", …" } else { "" };
         out!("{:>4}  {}{more}\n", k + 1, q.join(", "));
@@ -150,7 +152,15 @@ fn print(model: &Model, t: f64, all: &Equilibria, evidence: &[String]) {
                 .filter(|&i| e.family.iter().any(|w| w[i].abs() > 0.999))
                 .map(|i| model.coordinates[i].as_str())
                 .collect();
-            let which = if free.is_empty() { String::new() } else { format!(": {} is arbitrary", free.join(", ")) };
+            let which = if free.is_empty() {
+                String::new()
+            } else {
+                if free.len() == 1 {
+                    format!(": {} is arbitrary", free[0])
+                } else {
+                    format!(": {} are arbitrary", free.join(", "))
+                }
+            };
             out!("      one of a family with {}{which}\n", count(e.family.len() as u64, "parameter"));
         }
         out!("      {}\n", wrapped(&evidence[k], 6));

@@ -285,7 +285,10 @@ fn told(problem: &Problem, settled: &LongTime) -> Option<String> {
     let model = problem.model();
     match settled {
         LongTime::Rest { since, closed, .. } => {
-            let names: Vec<String> = closed.iter().map(|&a| tame(&model.constraints[a].name)).collect();
+            let mut names: Vec<String> = closed.iter().take(4).map(|&a| tame(&model.constraints[a].name)).collect();
+            if closed.len() > names.len() {
+                names.push(format!("{} more", closed.len() - names.len()));
+            }
             let on =
                 if names.is_empty() { String::new() } else { format!(", in contact with {}", names.join(" and ")) };
             Some(format!("at rest since t = {}{on}", number(*since, 8)))

@@ -372,7 +372,8 @@ impl<'p> Flow<'p> {
     pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
         let (mut h, mut alone) = (cap, cap);
         let n = self.order;
-        for _ in 0..4 {
+        // The scale of a series that starts from rest depends on the step: from above, until both fit.
+        for _ in 0..60 {
             let mut speeds = std::mem::take(&mut self.scales);
             let mut energy = 0.0_f64;
             for i in 0..self.d {
@@ -404,7 +405,7 @@ impl<'p> Flow<'p> {
             }
             let fits = worst.step();
             self.culprit = worst.culprit;
-            if fits >= 0.8 * h || fits == 0.0 {
+            if fits >= 0.9 * h || fits == 0.0 {
                 return (fits.min(h), alone.min(cap));
             }
             h = fits;

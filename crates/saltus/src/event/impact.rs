@@ -68,6 +68,8 @@ impl Engine<'_> {
         for &a in &buffers.members {
             self.touch[a] = Touch::Closed;
         }
+        // The velocity has jumped: switches are set anew before anything is evaluated with it.
+        self.look(true)?;
         // On the constraints to the last digit: sweeps of one at a time, since several may depend on each other.
         for _ in 0..2 {
             for &(a, _) in &impulses {

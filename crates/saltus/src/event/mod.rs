@@ -409,7 +409,8 @@ impl<'p> Engine<'p> {
         for (scale, v) in scales.v.iter_mut().zip(&self.v) {
             *scale = scale.max(v.abs());
         }
-        for switch in 0..scales.switch.len() {
+        // (After a rough step there is no series of the arguments.)
+        for switch in 0..if flow.is_rough { 0 } else { scales.switch.len() } {
             scales.switch[switch] = scales.switch[switch].max(flow.argument(switch, s).abs());
         }
     }

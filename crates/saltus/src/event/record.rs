@@ -320,11 +320,8 @@ impl<'p> Record<'p> {
         };
         for phase in run.timeline.of(PhaseKind::Stepped) {
             run.notes.push(format!(
-                "from t = {} to {} the motion was time-stepped with {}: {}",
-                phase.start,
-                phase.end,
-                super::stretch::SCHEME,
-                phase.note
+                "from t = {} to {} the motion was time-stepped with {}",
+                phase.start, phase.end, phase.note
             ));
         }
         if !self.dense {

@@ -1,6 +1,6 @@
 //! Where events cannot be resolved, a stretch is crossed by time stepping: the safety net.
 //!
-//! The scheme is mabrouk: it needs no resolution of anything, and starts from a state. Its steps are a tenth of the
+//! The scheme is mabrouk (for stiff motions moreau-jean): it needs no resolution of anything, and starts from a state. Its steps are a tenth of the
 //! interval at which instants are stored, and at most 1e-4 of the run. Where the stretch ends, constraints in contact are closed again, and events take over.
 
 use super::{Engine, Touch};
@@ -12,8 +12,9 @@ use crate::{Phase, PhaseKind, Reason, Status};
 const STEPS: f64 = 100.0;
 const MOST: usize = 20;
 
-/// The scheme of the safety net.
-pub const SCHEME: &str = "mabrouk";
+/// The scheme of the safety net, and the one for stiff motions, which is implicit in positions, too.
+const SCHEME: &str = "mabrouk";
+const IMPLICIT: &str = "moreau-jean";
 
 impl Engine<'_> {
     /// Whether time stepping can get across what stopped the events: a stall of impacts and contacts always; sliding
@@ -37,7 +38,8 @@ impl Engine<'_> {
                 (h, (STEPS * h).min(left))
             }
         };
-        let (Ok(scheme), problem) = (scheme::find(SCHEME), self.problem.resumed(self.t, &self.q, &self.v)) else {
+        let name = if matches!(reason, Reason::Stiff { .. }) { IMPLICIT } else { SCHEME };
+        let (Ok(scheme), problem) = (scheme::find(name), self.problem.resumed(self.t, &self.q, &self.v)) else {
             return Err(reason);
         };
         let Method::Steps(stepping) = &scheme.method else { return Err(reason) };
@@ -61,7 +63,7 @@ impl Engine<'_> {
                     Some(last) if last.kind == PhaseKind::Stepped && last.end == self.t => last.end = t,
                     _ => {
                         let mut phase = Phase::new(PhaseKind::Stepped, self.t, t, &[]);
-                        phase.note = reason.to_string();
+                        phase.note = format!("{name}: {reason}");
                         self.record.timeline.push(phase);
                     }
                 }

@@ -96,7 +96,8 @@ pub fn balance(problem: &Problem, options: &RunOptions, run: &Run) -> (Vec<Inter
     // Moving walls in time steps keep their own account.
     balance.work += run.audit.contact_work;
     balance.exchanged += run.audit.contact_work.abs();
-    balance.exchanged = balance.exchanged.max(books.largest_kinetic()).max(1e-300);
+    balance.exchanged =
+        balance.exchanged.max((balance.end - balance.start).abs()).max(books.largest_kinetic()).max(1e-300);
     balance.closure = balance.end - balance.start - balance.work + balance.lost_at_impacts;
     (intervals, balance)
 }

@@ -58,7 +58,7 @@ impl Ledger {
     }
 
     /// What is beyond the stated tolerances, in words; empty if all is well. For runs by events the balance must close to
-    /// 1e-8, for others to a tenth.
+    /// 1e-8 (or a hundred times the tolerance), for others to a tenth.
     pub fn complaints(&self, options: &RunOptions) -> Vec<String> {
         let mut complaints: Vec<String> = self
             .properties
@@ -66,7 +66,8 @@ impl Ledger {
             .filter(|p| !p.holds)
             .map(|p| format!("({}) {}: {:.3e}, more than {:.3e}", p.name, p.what, p.figure, p.allowed))
             .collect();
-        let allowed = if options.scheme.stepping().is_none() { 1e-8 } else { 0.1 };
+        let allowed =
+            if options.scheme.stepping().is_none() { (1e2 * options.settings.tolerance).max(1e-8) } else { 0.1 };
         let closure = self.balance.relative();
         if !(closure <= allowed) {
             complaints.push(format!(

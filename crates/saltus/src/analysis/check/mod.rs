@@ -234,10 +234,11 @@ fn forces(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut 
     let (mut by_q, mut by_v) = (0.0_f64, 0.0_f64);
     for q in around(&model.q0, 60, &mut dice) {
         let t = dice.between(0.0, options.end);
-        dynamics.evaluate(t, &q, &model.v0);
+        let v: Vec<f64> = model.v0.iter().map(|v| v + dice.between(-1.0, 1.0) * (1.0 + v.abs())).collect();
+        dynamics.evaluate(t, &q, &v);
         by_v = by_v.max(row_sum(&dynamics.jacobian, d));
         if let Some(stiffness) = &mut stiffness {
-            stiffness.evaluate(t, &q, &model.v0);
+            stiffness.evaluate(t, &q, &v);
             by_q = by_q.max(row_sum(&stiffness.matrix, d));
         }
     }
