@@ -228,6 +228,9 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary, 
     if run.notes.len() > SHOWN {
         out!("{dim}… and {}{dim:#}\n", count((run.notes.len() - SHOWN) as u64, "more note"));
     }
+    for meeting in ledger.meetings.iter().filter(|m| !m.continuous).take(3) {
+        out!("{dim}note: {}{dim:#}\n", tame(&meeting.sentence));
+    }
     for warning in &run.warnings {
         out!("{yellow}warning:{yellow:#} {}\n", tame(warning));
     }

@@ -417,21 +417,7 @@ fn p13_moving_constraints() {
     let release = run.timeline.of(PhaseKind::Release).next().expect("the wall slows down");
     close("release", release.start, std::f64::consts::FRAC_PI_2, 1e-10);
     close("impulse", run.audit.impulses[0], 1.0, 1e-10);
-    let closing = r#"
-[coordinates]
-x = { position = 0, velocity = 1 }
-[dynamics]
-kinetic = "x'^2/2"
-[[constraint]]
-name = "still"
-gap = "x"
-[[constraint]]
-name = "closing"
-gap = "1 - 0.1*t - x"
-[impact]
-restitution = 1
-"#;
-    let run = text_exact(closing, &[], 9.0);
+    let run = text_exact(super::moving::CLOSING, &[], 9.0);
     let tenth = run.trajectory.impacts.iter().filter(|i| i.constraints == [1]).nth(9).expect("ten hits");
     close("tenth hit", tenth.t, num(&exact["d_closing_gap_e1"]["t_10"]), 1e-10);
 }

@@ -34,6 +34,22 @@ fn p13_moving_corner_sweeps_the_particle_along() {
     assert!((jump.v_after[0] - num(&exact["a_wall_1mcos"]["values"]["jump"])).abs() < 1e-3);
 }
 
+/// A particle between a wall at rest and one that closes in.
+pub const CLOSING: &str = r#"
+[coordinates]
+x = { position = 0, velocity = 1 }
+[dynamics]
+kinetic = "x'^2/2"
+[[constraint]]
+name = "still"
+gap = "x"
+[[constraint]]
+name = "closing"
+gap = "1 - 0.1*t - x"
+[impact]
+restitution = 1
+"#;
+
 /// The exact motion between 0 and a wall at 1 − s t with e = 1, started at 0 with speed 1.
 fn closing(s: f64, t: f64) -> f64 {
     let (mut v, mut x, mut now) = (1.0, 0.0, 0.0);
@@ -54,29 +70,15 @@ fn closing(s: f64, t: f64) -> f64 {
 
 #[test]
 fn p13_closing_gap_with_elastic_walls_is_first_order() {
-    let text = r#"
-[coordinates]
-x = { position = 0, velocity = 1 }
-[dynamics]
-kinetic = "x'^2/2"
-[[constraint]]
-name = "still"
-gap = "x"
-[[constraint]]
-name = "closing"
-gap = "1 - 0.1*t - x"
-[impact]
-restitution = 1
-"#;
     let t10 = num(&reference("P13")["d_closing_gap_e1"]["t_10"]);
     // The model of the motion used here agrees with the reference at the tenth hit.
     assert!((closing(0.1, t10) - num(&reference("P13")["d_closing_gap_e1"]["L10"])).abs() < 1e-12);
     let errors = [1e-3, 1e-4, 1e-5].map(|h| {
-        let run = text_run(text, &[], h, 7.0);
+        let run = text_run(CLOSING, &[], h, 7.0);
         sup_error(&run, 0, |t| closing(0.1, t))
     });
     first_order("P13 closing gap", errors);
-    let run = text_run(text, &[], 1e-4, 7.0);
+    let run = text_run(CLOSING, &[], 1e-4, 7.0);
     let tenth = run.trajectory.impacts.iter().filter(|i| i.constraints == [1]).nth(9).expect("ten hits");
     assert!((tenth.t - t10).abs() < 5e-3, "{} {t10}", tenth.t);
     assert!((tenth.v_after[0] + 3.0).abs() < 1e-6, "each hit adds twice the wall's speed");

@@ -127,8 +127,9 @@ pub fn meetings(problem: &Problem, run: &Run) -> Vec<Meeting> {
                 let restitution = if e.0 == e.1 { format!("e = {}", e.0) } else { format!("e = {} and {}", e.0, e.1) };
                 let meaning = match continuous {
                     true => "the motion depends continuously on the data here",
+                    false if e == (0.0, 0.0) => "the motion depends discontinuously on the data here",
                     false => {
-                        "no theorem promises that the motion depends continuously on the data here, and for nearly all angles it does not"
+                        "no theorem promises that the motion depends continuously on the data here (--probe tells)"
                     }
                 };
                 let sentence = format!(

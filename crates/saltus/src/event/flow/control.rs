@@ -1,0 +1,169 @@
+//! How long a step may be: until the last terms of every series are below the tolerance.
+
+use super::Flow;
+use crate::Reason;
+use crate::event::polynomial::largest_term;
+
+impl Flow<'_> {
+    /// The longest step, up to `cap`, at which the last four terms of every series are below `tol` of its scale (or of the
+    /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are not `far`. Coordinates
+    /// that hardly move are measured by the others: by 1e-4 of the largest speed, in the kinetic metric. The second
+    /// number is what all but the gaps would allow; zero where a series is not a number.
+    pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
+        let (mut h, mut alone) = (cap, cap);
+        let n = self.order;
+        // The scale of a series that starts from rest depends on the step: from above, until both fit.
+        for _ in 0..60 {
+            let mut speeds = std::mem::take(&mut self.scales);
+            let mut energy = 0.0_f64;
+            for i in 0..self.d {
+                speeds[i] = scales.v[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
+                energy = energy.max(speeds[i] * speeds[i] * self.inertia(i));
+            }
+            let mut worst = Worst::new(n);
+            for (i, speed) in speeds.iter_mut().enumerate() {
+                *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
+                worst.see(self.velocity(i), tol * *speed, Culprit::Coordinate(i));
+            }
+            self.scales = speeds;
+            for (k, &alpha) in self.working.iter().enumerate() {
+                let c = self.reaction(k);
+                let scale = scales.reaction[alpha].max(largest_term(&c[..=n / 2], h));
+                worst.see(c, tol * scale, Culprit::Constraint(alpha));
+            }
+            if self.using_full {
+                for switch in 0..self.full.switches() {
+                    let c = self.full.argument(switch);
+                    worst.see(c, tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
+                }
+            }
+            alone = worst.step();
+            self.reach = alone;
+            for (alpha, scale) in scales.gap.iter().enumerate().filter(|(alpha, _)| !far[*alpha]) {
+                let c = self.gap(alpha);
+                worst.see(c, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
+            }
+            let fits = worst.step();
+            self.culprit = worst.culprit;
+            if fits >= 0.9 * h || fits == 0.0 {
+                return (fits.min(h), alone.min(cap));
+            }
+            h = fits;
+        }
+        (h, alone.min(cap))
+    }
+
+    /// What the series of one gap allows by itself.
+    pub fn gap_step(&self, alpha: usize, tol: f64, cap: f64, scale: f64) -> f64 {
+        let c = self.gap(alpha);
+        let mut worst = Worst::new(self.order);
+        worst.see(c, tol * scale.max(c[0].abs()), Culprit::Constraint(alpha));
+        worst.step().min(cap)
+    }
+
+    /// Why no step is short enough: whose series it was.
+    pub fn singular(&self) -> Reason {
+        let model = self.problem.model();
+        // A root somewhere inside: whose series grows fastest with it.
+        let culprit = match self.culprit {
+            Culprit::Switch => {
+                let growth = |c: &[f64]| match (c[c.len() - 1] / c[c.len() - 2]).abs() {
+                    g if g.is_nan() && c.iter().all(|x| x.is_finite()) => 0.0,
+                    g if g.is_nan() => f64::INFINITY,
+                    g => g,
+                };
+                let gaps = (0..self.gaps.len()).map(|a| (growth(self.gap(a)), Culprit::Constraint(a)));
+                let motion = (0..self.d).map(|i| (growth(self.velocity(i)), Culprit::Coordinate(i)));
+                motion
+                    .chain(gaps)
+                    .fold((0.0, Culprit::Switch), |most, next| if next.0 > most.0 { next } else { most })
+                    .1
+            }
+            plain => plain,
+        };
+        let what = match culprit {
+            Culprit::Coordinate(i) => format!("the motion of `{}`", model.coordinates[i]),
+            Culprit::Constraint(alpha) => format!("the gap of `{}`", model.constraints[alpha].name),
+            Culprit::Switch => "the argument of a switching force".to_string(),
+        };
+        Reason::Singular { what }
+    }
+
+    /// The scale by which the velocity of coordinate i was measured in the last step.
+    pub fn scale(&self, i: usize) -> f64 {
+        self.scales[i]
+    }
+
+    /// The diagonal entry of M.
+    fn inertia(&self, i: usize) -> f64 {
+        self.metric.entries()[if self.diagonal { i } else { i * self.d + i }]
+    }
+}
+
+/// The largest values so far, by which errors are measured.
+#[derive(Debug, Default)]
+pub struct Scales {
+    /// Speeds of the coordinates.
+    pub v: Vec<f64>,
+    /// Gaps.
+    pub gap: Vec<f64>,
+    /// Reactions.
+    pub reaction: Vec<f64>,
+    /// Arguments of switches.
+    pub switch: Vec<f64>,
+}
+
+/// Whose series allows the shortest step.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Culprit {
+    Coordinate(usize),
+    Constraint(usize),
+    Switch,
+}
+
+/// How many of the last terms are looked at: series in even or odd powers have every other one zero.
+const LAST: usize = 4;
+
+/// Each term before the last may be larger by this: a step that ends where series are trusted has terms that fall so.
+const EASIER: f64 = 8.0;
+
+/// For each of the last orders, the largest ratio of a coefficient to what is allowed.
+struct Worst {
+    order: usize,
+    ratios: [f64; LAST + 2],
+    broken: bool,
+    culprit: Culprit,
+}
+
+impl Worst {
+    fn new(order: usize) -> Self {
+        Worst { order, ratios: [0.0; LAST + 2], broken: false, culprit: Culprit::Coordinate(0) }
+    }
+
+    fn see(&mut self, c: &[f64], allowed: f64, culprit: Culprit) {
+        let mut allowed = allowed.max(1e-300);
+        for k in (c.len() - LAST..c.len()).rev() {
+            let ratio = c[k].abs() / allowed;
+            allowed *= EASIER;
+            let most = &mut self.ratios[self.order + 1 - k];
+            if ratio > *most {
+                *most = ratio;
+                if !self.broken {
+                    self.culprit = culprit;
+                }
+            } else if ratio.is_nan() && !self.broken {
+                self.broken = true;
+                self.culprit = culprit;
+            }
+        }
+    }
+
+    /// The step at which they are just allowed; zero if one of them is not a number.
+    fn step(&self) -> f64 {
+        if self.broken || self.ratios.contains(&f64::INFINITY) {
+            return 0.0;
+        }
+        let each = self.ratios.iter().enumerate().filter(|(_, r)| **r > 0.0);
+        each.map(|(k, r)| r.powf(-1.0 / (self.order + 1 - k) as f64)).fold(f64::INFINITY, f64::min)
+    }
+}
