@@ -108,6 +108,9 @@ fn pushed(problem: &Problem, e: &Equilibrium) -> String {
     }
 }
 
+/// How many contacts are told of an equilibrium; `--json` has them all.
+const SHOWN: usize = 8;
+
 fn contacts(model: &Model, e: &Equilibrium) -> String {
     if e.closed.is_empty() {
         return "no contact".into();
@@ -116,7 +119,9 @@ fn contacts(model: &Model, e: &Equilibrium) -> String {
         let degenerate = if e.degenerate.contains(&a) { " (degenerate: closed without a reaction)" } else { "" };
         format!("{} λ = {}{degenerate}", tame(&model.constraints[a].name), number(*l, 10))
     });
-    each.collect::<Vec<_>>().join(", ")
+    let more =
+        if e.closed.len() > SHOWN { format!(", … and {} more", e.closed.len() - SHOWN) } else { String::new() };
+    each.take(SHOWN).collect::<Vec<_>>().join(", ") + &more
 }
 
 fn print(model: &Model, t: f64, all: &Equilibria, evidence: &[String]) {

@@ -37,7 +37,7 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
     let still = (!t.moving, "constraints move");
     let continuous = (t.smooth_force, "the forces have corners or jumps");
     let smooth = (t.smooth_gaps, "a gap has corners");
-    let one_e = (t.restitution.is_some(), "restitutions differ");
+    let one_e = (t.restitution.is_some() || t.constraints == 0, "restitutions differ");
     let inelastic = (t.inelastic, "e is not 0");
     let acute =
         (t.widest <= 90.0 + RIGHT && !t.pairs_missing, "an obtuse kinetic angle (or not all pairs were looked at)");
