@@ -242,31 +242,6 @@ fn p07_rocking_block() {
     }
 }
 
-const TWO_STOPS: &str = r#"
-[parameters]
-w = 1.2
-z = 0.05
-s = 0.5
-r = 0.7
-phase = 0.0
-W = 0.0
-[coordinates]
-x = { position = "s", velocity = "-r*W" }
-[dynamics]
-kinetic = "x'^2/2"
-potential = "x^2/2"
-[dynamics.force]
-x = "cos(w*t + phase) - 2*z*x'"
-[[constraint]]
-name = "left"
-gap = "x + s"
-[[constraint]]
-name = "right"
-gap = "s - x"
-[impact]
-restitution = "r"
-"#;
-
 #[test]
 fn p10_symmetric_orbits() {
     for row in reference("P10")["rows"].as_array().expect("rows").iter().filter(|r| r["admissible"] == true) {
@@ -277,12 +252,13 @@ fn p10_symmetric_orbits() {
             ("s", num(&row["s"])),
             ("r", num(&row["r"])),
             ("phase", phase),
-            ("W", speed),
+            ("x0", num(&row["s"])),
+            ("v0", -num(&row["r"]) * speed),
         ];
         let half = std::f64::consts::PI / w;
         // Unstable orbits are left at the rate of their multiplier.
         let (times, allowed) = if row["stable"] == true { (20, 1e-10) } else { (2, 1e-9) };
-        let run = text_exact(TWO_STOPS, &set, (times as f64 + 0.5) * half);
+        let run = text_exact(super::schemes::TWO_STOPS, &set, (times as f64 + 0.5) * half);
         for k in 0..times {
             let impact = run.trajectory.impacts.get(k);
             close("speed", -impact.approach, speed, allowed);

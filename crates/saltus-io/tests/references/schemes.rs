@@ -136,19 +136,23 @@ fn p04_period_one_orbits_in_every_scheme() {
     }
 }
 
-const TWO_STOPS: &str = r#"
+/// A forced oscillator between two stops, from any start and phase.
+pub const TWO_STOPS: &str = r#"
 [parameters]
 w = 1.2
 z = 0.05
 s = 0.5
 r = 0.7
+x0 = 0.1
+v0 = 0.2
+phase = 0.0
 [coordinates]
-x = { position = 0.1, velocity = 0.2 }
+x = { position = "x0", velocity = "v0" }
 [dynamics]
 kinetic = "x'^2/2"
 potential = "x^2/2"
 [dynamics.force]
-x = "cos(w*t) - 2*z*x'"
+x = "cos(w*t + phase) - 2*z*x'"
 [[constraint]]
 name = "left"
 gap = "x + s"

@@ -8,8 +8,9 @@
 //! - a switch of a force or gap with corners or jumps.
 //!
 //! All of these are the first place where a polynomial turns negative ([`locate`], [`polynomial`]): none that the
-//! polynomials have is missed between the ends of a step, and [`trust`] checks that they are the motion. After an event the next working set follows from the complementarity problem of the accelerations
-//! ([`contact`]). Impacts that accumulate are recognised, their limit extrapolated and passed ([`accumulation`]).
+//! polynomials have is missed between the ends of a step, and [`trust`] checks that they are the motion. After an event the
+//! next working set follows from the complementarity problem of the accelerations ([`contact`]). Impacts that accumulate
+//! are recognised, their limit extrapolated and passed ([`accumulation`]).
 //!
 //! Tolerances, all relative to `tol`: the last terms of a series are below tol/10 of the largest speed (gap) so far; gaps
 //! below tol of their largest value count as closed, so impacts that near to each other are one; bounces lower than that are
@@ -129,6 +130,8 @@ struct Buffers {
     y: Vec<f64>,
     z: Vec<f64>,
     c: Vec<f64>,
+    /// For each gap: its last sample, the least of them and the largest change.
+    samples: Vec<(f64, f64, f64)>,
 }
 
 /// Integrates a problem by events; see [`crate::run`].
@@ -245,6 +248,7 @@ impl<'p> Engine<'p> {
                 y: vec![0.0; d],
                 z: vec![0.0; d],
                 c: vec![0.0; order + 2],
+                samples: vec![(0.0, 0.0, 0.0); m],
             },
             flow,
         };

@@ -54,24 +54,22 @@ impl Engine<'_> {
         // Samples no farther apart than half of what the series of the gap itself allows: a feature is not narrower than that.
         let mut reach = if h > 0.0 { alone.min(0.5 * SAMPLES as f64 * h) } else { alone };
         while reach > 2.0 * h && reach > self.shortest() {
-            let (mut least, mut change) = (vec![f64::INFINITY; m], vec![0.0_f64; m]);
-            let mut before: Vec<f64> = Vec::new();
+            self.buffers.samples.fill((f64::NAN, f64::INFINITY, 0.0));
             for k in 0..=SAMPLES {
                 let s = reach * k as f64 / SAMPLES as f64;
                 self.flow.state(s, &mut self.buffers.x, &mut self.buffers.y);
                 self.checked.evaluate(self.t + s, &self.buffers.x);
-                for a in 0..m {
-                    let f = self.checked.values[a];
-                    least[a] = if f.is_nan() { f64::NEG_INFINITY } else { least[a].min(f) };
-                    if k > 0 {
-                        change[a] = change[a].max((f - before[a]).abs());
-                    }
+                for (&f, (last, least, change)) in self.checked.values.iter().zip(&mut self.buffers.samples) {
+                    *least = if f.is_nan() { f64::NEG_INFINITY } else { least.min(f) };
+                    // (The first has none before it: max leaves not-a-number out.)
+                    *change = change.max((f - *last).abs());
+                    *last = f;
                 }
-                before.clone_from(&self.checked.values);
             }
             for a in 0..m {
+                let (_, least, change) = self.buffers.samples[a];
                 let short = self.flow.gap_step(a, tol, reach, self.scales.gap[a]) < reach;
-                self.far[a] = short && self.touch[a] == Touch::Open && least[a] > 2.0 * change[a];
+                self.far[a] = short && self.touch[a] == Touch::Open && least > 2.0 * change;
             }
             let (fits, _) = self.flow.step(tol, reach, &self.scales, &self.far);
             if fits >= 0.5 * reach {

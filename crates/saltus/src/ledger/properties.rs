@@ -80,13 +80,7 @@ pub fn properties(problem: &Problem, options: &RunOptions, run: &Run, impacts: &
             run.audit.max_violation,
             coarse(1e-9 * reach, step_allows.max(1e-12)),
         ),
-        property(
-            "P3",
-            "reactions push, and only at closed gaps",
-            "largest pull, as a part of the impulse",
-            pull / total,
-            1e-9,
-        ),
+        property("P3", "reactions push", "largest pull, as a part of the impulse", pull / total, 1e-9),
         property(
             "P4",
             "the impact law holds",
