@@ -4,17 +4,23 @@
 //! room holds flat-slice kernels of a few lines each; nalgebra is their oracle in the tests, and does the decompositions
 //! that are asked for once.
 
+mod band;
 mod cholesky;
+mod envelope;
 mod lu;
 mod metric;
+mod ordering;
 mod rows;
 mod spectrum;
+mod symmetric;
 
 pub(crate) use cholesky::GrowingFactor;
 pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
+pub use ordering::small_profile;
 pub use rows::Rows;
 pub(crate) use spectrum::{Svd, eigen};
+pub use symmetric::{Factor, Symmetric};
 
 /// Euclidean inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -1,0 +1,191 @@
+//! Symmetric matrices of structures: sparse rows, and the diagonals of the band where it is narrow.
+
+use super::band::Band;
+use super::envelope::Envelope;
+use super::{NotPositiveDefinite, band};
+
+/// A sparse symmetric matrix; both halves are stored.
+///
+/// ```
+/// use saltus::linalg::Symmetric;
+/// let k = Symmetric::new(2, vec![(0, 0, 2.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 1.0)]);
+/// let mut y = [0.0; 2];
+/// k.multiply(&[1.0, 2.0], &mut y);
+/// assert_eq!(y, [0.0, 1.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Symmetric {
+    n: usize,
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    band: Option<Band>,
+}
+
+impl Symmetric {
+    /// From entries (row, column, value) of the whole matrix; those of one place are added up.
+    ///
+    /// Entries outside n × n are left out; whoever reads a file has refused them.
+    pub fn new(n: usize, mut entries: Vec<(usize, usize, f64)>) -> Self {
+        entries.retain(|&(i, j, _)| i < n && j < n);
+        entries.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        let (mut starts, mut columns, mut values) = (vec![0; n + 1], Vec::new(), Vec::<f64>::new());
+        let mut last = None;
+        for (i, j, x) in entries {
+            if last == Some((i, j)) {
+                if let Some(sum) = values.last_mut() {
+                    *sum += x;
+                }
+                continue;
+            }
+            last = Some((i, j));
+            columns.push(j);
+            values.push(x);
+            starts[i + 1] = columns.len();
+        }
+        for i in 1..=n {
+            starts[i] = starts[i].max(starts[i - 1]);
+        }
+        let mut matrix = Symmetric { n, starts, columns, values, band: None };
+        let b = matrix.half_bandwidth();
+        matrix.band = (b <= band::WIDEST).then(|| Band::new(n, b, matrix.entries()));
+        matrix
+    }
+
+    /// A diagonal matrix.
+    pub fn diagonal(entries: &[f64]) -> Self {
+        Symmetric::new(entries.len(), entries.iter().enumerate().map(|(i, &x)| (i, i, x)).collect())
+    }
+
+    /// Number of rows.
+    pub fn dimension(&self) -> usize {
+        self.n
+    }
+
+    /// All stored entries (row, column, value).
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.n).flat_map(move |i| self.row(i).map(move |(j, x)| (i, j, x)))
+    }
+
+    /// The stored entries (column, value) of a row.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.starts[i]..self.starts[i + 1];
+        self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// The entry at a place.
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.row(i).find(|(c, _)| *c == j).map_or(0.0, |(_, x)| x)
+    }
+
+    /// The largest |i − j| of an entry that is not zero.
+    pub fn half_bandwidth(&self) -> usize {
+        self.entries().filter(|e| e.2 != 0.0).map(|(i, j, _)| i.abs_diff(j)).max().unwrap_or(0)
+    }
+
+    /// Whether nothing stands beside the diagonal.
+    pub fn is_diagonal(&self) -> bool {
+        self.half_bandwidth() == 0
+    }
+
+    /// y = A x.
+    pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
+        match &self.band {
+            Some(band) => band.multiply(x, y),
+            None => {
+                for (i, y) in y.iter_mut().enumerate() {
+                    let range = self.starts[i]..self.starts[i + 1];
+                    *y = self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, a)| a * x[j]).sum();
+                }
+            }
+        }
+    }
+
+    /// xᵀ A y.
+    pub fn form(&self, x: &[f64], y: &[f64]) -> f64 {
+        self.entries().map(|(i, j, a)| x[i] * a * y[j]).sum()
+    }
+
+    /// Σ s A over several matrices of one size.
+    pub fn combine(terms: &[(f64, &Symmetric)]) -> Self {
+        let n = terms.iter().map(|(_, a)| a.n).max().unwrap_or(0);
+        let entries = terms.iter().filter(|(s, _)| *s != 0.0);
+        Symmetric::new(n, entries.flat_map(|(s, a)| a.entries().map(move |(i, j, x)| (i, j, s * x))).collect())
+    }
+
+    /// The same with rows and columns in another order: `order[k]` is the old index of the new k.
+    pub fn reordered(&self, order: &[usize]) -> Self {
+        let mut place = vec![0; self.n];
+        order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
+        Symmetric::new(self.n, self.entries().map(|(i, j, x)| (place[i], place[j], x)).collect())
+    }
+
+    /// Factors A = L D Lᵀ; A must be positive definite.
+    pub fn factor(&self) -> Result<Factor, NotPositiveDefinite> {
+        match &self.band {
+            Some(band) => Ok(Factor::Band(band.factor()?)),
+            None => Ok(Factor::Envelope(Envelope::new(self)?)),
+        }
+    }
+}
+
+/// A factored matrix.
+#[derive(Clone, Debug)]
+pub enum Factor {
+    /// With a narrow band.
+    Band(band::BandFactor),
+    /// With a row profile.
+    Envelope(Envelope),
+}
+
+impl Factor {
+    /// x = A⁻¹ x.
+    pub fn solve(&self, x: &mut [f64]) {
+        match self {
+            Factor::Band(f) => f.solve(x),
+            Factor::Envelope(f) => f.solve(x),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A positive definite matrix with entries at most `b` off the diagonal.
+    fn definite(n: usize, b: usize, numbers: &[f64]) -> Symmetric {
+        let mut entries = Vec::new();
+        for i in 0..n {
+            entries.push((i, i, 2.0 * b as f64 + 1.0));
+            for k in 1..=b.min(i) {
+                let x = numbers[(7 * i + k) % numbers.len()];
+                entries.extend([(i, i - k, x), (i - k, i, x)]);
+            }
+        }
+        Symmetric::new(n, entries)
+    }
+
+    proptest! {
+        #[test]
+        fn solving_undoes_multiplying(n in 1usize..40, b in 0usize..14, numbers in prop::collection::vec(-1.0..1.0, 30)) {
+            let a = definite(n, b, &numbers);
+            let x: Vec<f64> = (0..n).map(|i| numbers[i % 30] + 1.0).collect();
+            let mut y = vec![0.0; n];
+            a.multiply(&x, &mut y);
+            let plain: Vec<f64> = (0..n).map(|i| a.row(i).map(|(j, v)| v * x[j]).sum()).collect();
+            prop_assert!(y.iter().zip(&plain).all(|(p, q)| (p - q).abs() < 1e-12));
+            a.factor().expect("definite").solve(&mut y);
+            prop_assert!(y.iter().zip(&x).all(|(p, q)| (p - q).abs() < 1e-10));
+        }
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused_at_its_pivot() {
+        let narrow = Symmetric::new(2, vec![(0, 0, 1.0), (1, 1, -1.0)]);
+        assert_eq!(narrow.factor().map(|_| ()), Err(NotPositiveDefinite { pivot: 1 }));
+        let mut wide: Vec<_> = (0..20).map(|i| (i, i, if i == 7 { -1.0 } else { 1.0 })).collect();
+        wide.extend([(0, 19, 0.1), (19, 0, 0.1)]);
+        assert_eq!(Symmetric::new(20, wide).factor().map(|_| ()), Err(NotPositiveDefinite { pivot: 7 }));
+    }
+}
