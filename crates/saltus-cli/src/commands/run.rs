@@ -97,13 +97,13 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let ledger = Ledger::new(problem, &options, &run);
     let settled = long_time(problem, &options, &run);
     let probe = args.probe.map(|n| probed(problem, &options, n as usize, args));
-    let summary = Summary::new(file, problem, &options, &run, &ledger, wall_s);
+    let summary = Summary::new(file, problem.model(), &options, &run, &ledger, wall_s);
     // Files first: whatever happens to the terminal, they are there.
     let mut unwritten = None;
     if let Some(dir) = &args.out {
         progress::saving();
-        let record = Record::new(file, problem, &options, overrides, summary.clone());
-        unwritten = output::write(dir, problem, &run, &ledger, &record).err();
+        let record = Record::new(file, problem.model(), &options, overrides, summary.clone());
+        unwritten = output::write(dir, problem.model(), &run, &ledger, &record).err();
     }
     if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();

@@ -14,7 +14,7 @@ pub use summary::{
 };
 
 use crate::read::reason;
-use saltus::{Ledger, Problem, Run, Side, Trajectory};
+use saltus::{Ledger, Model, Run, Side, Trajectory};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -41,14 +41,14 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
 }
 
 /// Writes all files of a run into a directory; those of an earlier run are replaced when all new ones are complete.
-pub fn write(dir: &Path, problem: &Problem, run: &Run, ledger: &Ledger, record: &Record) -> Result<(), WriteError> {
+pub fn write(dir: &Path, model: &Model, run: &Run, ledger: &Ledger, record: &Record) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
     let mut complete = vec![
-        aside(path("trajectory.npz"), |w| npz::write(w, problem, &run.trajectory))?,
-        aside(path("trajectory.csv"), |w| tables::trajectory(w, problem, &run.trajectory))?,
-        aside(path("impacts.csv"), |w| tables::impacts(w, problem, &run.trajectory, ledger))?,
-        aside(path("contacts.csv"), |w| tables::contacts(w, problem, &run.trajectory))?,
+        aside(path("trajectory.npz"), |w| npz::write(w, model, &run.trajectory))?,
+        aside(path("trajectory.csv"), |w| tables::trajectory(w, model, &run.trajectory))?,
+        aside(path("impacts.csv"), |w| tables::impacts(w, model, &run.trajectory, ledger))?,
+        aside(path("contacts.csv"), |w| tables::contacts(w, model, &run.trajectory))?,
         aside(path("energy.csv"), |w| tables::energy(w, ledger))?,
         aside(path("run.json"), |w| {
             serde_json::to_writer_pretty(&mut *w, record)?;
@@ -60,7 +60,7 @@ pub fn write(dir: &Path, problem: &Problem, run: &Run, ledger: &Ledger, record: 
     if run.timeline.phases.is_empty() {
         let _ = std::fs::remove_file(&timeline);
     } else {
-        complete.push(aside(timeline, |w| tables::timeline(w, problem, &run.timeline))?);
+        complete.push(aside(timeline, |w| tables::timeline(w, model, &run.timeline))?);
     }
     for (file, path) in complete {
         file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;

@@ -1,7 +1,7 @@
 //! A run in one JSON object: what `--json` prints and `run.json` holds.
 
 use crate::ModelFile;
-use saltus::{Ledger, Phase, PhaseKind, Problem, Run, RunOptions, Side, Status};
+use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, Side, Status};
 use serde::Serialize;
 
 /// The summary of a run.
@@ -208,15 +208,7 @@ const SHOWN: usize = 10;
 
 impl Summary {
     /// Sums a run up.
-    pub fn new(
-        file: &ModelFile,
-        problem: &Problem,
-        options: &RunOptions,
-        run: &Run,
-        ledger: &Ledger,
-        wall_s: f64,
-    ) -> Self {
-        let model = problem.model();
+    pub fn new(file: &ModelFile, model: &Model, options: &RunOptions, run: &Run, ledger: &Ledger, wall_s: f64) -> Self {
         let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
         let trajectory = &run.trajectory;
         let last = trajectory.len().checked_sub(1).map(|k| Final {
@@ -340,7 +332,7 @@ impl Record {
     /// Puts the record of a run together.
     pub fn new(
         file: &ModelFile,
-        problem: &Problem,
+        model: &Model,
         options: &RunOptions,
         overrides: &[(String, String)],
         summary: Summary,
@@ -350,7 +342,7 @@ impl Record {
             model_text: file.text.clone(),
             model_sha256: file.hash(),
             overrides: overrides.to_vec(),
-            parameters: problem.model().parameters.clone(),
+            parameters: model.parameters.clone(),
             forcing: options.settings.forcing.name(),
             every: options.every,
             summary,

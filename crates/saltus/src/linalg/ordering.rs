@@ -39,7 +39,8 @@ pub fn small_profile(patterns: &[&Symmetric]) -> Vec<usize> {
     order.reverse();
     let mut place = vec![0; n];
     order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
-    let width = (0..n).flat_map(|i| neighbours[i].iter().map(move |&j| (i, j))).map(|(i, j)| place[i].abs_diff(place[j]));
+    let width =
+        (0..n).flat_map(|i| neighbours[i].iter().map(move |&j| (i, j))).map(|(i, j)| place[i].abs_diff(place[j]));
     // The order as given, where this one is no better.
     if width.max().unwrap_or(0) >= natural { (0..n).collect() } else { order }
 }

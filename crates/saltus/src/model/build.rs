@@ -57,6 +57,7 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     b.spread(&text.forces, &mut |b, k, value| force[k] = b.graph.add(force[k], value))?;
     let exact = b.exact()?;
     let constraints = b.constraints()?;
+    let signals = b.signals()?;
     let settings = b.settings()?;
     let warnings = b.warnings(&constraints);
     let conservative = text.forces.is_empty()
@@ -78,6 +79,7 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
         potential,
         graph: b.graph,
         inputs: text.inputs.iter().map(|(_, table)| table.clone()).collect(),
+        signals,
         settings,
         exact,
         conservative,
@@ -532,6 +534,21 @@ impl Build<'_> {
             }
         }
         Ok(constraints)
+    }
+
+    /// Functions of time and parameters alone.
+    fn signals(&mut self) -> Result<Vec<NodeId>, SetupError> {
+        let moving: Vec<NodeId> = self.names.q.iter().chain(&self.names.v).copied().collect();
+        let mut signals = Vec::new();
+        for text in &self.text.signals {
+            let node = self.lower(text, &Vec::new())?;
+            if self.graph.depends_on_any(node, &moving) {
+                return Err(SetupError::new("this must be a function of time and parameters alone")
+                    .at(text.span.clone(), "a displacement is used here"));
+            }
+            signals.push(node);
+        }
+        Ok(signals)
     }
 
     fn settings(&mut self) -> Result<Vec<(String, f64, Span)>, SetupError> {

@@ -125,6 +125,8 @@ pub struct Description {
     pub restitution: Option<Text>,
     /// The exact motion, where it is known: positions as functions of time.
     pub exact: Vec<ForceText>,
+    /// Further functions of time, which [`Model::signals`] gives in this order: the loads of a structure.
+    pub signals: Vec<Text>,
     /// Further numbers made of parameters, with the names under which [`Model::settings`] gives them: a run's step
     /// and end, say.
     pub settings: Vec<(String, Text)>,

@@ -65,6 +65,8 @@ pub struct Model {
     pub exact: Option<Vec<NodeId>>,
     /// Sampled functions of time.
     pub inputs: Vec<std::sync::Arc<Table>>,
+    /// Further functions of time.
+    pub signals: Vec<NodeId>,
     /// Further numbers made of parameters, and where they are written.
     pub settings: Vec<(String, f64, Span)>,
     /// All forces come from the energies: without moving walls the energy cannot grow.
