@@ -86,6 +86,15 @@ impl Impacts {
         }
     }
 
+    /// The same impacts seen through linear functions of the coordinates.
+    pub(crate) fn mapped(&self, rows: &crate::linalg::Rows) -> Impacts {
+        let map = |all: &[f64]| -> Vec<f64> {
+            all.chunks_exact(self.d.max(1)).flat_map(|x| (0..rows.len()).map(move |r| rows.dot(r, x))).collect()
+        };
+        let (q, v_before, v_after) = (map(&self.q), map(&self.v_before), map(&self.v_after));
+        Impacts { d: rows.len(), q, v_before, v_after, ..self.clone() }
+    }
+
     /// Number of impacts.
     pub fn len(&self) -> usize {
         self.times.len()

@@ -59,6 +59,32 @@ impl Pieces {
         }
     }
 
+    /// The same pieces seen through linear functions of the coordinates, one a row.
+    pub(crate) fn mapped(&self, rows: &crate::linalg::Rows) -> Pieces {
+        let mut mapped = Pieces::new(rows.len());
+        for k in 0..self.len() {
+            let (terms, place) = (self.terms[k], self.places[k]);
+            mapped.starts.push(self.starts[k]);
+            mapped.ends.push(self.ends[k]);
+            mapped.terms.push(terms);
+            mapped.places.push(mapped.coefficients.len());
+            for r in 0..rows.len() {
+                let (columns, values) = rows.row(r);
+                for j in 0..terms {
+                    let sum = columns.iter().zip(values).map(|(&i, w)| w * self.coefficients[place + i * terms + j]);
+                    mapped.coefficients.push(sum.sum());
+                }
+            }
+            mapped.reaction_places.push(mapped.reactions.len());
+            let to = self.reaction_places.get(k + 1).copied().unwrap_or(self.reactions.len());
+            for &(constraint, terms, at) in &self.reactions[self.reaction_places[k]..to] {
+                mapped.reactions.push((constraint, terms, mapped.coefficients.len()));
+                mapped.coefficients.extend_from_slice(&self.coefficients[at..at + terms]);
+            }
+        }
+        mapped
+    }
+
     /// The piece that holds a time; where two meet, the earlier for a limit from the left.
     pub(crate) fn find(&self, t: f64, left: bool) -> Option<usize> {
         let after = self.starts.partition_point(|&s| if left { s < t } else { s <= t });

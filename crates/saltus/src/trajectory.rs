@@ -167,6 +167,25 @@ impl Trajectory {
         Some((q, v))
     }
 
+    /// The same motion seen through linear functions of its coordinates, one a row.
+    pub(crate) fn mapped(&self, rows: &crate::linalg::Rows) -> Trajectory {
+        let d = self.d;
+        let map = |all: &[f64]| -> Vec<f64> {
+            all.chunks_exact(d).flat_map(|x| (0..rows.len()).map(move |r| rows.dot(r, x))).collect()
+        };
+        Trajectory {
+            d: rows.len(),
+            t: self.t.clone(),
+            q: map(&self.q),
+            v: map(&self.v),
+            jumps: self.jumps.clone(),
+            v_right: map(&self.v_right),
+            impacts: self.impacts.mapped(rows),
+            contacts: self.contacts.clone(),
+            pieces: self.pieces.mapped(rows),
+        }
+    }
+
     /// The reaction density of each of `m` constraints at any time (N, or N·m for an angle), where the engine gives
     /// densities; zero in flight. The atoms, impulses at impacts, are in [`Trajectory::impacts`]. None where it is not known.
     pub fn reactions(&self, t: f64, side: Side, m: usize) -> Option<Vec<f64>> {

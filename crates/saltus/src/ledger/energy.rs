@@ -47,7 +47,7 @@ impl Balance {
 }
 
 /// Nodes and weights of Gauss–Legendre quadrature with ten points on [−1, 1] (one half; the rule is symmetric).
-const GAUSS: [(f64, f64); 5] = [
+pub(crate) const GAUSS: [(f64, f64); 5] = [
     (0.148_874_338_981_631_22, 0.295_524_224_714_752_87),
     (0.433_395_394_129_247_2, 0.269_266_719_309_996_35),
     (0.679_409_568_299_024_4, 0.219_086_362_515_982_04),

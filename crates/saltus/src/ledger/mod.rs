@@ -11,6 +11,7 @@ mod energy;
 mod impacts;
 mod properties;
 
+pub(crate) use energy::GAUSS;
 pub use energy::{Balance, Interval};
 pub(crate) use impacts::is_continuous;
 pub use impacts::{Entry, Meeting};

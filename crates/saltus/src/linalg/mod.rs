@@ -19,7 +19,7 @@ pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
 pub use ordering::small_profile;
 pub use rows::Rows;
-pub(crate) use spectrum::{Svd, eigen};
+pub(crate) use spectrum::{Svd, eigen, generalized_eigen};
 pub use symmetric::{Factor, Symmetric};
 
 /// Euclidean inner product.

@@ -1,5 +1,6 @@
 //! Decompositions for questions asked once, not in every step: least-norm solutions, null spaces, eigenvalues. nalgebra's.
 
+use super::{NotPositiveDefinite, add, dot};
 use nalgebra::{DMatrix, DVector};
 
 /// A matrix by rows with its singular value decomposition.
@@ -55,6 +56,45 @@ pub fn eigen(n: usize, entries: &[f64]) -> Vec<(f64, Vec<f64>)> {
         (0..n).map(|k| (eigen.eigenvalues[k], eigen.eigenvectors.column(k).iter().copied().collect())).collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     pairs
+}
+
+/// Eigenvalues of A x = λ M x, smallest first, with vectors of xᵀ M x = 1; both matrices symmetric, by rows.
+pub fn generalized_eigen(n: usize, a: &[f64], m: &[f64]) -> Result<Vec<(f64, Vec<f64>)>, NotPositiveDefinite> {
+    // With M = L Lᵀ: the vectors y of L⁻¹ A L⁻ᵀ give x = L⁻ᵀ y.
+    let mut l = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let sum = m[i * n + j] - dot(&l[i * n..i * n + j], &l[j * n..j * n + j]);
+            l[i * n + j] = if i == j { sum.sqrt() } else { sum / l[j * n + j] };
+        }
+        if !(l[i * n + i] > 0.0) {
+            return Err(NotPositiveDefinite { pivot: i });
+        }
+    }
+    let mut a = a.to_vec();
+    // Rows of a symmetric matrix are columns, too: forward substitution on each, then turn, and once more.
+    for _ in 0..2 {
+        for row in a.chunks_exact_mut(n) {
+            for i in 0..n {
+                let sum = row[i] - dot(&l[i * n..i * n + i], &row[..i]);
+                row[i] = sum / l[i * n + i];
+            }
+        }
+        for i in 0..n {
+            for j in 0..i {
+                a.swap(i * n + j, j * n + i);
+            }
+        }
+    }
+    let mut pairs = eigen(n, &a);
+    for (_, x) in &mut pairs {
+        for i in (0..n).rev() {
+            x[i] /= l[i * n + i];
+            let xi = x[i];
+            add(&mut x[..i], -xi, &l[i * n..i * n + i]);
+        }
+    }
+    Ok(pairs)
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub struct Polyhedron {
     factor: GrowingFactor,
     /// L⁻¹ G_Ap, then r = G_AA⁻¹ G_Ap.
     r: Vec<f64>,
+    /// Offsets of slacks that have none.
+    zero: Vec<f64>,
 }
 
 impl Polyhedron {
@@ -71,6 +73,7 @@ impl Polyhedron {
             has_mobility: vec![false; m],
             factor: GrowingFactor::with_capacity(most),
             r: vec![0.0; most + 1],
+            zero: Vec::new(),
         }
     }
 
@@ -93,9 +96,33 @@ impl Polyhedron {
         if m == 1 && self.multipliers.len() == 1 {
             return self.project_on_one(metric, rows, offsets[0], x);
         }
+        self.has_mobility.fill(false);
+        self.enter(metric, rows, offsets, x)
+    }
+
+    /// The same seen from the constraints alone: overwrites slacks s with s + G λ ≥ 0, λ ≥ 0, sᵀλ = 0, where G is the Gram
+    /// matrix nα·M⁻¹nβ by rows, known beforehand. The kernel must be made for as many unknowns as constraints; `units` are the
+    /// unit rows.
+    pub(crate) fn complete(&mut self, gram: &[f64], units: &Rows, slacks: &mut [f64]) -> Result<(), ProjectionError> {
+        if slacks.len() == 1 {
+            self.multipliers[0] = (-slacks[0] / gram[0]).max(0.0);
+            slacks[0] = slacks[0].max(0.0);
+            return Ok(());
+        }
+        self.mobility.copy_from_slice(gram);
+        self.has_mobility.fill(true);
+        self.zero.resize(slacks.len(), 0.0);
+        let zero = std::mem::take(&mut self.zero);
+        let done = self.enter(&Metric::diagonal(0), units, &zero, slacks);
+        self.zero = zero;
+        done
+    }
+
+    /// Violated constraints enter one at a time until none is left.
+    fn enter(&mut self, metric: &Metric, rows: &Rows, offsets: &[f64], x: &mut [f64]) -> Result<(), ProjectionError> {
+        let m = rows.len();
         self.multipliers.fill(0.0);
         self.is_active.fill(false);
-        self.has_mobility.fill(false);
         self.active.clear();
         self.thin.clear();
         self.factor.clear();

@@ -1,6 +1,7 @@
 //! Auto: event-driven, with a time-stepping scheme as the safety net.
 
-use super::{Method, Scheme};
+use super::{Method, Scheme, Structures};
+use crate::structure;
 
 pub const SCHEME: Scheme = Scheme {
     name: "auto",
@@ -10,5 +11,6 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "the first look at anything: what most people want",
     follows_law: true,
     order: f64::INFINITY,
+    structures: Structures::Steps(structure::paoli_schatzman),
     method: Method::Events { safety_net: true },
 };

@@ -9,7 +9,7 @@
 //! that free flight is of second order ([T] starts from V⁻¹ = v0, of first order).
 
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Settings, Stepper, Stepping};
+use super::{Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
 use crate::linalg::copy;
 use crate::{Problem, Reason, SetupError};
 
@@ -22,6 +22,7 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "many inelastic contacts: one quadratic programme a step, also for curved sets",
     follows_law: true,
     order: 1.0,
+    structures: Structures::No,
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: true,

@@ -1,6 +1,6 @@
 //! Event-driven, [V] §2, done properly: the engine is in the room `event`.
 
-use super::{Method, Scheme};
+use super::{Method, Scheme, Structures};
 
 pub const SCHEME: Scheme = Scheme {
     name: "event-driven",
@@ -11,5 +11,6 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "ten digits on anything smooth between its impacts; references for the other schemes",
     follows_law: true,
     order: f64::INFINITY,
+    structures: Structures::Events,
     method: Method::Events { safety_net: false },
 };

@@ -12,7 +12,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Method, Node, Scheme, Stepper, Stepping};
+use super::{Method, Node, Scheme, Stepper, Stepping, Structures};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -23,6 +23,7 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "comparison with the position level; several restitutions at one impact follow the law",
     follows_law: true,
     order: 1.0,
+    structures: Structures::No,
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: false,

@@ -46,8 +46,21 @@ pub struct Scheme {
     pub follows_law: bool,
     /// The order of convergence of positions, in the maximum norm, through impacts. Measured by the tests.
     pub order: f64,
+    /// What it does with structures.
+    pub(crate) structures: Structures,
     /// How it works.
     pub method: Method,
+}
+
+/// What a scheme does with structures, whose matrices are constant and factored once.
+#[derive(Debug)]
+pub(crate) enum Structures {
+    /// Nothing.
+    No,
+    /// Steps of its own.
+    Steps(crate::structure::Prepare),
+    /// Their modes go from event to event.
+    Events,
 }
 
 /// How a scheme works.
@@ -111,11 +124,25 @@ pub enum Forcing {
     Centred,
     /// The mean of g over the step ([T] (5)), for loads that are only integrable in time.
     Averaged,
+    /// For structures: ¼, ½, ¼ in load and stiffness ([V] (3.12)–(3.13)), stable for any step.
+    Newmark,
+    /// For structures: the exact flight of the modes.
+    Exact,
 }
 
 impl Forcing {
     /// The choices with their names.
-    pub const ALL: [(&'static str, Forcing); 2] = [("centred", Forcing::Centred), ("averaged", Forcing::Averaged)];
+    pub const ALL: [(&'static str, Forcing); 4] = [
+        ("centred", Forcing::Centred),
+        ("averaged", Forcing::Averaged),
+        ("newmark", Forcing::Newmark),
+        ("exact", Forcing::Exact),
+    ];
+
+    /// Whether it is one for structures.
+    pub fn is_for_structures(self) -> bool {
+        matches!(self, Forcing::Newmark | Forcing::Exact)
+    }
 
     /// The name of a choice.
     pub fn name(self) -> &'static str {

@@ -12,7 +12,8 @@
 
 use super::collocated::Collocated;
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Settings, Stepper, Stepping};
+use super::{Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
+use crate::structure;
 use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
@@ -23,6 +24,7 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "stiff forces; step-by-step comparison with other codes",
     follows_law: true,
     order: 1.0,
+    structures: Structures::Steps(structure::moreau_jean),
     method: Method::Steps(Stepping {
         carried: 0.5,
         staggered: false,

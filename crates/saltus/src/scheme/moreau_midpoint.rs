@@ -10,7 +10,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Method, Node, Scheme, Stepper, Stepping};
+use super::{Method, Node, Scheme, Stepper, Stepping, Structures};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -21,6 +21,7 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "many contacts at once (granular matter); explicit in positions",
     follows_law: true,
     order: 1.0,
+    structures: Structures::No,
     method: Method::Steps(Stepping {
         carried: 0.5,
         staggered: false,

@@ -11,7 +11,7 @@
 //! not be e times the approach.
 
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Settings, Stepper, Stepping};
+use super::{Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
 use crate::linalg::copy;
 use crate::{Problem, Reason, SetupError};
 
@@ -23,6 +23,7 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "where a contact stiffness is known and its force is wanted; to see what penalty codes do",
     follows_law: false,
     order: 1.0,
+    structures: Structures::No,
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: true,

@@ -24,10 +24,11 @@
 mod force;
 mod nearest;
 
-use super::{Forcing, Method, Node, Scheme, Settings, Stepper, Stepping};
+use super::{Forcing, Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
 use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
 use crate::problem::{Dynamics, Gaps};
 use crate::project::Polyhedron;
+use crate::structure;
 use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
@@ -39,6 +40,7 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "what the papers prove; positions stay in K (e = 0) or within a step of it",
     follows_law: true,
     order: 1.0,
+    structures: Structures::Steps(structure::paoli_schatzman),
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: true,

@@ -1,0 +1,304 @@
+//! Paoli–Schatzman with exact flight of the modes: F chosen so that free motion is exact for any h.
+//!
+//! ```text
+//! η^{n+1} = a η^n + b v⁺ + loads,   v⁻ = c η^n + d v⁺ + loads       the exact flow, loads linear within a step
+//! v⁺ = v⁻ + Σ P w      (1+e) o(t̄) + w·(η^{n+1} + e η^{n−1}) ≥ 0     complementary to P ≥ 0
+//! ```
+//!
+//! Written as a second difference this is [V] (3.2) with 2 cos Ωh − 2 in place of −h²Ω², in the metric M Ωh / sin Ωh, which is M
+//! as h → 0: the hypothesis (H4) holds and the theorem covers it. Modes with ωh > 2 are not resolved by the step at all; they
+//! go by the trapezoidal rule, that is Newmark's forcing, so that any h can be taken.
+
+use super::contact::Stops;
+use super::run::{Averages, Stepper, Tally};
+use super::{Linear, Signals, Structure};
+use crate::linalg::Rows;
+use crate::{Model, Reason, SetupError, Side};
+
+/// A mode turning by more than this in a step is not resolved.
+const RESOLVED: f64 = 2.0;
+
+pub(super) struct Exact<'a> {
+    model: &'a Model,
+    linear: &'a Linear,
+    h: f64,
+    n: u64,
+    started: bool,
+    flow: Flow,
+    /// What each load does to η and v in a step, from its values at both ends.
+    pushes: Vec<[Vec<f64>; 4]>,
+    stops: Stops,
+    signals: Signals,
+    averages: Averages,
+    restitution: Vec<f64>,
+    damping: Option<Vec<f64>>,
+    squares: Vec<f64>,
+    q: Vec<f64>,
+    next: Vec<f64>,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    arriving: Vec<f64>,
+    /// w·η of the node before.
+    behind: Vec<f64>,
+    impulses: Vec<f64>,
+    tally: Tally,
+    pending: Tally,
+}
+
+/// The maps of the modes, one entry a mode.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    c: Vec<f64>,
+    d: Vec<f64>,
+}
+
+impl<'a> Exact<'a> {
+    pub fn new(structure: &'a Structure, linear: &'a Linear, h: f64) -> Result<Self, SetupError> {
+        if !linear.massless().is_empty() {
+            return Err(SetupError::new(
+                "exact flight is that of modes, and stops with a stiffness or on massless nodes are none",
+            )
+            .help("take  --forcing newmark"));
+        }
+        let (n, m) = (linear.dimension(), linear.stops.len());
+        let squares: Vec<f64> = (0..n).map(|i| linear.stiffness.at(i, i)).collect();
+        let damping: Option<Vec<f64>> = linear.damping.as_ref().map(|c| (0..n).map(|i| c.at(i, i)).collect());
+        let mut flow = Flow::default();
+        let mut shares = Vec::with_capacity(n);
+        for i in 0..n {
+            let (map, share) = mode(squares[i], damping.as_ref().map_or(0.0, |c| c[i]), h);
+            flow.a.push(map[0]);
+            flow.b.push(map[1]);
+            flow.c.push(map[2]);
+            flow.d.push(map[3]);
+            shares.push(share);
+        }
+        let pushes = (0..linear.loads.len())
+            .map(|l| {
+                let mut force = vec![0.0; n];
+                linear.loads.add_to(l, 1.0, &mut force);
+                std::array::from_fn(|k| (0..n).map(|i| force[i] * shares[i][k]).collect())
+            })
+            .collect();
+        let zero = || vec![0.0; n];
+        Ok(Exact {
+            model: &structure.model,
+            stops: Stops::diagonal(linear, &flow.b),
+            linear,
+            h,
+            n: 0,
+            started: false,
+            flow,
+            pushes,
+            signals: structure.signals(),
+            averages: Averages::new(&structure.signals(), h),
+            restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
+            damping,
+            squares,
+            q: linear.q0.clone(),
+            next: zero(),
+            left: linear.v0.clone(),
+            right: linear.v0.clone(),
+            arriving: zero(),
+            // Before the start it came with the velocity it has.
+            behind: (0..m).map(|a| linear.stops.dot(a, &linear.q0) - h * linear.stops.dot(a, &linear.v0)).collect(),
+            impulses: vec![0.0; m],
+            tally: Tally::default(),
+            pending: Tally::default(),
+        })
+    }
+
+    /// ½h (power at both ends of the flight).
+    fn book_flight(&mut self) {
+        let h = self.h;
+        for l in 0..self.linear.loads.len() {
+            let (p0, p1) = (self.averages.now()[l], self.averages.next()[l]);
+            if p0 != 0.0 || p1 != 0.0 {
+                let rows = &self.linear.loads;
+                self.pending.work += 0.5 * h * (p0 * rows.dot(l, &self.right) + p1 * rows.dot(l, &self.arriving));
+            }
+        }
+        if let Some(c) = &self.damping {
+            let mut power = 0.0;
+            for i in 0..c.len() {
+                power += c[i] * (self.right[i] * self.right[i] + self.arriving[i] * self.arriving[i]);
+            }
+            self.pending.dissipated += 0.5 * h * power;
+        }
+    }
+}
+
+impl Stepper for Exact<'_> {
+    fn advance(&mut self) -> Result<(), Reason> {
+        if self.started {
+            self.n += 1;
+            for a in 0..self.behind.len() {
+                self.behind[a] = self.linear.stops.dot(a, &self.q);
+            }
+            std::mem::swap(&mut self.q, &mut self.next);
+            std::mem::swap(&mut self.left, &mut self.arriving);
+            self.tally.add(&self.pending);
+        }
+        self.started = true;
+        self.pending = Tally::default();
+        let (h, n) = (self.h, self.q.len());
+        self.averages.advance(&mut self.signals, self.n);
+        let Self { q, next, left, right, arriving, flow, .. } = self;
+        let (q, next, left, right, arriving) =
+            (&q[..n], &mut next[..n], &left[..n], &mut right[..n], &mut arriving[..n]);
+        let (a, b, c, d) = (&flow.a[..n], &flow.b[..n], &flow.c[..n], &flow.d[..n]);
+        for i in 0..n {
+            next[i] = a[i] * q[i] + b[i] * left[i];
+            arriving[i] = c[i] * q[i] + d[i] * left[i];
+            right[i] = left[i];
+        }
+        for (l, push) in self.pushes.iter().enumerate() {
+            let (p0, p1) = (self.averages.now()[l], self.averages.next()[l]);
+            if p0 != 0.0 || p1 != 0.0 {
+                let [x0, x1, v0, v1] = push;
+                let (x0, x1, v0, v1) = (&x0[..n], &x1[..n], &v0[..n], &v1[..n]);
+                for i in 0..n {
+                    next[i] += p0 * x0[i] + p1 * x1[i];
+                    arriving[i] += p0 * v0[i] + p1 * v1[i];
+                }
+            }
+        }
+        let t = self.n as f64 * h;
+        for a in 0..self.restitution.len() {
+            let e = self.restitution[a];
+            let offset = self.averages.offset(&mut self.signals, a, t + h * (1.0 - e) / (1.0 + e));
+            self.stops.slacks[a] = (1.0 + e) * offset + self.stops.rows.dot(a, &self.next) + e * self.behind[a];
+        }
+        self.impulses.fill(0.0);
+        if self.stops.resolve(self.model)? {
+            self.stops.correct(&mut self.next);
+            self.impulses.copy_from_slice(self.stops.multipliers());
+            for (a, &p) in self.impulses.iter().enumerate() {
+                if p > 0.0 {
+                    self.linear.stops.add_to(a, p, &mut self.right);
+                }
+            }
+            for i in 0..n {
+                self.arriving[i] += self.flow.d[i] * (self.right[i] - self.left[i]);
+            }
+            for (a, &p) in self.impulses.iter().enumerate() {
+                if p > 0.0 {
+                    let rows = &self.linear.stops;
+                    self.pending.lost -= 0.5 * p * (rows.dot(a, &self.left) + rows.dot(a, &self.right));
+                }
+            }
+        }
+        self.book_flight();
+        match self.next.iter().position(|x| !(x.abs() < 1e150)) {
+            Some(i) => Err(Reason::NotFinite { coordinate: format!("mode {}", i + 1) }),
+            None => Ok(()),
+        }
+    }
+
+    fn t(&self) -> f64 {
+        self.n as f64 * self.h
+    }
+
+    fn position(&self) -> &[f64] {
+        &self.q
+    }
+
+    fn velocity(&self, side: Side, rows: &Rows, r: usize) -> f64 {
+        rows.dot(r, if side == Side::Left { &self.left } else { &self.right })
+    }
+
+    fn impulses(&self) -> &[f64] {
+        &self.impulses
+    }
+
+    fn energy(&mut self) -> (f64, f64) {
+        let kinetic = self.left.iter().map(|v| v * v).sum::<f64>();
+        let elastic: f64 = self.q.iter().zip(&self.squares).map(|(q, k)| k * q * q).sum();
+        (0.5 * kinetic, 0.5 * elastic)
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}
+
+/// The map (a, b, c, d) of η'' + c η' + ω² η = p over h, and the shares of p at the start and at the end in η and in v.
+fn mode(square: f64, damping: f64, h: f64) -> ([f64; 4], [f64; 4]) {
+    let sigma = 0.5 * damping;
+    if square.sqrt() * h > RESOLVED || sigma * h > 20.0 {
+        let turn = 0.25 * square * h * h;
+        let whole = 1.0 + sigma * h + turn;
+        let d = (1.0 - sigma * h - turn) / whole;
+        let c = -h * square / whole;
+        let (x, v) = (0.25 * h * h / whole, 0.5 * h / whole);
+        return ([1.0 + 0.5 * h * c, h / whole, c, d], [x, x, v, v]);
+    }
+    let (response, rate) = kernel(square, sigma, h);
+    let map = [rate + 2.0 * sigma * response, response, -square * response, rate];
+    // ∫ S(h − s) (1 − s/h, s/h) ds and the same of S', by Gauss points in pieces short against every time scale.
+    let pieces = (1.0 + (square.sqrt() + sigma) * h).ceil();
+    let mut shares = [0.0; 4];
+    for k in 0..pieces as usize {
+        let (middle, half) = (h * (k as f64 + 0.5) / pieces, 0.5 * h / pieces);
+        for (node, weight) in crate::ledger::GAUSS {
+            for s in [middle - half * node, middle + half * node] {
+                let (response, rate) = kernel(square, sigma, h - s);
+                let (late, weight) = (s / h, half * weight);
+                shares[0] += weight * response * (1.0 - late);
+                shares[1] += weight * response * late;
+                shares[2] += weight * rate * (1.0 - late);
+                shares[3] += weight * rate * late;
+            }
+        }
+    }
+    (map, shares)
+}
+
+/// The response S(τ) to a unit impulse, and S'(τ).
+fn kernel(square: f64, sigma: f64, tau: f64) -> (f64, f64) {
+    let x = (square - sigma * sigma) * tau * tau;
+    let decay = (-sigma * tau).exp();
+    // sin √x / √x and cos √x, for either sign of x.
+    let (sinc, cos) = match x {
+        x if x.abs() < 1e-4 => (1.0 - x / 6.0 * (1.0 - x / 20.0), 1.0 - x / 2.0 * (1.0 - x / 12.0 * (1.0 - x / 30.0))),
+        x if x > 0.0 => (x.sqrt().sin() / x.sqrt(), x.sqrt().cos()),
+        x => ((-x).sqrt().sinh() / (-x).sqrt(), (-x).sqrt().cosh()),
+    };
+    let response = decay * tau * sinc;
+    (response, decay * cos - sigma * response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_is_that_of_an_oscillator() {
+        // Undamped: cos and sin; a constant load moves it to the static displacement.
+        let ([a, b, c, d], share) = mode(4.0, 0.0, 0.3);
+        let (cos, sin) = (0.6_f64.cos(), 0.6_f64.sin());
+        for (x, y) in [(a, cos), (b, sin / 2.0), (c, -2.0 * sin), (d, cos)] {
+            assert!((x - y).abs() < 1e-14, "{x} {y}");
+        }
+        assert!((share[0] + share[1] - (1.0 - cos) / 4.0).abs() < 1e-15);
+        assert!((share[2] + share[3] - sin / 2.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn two_half_steps_are_one_for_every_damping() {
+        for damping in [0.0, 0.5, 4.0, 3.999_999, 30.0] {
+            let ([a, b, c, d], share) = mode(4.0, damping, 0.4);
+            let ([a2, b2, c2, d2], half) = mode(4.0, damping, 0.2);
+            let product = [a2 * a2 + b2 * c2, a2 * b2 + b2 * d2, c2 * a2 + d2 * c2, c2 * b2 + d2 * d2];
+            for (x, y) in [a, b, c, d].iter().zip(product) {
+                assert!((x - y).abs() < 1e-13, "{damping}: {x} {y}");
+            }
+            // A load that grows linearly: its middle value is the mean.
+            let (x, v) = (half[0] + 0.5 * half[1], half[2] + 0.5 * half[3]);
+            let end = a2 * x + b2 * v + 0.5 * half[0];
+            assert!((end - share[0]).abs() < 1e-14, "{damping}: {end} {}", share[0]);
+        }
+    }
+}

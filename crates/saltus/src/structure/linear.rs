@@ -1,0 +1,84 @@
+//! The equations of a structure, M u'' + C u' + K u = Σ b s(t) + Σ λ w with w·u + o(t) ≥ 0, in whatever coordinates: nodes
+//! of a mesh, or modes.
+
+use crate::linalg::{NotPositiveDefinite, Rows, Symmetric};
+
+/// A linear system with loads, stops and points that are looked at.
+#[derive(Clone, Debug)]
+pub struct Linear {
+    /// M, positive semidefinite: a row of zeros is a massless degree of freedom.
+    pub mass: Symmetric,
+    /// C, if there is any damping.
+    pub damping: Option<Symmetric>,
+    /// K, positive semidefinite.
+    pub stiffness: Symmetric,
+    /// One row b for each signal.
+    pub loads: Rows,
+    /// One row w for each stop.
+    pub stops: Rows,
+    /// One row for each point: its displacement is row · u.
+    pub points: Rows,
+    /// One row for each place by which it is drawn.
+    pub outline: Rows,
+    /// The displacement at t = 0.
+    pub q0: Vec<f64>,
+    /// The velocity at t = 0.
+    pub v0: Vec<f64>,
+}
+
+impl Linear {
+    /// Number of degrees of freedom.
+    pub fn dimension(&self) -> usize {
+        self.mass.dimension()
+    }
+
+    /// Which degrees of freedom have no mass at all.
+    pub fn massless(&self) -> Vec<usize> {
+        (0..self.dimension()).filter(|&i| self.mass.row(i).all(|(_, m)| m == 0.0)).collect()
+    }
+
+    /// Whether all three matrices are diagonal: coordinates are modes.
+    pub fn is_modal(&self) -> bool {
+        self.mass.is_diagonal()
+            && self.stiffness.is_diagonal()
+            && self.damping.as_ref().is_none_or(Symmetric::is_diagonal)
+    }
+
+    /// Whether stop a acts on massless degrees of freedom only: it is then a spring that only pushes, and no impact has an
+    /// impulse.
+    pub fn is_compliant(&self, a: usize) -> bool {
+        let (columns, _) = self.stops.row(a);
+        columns.iter().any(|&i| self.mass.row(i).all(|(_, m)| m == 0.0))
+    }
+
+    /// The mass a stop feels in the first instant, 1 / (w·M⁻¹w); zero for one on a massless node.
+    pub fn contact_mass(&self, a: usize) -> Result<f64, NotPositiveDefinite> {
+        if self.is_compliant(a) {
+            return Ok(0.0);
+        }
+        let mut x = vec![0.0; self.dimension()];
+        self.stops.add_to(a, 1.0, &mut x);
+        self.definite_mass().factor()?.solve(&mut x);
+        Ok(1.0 / self.stops.dot(a, &x))
+    }
+
+    /// M with ones for massless degrees of freedom.
+    fn definite_mass(&self) -> Symmetric {
+        let massless = self.massless();
+        match massless.is_empty() {
+            true => self.mass.clone(),
+            false => {
+                let ones = massless.iter().map(|&i| (i, i, 1.0));
+                Symmetric::new(self.dimension(), self.mass.entries().chain(ones).collect())
+            }
+        }
+    }
+
+    /// The displacement under the loads with these signals: K u = Σ b s. With free rigid-body modes there is none.
+    pub fn static_displacement(&self, signals: &[f64]) -> Result<Vec<f64>, NotPositiveDefinite> {
+        let mut u = vec![0.0; self.dimension()];
+        signals.iter().enumerate().for_each(|(l, s)| self.loads.add_to(l, *s, &mut u));
+        self.stiffness.factor()?.solve(&mut u);
+        Ok(u)
+    }
+}

@@ -1,0 +1,300 @@
+//! Paoli–Schatzman with Newmark's forcing, [V] (3.12)–(3.15), for any number of stops.
+//!
+//! ```text
+//! (M + hC/2 + h²K/4) δ = h²(¼p^{n+1} + ½p^n + ¼p^{n−1} − K u^n) − hC(u^n − u^{n−1}) + h Σ P w
+//! u^{n+1} = 2u^n − u^{n−1} + δ        (1+e) o(t̄) + w·(u^{n+1} + e u^{n−1}) ≥ 0   complementary to P ≥ 0
+//! ```
+//!
+//! the centred second difference with ¼, ½, ¼ in load and stiffness, written for δ. With one stop this is lemma 3.2. Stable for
+//! any h. A massless degree of freedom obeys its equation at t_{n+1} itself, K u = p + λ w: a stop that acts on one gives a
+//! force λ = 4P/h, which the rest feels with ¼, ½, ¼.
+//!
+//! Energies live between the nodes: ½ |u^{n+1} − u^n|²_M/h² + ½ |(u^{n+1} + u^n)/2|²_K changes by exactly the work at node n.
+
+use super::contact::Stops;
+use super::run::{Averages, Stepper, Tally};
+use super::{Linear, Signals, Structure};
+use crate::linalg::{Factor, Rows, Symmetric, add, dot};
+use crate::{Model, Reason, SetupError, Side};
+
+pub(super) struct Newmark<'a> {
+    model: &'a Model,
+    linear: &'a Linear,
+    h: f64,
+    n: u64,
+    factor: Factor,
+    stops: Stops,
+    /// The matrix of the first step, which has no damping in it, and the stops as it sees them.
+    first: Option<(Factor, Stops)>,
+    signals: Signals,
+    averages: Averages,
+    /// Which stops act on massless degrees of freedom, and their rows on the others.
+    compliant: Vec<bool>,
+    pushed: Rows,
+    massless: Vec<usize>,
+    /// λ of those stops at t_{n+1}, t_n, t_{n−1}.
+    forces: [Vec<f64>; 3],
+    restitution: Vec<f64>,
+    /// u^n, u^n − u^{n−1} and u^{n+1} − u^n.
+    q: Vec<f64>,
+    before: Vec<f64>,
+    after: Vec<f64>,
+    /// C (u^n − u^{n−1}), and the one before.
+    damped: Vec<f64>,
+    damped_before: Vec<f64>,
+    /// w·C w of the step before.
+    own: f64,
+    scratch: Vec<f64>,
+    impulses: Vec<f64>,
+    tally: Tally,
+    pending: Tally,
+}
+
+impl<'a> Newmark<'a> {
+    pub fn new(structure: &'a Structure, linear: &'a Linear, h: f64) -> Result<Self, SetupError> {
+        let (n, m) = (linear.dimension(), linear.stops.len());
+        let unheld = |e: crate::linalg::NotPositiveDefinite| {
+            SetupError::new(format!(
+                "the matrix of a step, M + hC/2 + h²K/4, is not positive definite (degree of freedom {})",
+                e.pivot + 1
+            ))
+            .help("a massless degree of freedom needs a stiffness; a stiffness matrix has no negative eigenvalue")
+        };
+        let metric = Symmetric::combine(&[(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness)]);
+        let undamped = metric.factor().map_err(unheld)?;
+        let (factor, first) = match &linear.damping {
+            None => {
+                let stops = Stops::new(linear, &undamped, h);
+                (undamped.clone(), Some((undamped, stops)))
+            }
+            Some(c) => {
+                let damped = Symmetric::combine(&[(1.0, &metric), (0.5 * h, c)]).factor().map_err(unheld)?;
+                let stops = Stops::new(linear, &undamped, h);
+                (damped, Some((undamped, stops)))
+            }
+        };
+        let massless = linear.massless();
+        let compliant: Vec<bool> = (0..m).map(|a| linear.is_compliant(a)).collect();
+        let mut pushed = Rows::new();
+        for a in 0..m {
+            let (columns, values) = linear.stops.row(a);
+            pushed.push(columns.iter().copied().zip(values.iter().copied()).filter(|(i, _)| !massless.contains(i)));
+        }
+        let zero = || vec![0.0; n];
+        let none = || vec![0.0; m];
+        Ok(Newmark {
+            model: &structure.model,
+            stops: Stops::new(linear, &factor, h),
+            linear,
+            h,
+            n: 0,
+            factor,
+            first,
+            signals: structure.signals(),
+            averages: Averages::new(&structure.signals(), h),
+            compliant,
+            pushed,
+            massless,
+            forces: [none(), none(), none()],
+            restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
+            q: linear.q0.clone(),
+            before: linear.v0.iter().map(|v| h * v).collect(),
+            after: zero(),
+            damped: zero(),
+            damped_before: zero(),
+            own: 0.0,
+            scratch: zero(),
+            impulses: none(),
+            tally: Tally::default(),
+            pending: Tally::default(),
+        })
+    }
+
+    /// u¹ = u⁰ + h v⁰ + δ/2 with (M + h²K/4) δ = h²(p⁰ − K u⁰ − C v⁰), and its nearest point of K(t₁).
+    fn start(&mut self) -> Result<(), Reason> {
+        let Some((factor, mut stops)) = self.first.take() else { return Ok(()) };
+        let h = self.h;
+        self.linear.stiffness.multiply(&self.q, &mut self.after);
+        if let Some(c) = &self.linear.damping {
+            c.multiply(&self.linear.v0, &mut self.scratch);
+            add(&mut self.after, 1.0, &self.scratch);
+        }
+        self.after.iter_mut().for_each(|x| *x *= -h * h);
+        self.signals.look(0.0);
+        for (l, s) in self.signals.loads.iter().enumerate() {
+            self.linear.loads.add_to(l, h * h * s, &mut self.after);
+        }
+        // Massless rows: K u¹ = p¹.
+        self.signals.look(h);
+        self.scratch.fill(0.0);
+        for (l, s) in self.signals.loads.iter().enumerate() {
+            self.linear.loads.add_to(l, *s, &mut self.scratch);
+        }
+        for &i in &self.massless {
+            let held: f64 = self.linear.stiffness.row(i).map(|(j, k)| k * (self.q[j] + self.before[j])).sum();
+            self.after[i] = 0.5 * h * h * (self.scratch[i] - held);
+        }
+        factor.solve(&mut self.after);
+        for i in 0..self.q.len() {
+            self.after[i] = self.before[i] + 0.5 * self.after[i];
+        }
+        for a in 0..stops.len() {
+            let x = stops.rows.dot(a, &self.q) + stops.rows.dot(a, &self.after);
+            stops.slacks[a] = if self.compliant[a] { 0.0 } else { self.signals.offsets[a] + x };
+        }
+        self.impulses.fill(0.0);
+        if stops.resolve(self.model)? {
+            stops.correct(&mut self.after);
+            self.impulses.copy_from_slice(stops.multipliers());
+        }
+        Ok(())
+    }
+
+    /// The right-hand side into `after`.
+    fn gather(&mut self) {
+        let (h, linear) = (self.h, self.linear);
+        linear.stiffness.multiply(&self.q, &mut self.after);
+        match &linear.damping {
+            None => self.after.iter_mut().for_each(|x| *x *= -h * h),
+            Some(c) => {
+                std::mem::swap(&mut self.damped, &mut self.damped_before);
+                c.multiply(&self.before, &mut self.damped);
+                for (x, d) in self.after.iter_mut().zip(&self.damped) {
+                    *x = -h * h * *x - h * d;
+                }
+            }
+        }
+        self.averages.advance(&mut self.signals, self.n);
+        for (l, s) in self.averages.mean().iter().enumerate() {
+            linear.loads.add_to(l, h * h * s, &mut self.after);
+        }
+        for a in 0..self.compliant.len() {
+            let (now, before) = (self.forces[0][a], self.forces[1][a]);
+            if self.compliant[a] && (now != 0.0 || before != 0.0) {
+                self.pushed.add_to(a, 0.25 * h * h * (2.0 * now + before), &mut self.after);
+            }
+        }
+        if !self.massless.is_empty() {
+            self.scratch.fill(0.0);
+            for (l, s) in self.averages.next().iter().enumerate() {
+                linear.loads.add_to(l, *s, &mut self.scratch);
+            }
+            for &i in &self.massless {
+                let held: f64 = linear.stiffness.row(i).map(|(j, k)| k * (self.q[j] + self.before[j])).sum();
+                self.after[i] = 0.25 * h * h * (self.scratch[i] - held);
+            }
+        }
+    }
+
+    /// The gaps the scheme looks at, without contact.
+    fn look_at_stops(&mut self) {
+        let (h, t) = (self.h, self.n as f64 * self.h);
+        for a in 0..self.restitution.len() {
+            let rows = &self.stops.rows;
+            let (q, before, after) = (rows.dot(a, &self.q), rows.dot(a, &self.before), rows.dot(a, &self.after));
+            self.stops.slacks[a] = if self.compliant[a] {
+                self.averages.offset(&mut self.signals, a, t + h) + q + after
+            } else {
+                let e = self.restitution[a];
+                // Averaged instant and position, times 1 + e.
+                let offset = self.averages.offset(&mut self.signals, a, t + h * (1.0 - e) / (1.0 + e));
+                (1.0 + e) * (offset + q) + after - e * before
+            };
+        }
+    }
+
+    /// Books what happens at node n, now that both sides of it are known.
+    fn book(&mut self) {
+        let h = self.h;
+        // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
+        let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
+        let mut pending = Tally::default();
+        for (l, s) in self.averages.mean().iter().enumerate() {
+            if *s != 0.0 {
+                pending.work += s * path(&self.linear.loads, l);
+            }
+        }
+        for a in 0..self.impulses.len() {
+            let force = match self.compliant[a] {
+                true => 0.25 * (self.forces[0][a] + 2.0 * self.forces[1][a] + self.forces[2][a]),
+                false => self.impulses[a] / h,
+            };
+            if force != 0.0 {
+                pending.lost -= force * path(&self.linear.stops, a);
+            }
+        }
+        self.pending = pending;
+    }
+}
+
+impl Stepper for Newmark<'_> {
+    fn advance(&mut self) -> Result<(), Reason> {
+        if self.n == 0 && self.first.is_some() {
+            return self.start();
+        }
+        self.n += 1;
+        add(&mut self.q, 1.0, &self.after);
+        std::mem::swap(&mut self.before, &mut self.after);
+        self.tally.add(&self.pending);
+        self.gather();
+        if self.linear.damping.is_some() {
+            // At node n − 1: h v·C v with v = (w + w')/2h, of which C w has become known only now.
+            let own = dot(&self.before, &self.damped);
+            let cross = dot(&self.before, &self.damped_before);
+            if self.n > 1 {
+                self.tally.dissipated += (own + 2.0 * cross + self.own) / (4.0 * self.h);
+            }
+            self.own = own;
+        }
+        self.factor.solve(&mut self.after);
+        add(&mut self.after, 1.0, &self.before);
+        self.look_at_stops();
+        self.forces.rotate_right(1);
+        self.impulses.fill(0.0);
+        self.forces[0].fill(0.0);
+        if self.stops.resolve(self.model)? {
+            self.stops.correct(&mut self.after);
+            for (a, &p) in self.stops.multipliers().iter().enumerate() {
+                match self.compliant[a] {
+                    // A force at t_{n+1}; its impulse is that of a whole step.
+                    true => (self.forces[0][a], self.impulses[a]) = (4.0 * p / self.h, 4.0 * p),
+                    false => self.impulses[a] = p,
+                }
+            }
+        }
+        if let Some(i) = self.after.iter().position(|x| !(x.abs() < 1e150)) {
+            return Err(Reason::NotFinite { coordinate: format!("degree of freedom {}", i + 1) });
+        }
+        self.book();
+        Ok(())
+    }
+
+    fn t(&self) -> f64 {
+        self.n as f64 * self.h
+    }
+
+    fn position(&self) -> &[f64] {
+        &self.q
+    }
+
+    fn velocity(&self, side: Side, rows: &Rows, r: usize) -> f64 {
+        rows.dot(r, if side == Side::Left { &self.before } else { &self.after }) / self.h
+    }
+
+    fn impulses(&self) -> &[f64] {
+        &self.impulses
+    }
+
+    fn energy(&mut self) -> (f64, f64) {
+        let h = self.h;
+        self.linear.mass.multiply(&self.before, &mut self.scratch);
+        let kinetic = 0.5 * dot(&self.before, &self.scratch) / (h * h);
+        let middle: Vec<f64> = self.q.iter().zip(&self.before).map(|(q, w)| q - 0.5 * w).collect();
+        self.linear.stiffness.multiply(&middle, &mut self.scratch);
+        (kinetic, 0.5 * dot(&middle, &self.scratch))
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}

@@ -1,0 +1,385 @@
+//! What is kept of the steps of a structure: the points, the impacts and contacts of each stop, the books.
+
+use super::run::{Ended, Stepper, StructureOptions, StructureRun, Tally};
+use super::shocks::{Shocks, StopKind, Touch};
+use super::{Linear, Signals, Structure, check};
+use crate::impacts::Measured;
+use crate::ledger::{Balance, Entry, Interval, Property};
+use crate::run::Audit;
+use crate::{Contact, Ledger, Run, RunOptions, SetupError, Side, Timeline, Trajectory};
+
+/// A stop that acts.
+#[derive(Clone, Debug)]
+struct Episode {
+    first: u64,
+    last: u64,
+    touch: Touch,
+    /// The impulse of the first two nodes: that of the impact.
+    struck: f64,
+    /// The impact has been told, or there is none: the approach is too slow.
+    told: bool,
+    /// Velocities of the points before it.
+    v_before: Vec<f64>,
+    kinetic: f64,
+}
+
+/// An approach slower than this many steps of its own acceleration is a landing, no impact.
+const SLOW: f64 = 2.0;
+
+/// Intervals of the energy balance, and shapes to draw.
+const MOST_INTERVALS: usize = 20_000;
+const MOST_SHAPES: u64 = 1_500;
+
+pub(super) struct Recorder {
+    pub trajectory: Trajectory,
+    h: f64,
+    every: u64,
+    stride: u64,
+    linear: Linear,
+    signals: Signals,
+    still: bool,
+    compliant: Vec<bool>,
+    restitution: Vec<f64>,
+    slides: Vec<Option<usize>>,
+    masses: Vec<f64>,
+    gaps: [Vec<f64>; 3],
+    episodes: Vec<Option<Episode>>,
+    touches: Vec<Touch>,
+    kinds: Vec<StopKind>,
+    audit: Audit,
+    entries: Vec<Entry>,
+    intervals: Vec<Interval>,
+    /// Energy and tally where the present interval began.
+    opened: Option<(f64, f64, Tally)>,
+    fastest: f64,
+    balance: Balance,
+    q: Vec<f64>,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    outline: Option<crate::linalg::Rows>,
+    shapes: Vec<(f64, Vec<f64>)>,
+    ended: f64,
+}
+
+impl Recorder {
+    pub fn new(
+        structure: &Structure,
+        linear: &Linear,
+        options: &RunOptions,
+        more: &StructureOptions,
+        h: f64,
+    ) -> Result<Self, SetupError> {
+        let (m, d) = (linear.stops.len(), linear.points.len());
+        let mut signals = structure.signals();
+        signals.look(0.0);
+        let compliant: Vec<bool> = (0..m).map(|a| linear.is_compliant(a)).collect();
+        let kinds = (0..m)
+            .map(|a| StopKind { compliant: compliant[a], slides: structure.slides[a].is_some(), squared: 0.0 })
+            .collect();
+        let masses = (0..m).map(|a| linear.contact_mass(a).unwrap_or(0.0)).collect();
+        let steps = (options.end / h).max(1.0) as u64;
+        Ok(Recorder {
+            trajectory: Trajectory::new(d),
+            h,
+            every: options.every.max(1),
+            stride: (steps / MOST_SHAPES).max(1),
+            still: signals.is_still(),
+            outline: more.outline.then(|| linear.outline.clone()).filter(|rows| !rows.is_empty()),
+            linear: Linear { mass: crate::linalg::Symmetric::diagonal(&[]), ..linear.clone() },
+            signals,
+            compliant,
+            restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
+            slides: structure.slides.clone(),
+            masses,
+            gaps: [vec![0.0; m], vec![0.0; m], vec![0.0; m]],
+            episodes: vec![None; m],
+            touches: Vec::new(),
+            kinds,
+            audit: Audit { impulses: vec![0.0; m], ..Audit::default() },
+            entries: Vec::new(),
+            intervals: Vec::new(),
+            opened: None,
+            fastest: 0.0,
+            balance: Balance::default(),
+            q: vec![0.0; d],
+            left: vec![0.0; d],
+            right: vec![0.0; d],
+            shapes: Vec::new(),
+            ended: 0.0,
+        })
+    }
+
+    /// Position and velocity of the points at the last stored instant.
+    pub fn last(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.q.clone(), self.right.clone())
+    }
+
+    /// The last time seen.
+    pub fn time(&self) -> f64 {
+        self.ended
+    }
+
+    fn read_points(&mut self, stepper: &dyn Stepper) {
+        let q = stepper.position();
+        for p in 0..self.q.len() {
+            self.q[p] = self.linear.points.dot(p, q);
+            self.left[p] = stepper.velocity(Side::Left, &self.linear.points, p);
+            self.right[p] = stepper.velocity(Side::Right, &self.linear.points, p);
+        }
+    }
+
+    /// Takes in a completed node.
+    pub fn note(&mut self, stepper: &mut dyn Stepper, n: u64, last: bool) {
+        let t = stepper.t();
+        self.ended = t;
+        let contact = stepper.impulses().iter().any(|&p| p > 0.0);
+        if !self.still {
+            self.signals.look(t);
+        }
+        self.gaps.rotate_right(1);
+        let mut outside = false;
+        for a in 0..self.compliant.len() {
+            let gap = self.signals.offsets[a] + self.linear.stops.dot(a, stepper.position());
+            self.gaps[0][a] = gap;
+            if gap < -self.audit.max_violation {
+                self.audit.max_violation = -gap;
+                self.audit.worst = Some((a, t));
+            }
+            outside |= gap < -1e-12;
+        }
+        self.audit.infeasible += u64::from(outside);
+        self.audit.contact_steps += u64::from(contact);
+        let store = n % self.every == 0 || last;
+        let busy = contact || self.episodes.iter().any(Option::is_some);
+        if store || busy {
+            self.read_points(stepper);
+        }
+        let mut jumps = false;
+        if busy {
+            for a in 0..self.compliant.len() {
+                jumps |= self.follow(stepper, a, n, last);
+            }
+        }
+        if n == 1 {
+            let (kinetic, elastic) = stepper.energy();
+            self.audit.energy_start = kinetic + elastic;
+            self.opened = Some((t, kinetic + elastic, stepper.tally()));
+        }
+        if jumps {
+            self.trajectory.push_jump(t, &self.q, &self.left, &self.right);
+        } else if store {
+            let middle = |k: usize| 0.5 * (self.left[k] + self.right[k]);
+            let v: Vec<f64> = (0..self.q.len()).map(middle).collect();
+            self.trajectory.push(t, &self.q, if n == 0 { &self.left } else { &v });
+        }
+        if let (Some(rows), true) = (&self.outline, n % self.stride == 0 || last) {
+            let q = stepper.position();
+            self.shapes.push((t, (0..rows.len()).map(|r| rows.dot(r, q)).collect()));
+        }
+    }
+
+    /// Follows one stop at a node; true if the velocity jumps there.
+    fn follow(&mut self, stepper: &mut dyn Stepper, a: usize, n: u64, last: bool) -> bool {
+        let p = stepper.impulses()[a];
+        let t = stepper.t();
+        self.audit.impulses[a] += p;
+        if p > 0.0 && self.episodes[a].is_none() {
+            let approach = self.signals.rates[a] + stepper.velocity(Side::Left, &self.linear.stops, a);
+            let (g, before) = (self.gaps[0][a], self.gaps[1][a]);
+            // Where the incoming motion meets the stop.
+            let meeting = if approach < 0.0 { (-g / approach).clamp(-self.h, self.h) } else { 0.0 };
+            let bend = ((g - 2.0 * before + self.gaps[2][a]) / self.h).abs();
+            self.fastest = self.fastest.max(-approach);
+            let slow = !(approach < -(SLOW * bend).min(0.5 * self.fastest) && approach < -1e-9 * self.fastest);
+            let is_impact = !self.compliant[a] && !slow && n > 0;
+            self.audit.landings += u64::from(!self.compliant[a] && slow);
+            if is_impact {
+                self.open_interval(stepper);
+            }
+            let kinetic = if is_impact { stepper.energy().0 } else { f64::NAN };
+            self.episodes[a] = Some(Episode {
+                first: n,
+                last: n,
+                touch: Touch { stop: a, start: t + meeting, end: t, impulse: 0.0, approach, peak: 0.0, wear: 0.0 },
+                struck: 0.0,
+                told: !is_impact,
+                v_before: self.left.clone(),
+                kinetic,
+            });
+        }
+        let Some(episode) = &mut self.episodes[a] else { return false };
+        let strikes = !episode.told && p > 0.0;
+        if p > 0.0 {
+            episode.last = n;
+            episode.touch.impulse += p;
+            episode.touch.end = t + if self.compliant[a] { self.h } else { 0.0 };
+            episode.touch.peak = episode.touch.peak.max(p / self.h);
+            if let Some(s) = self.slides[a] {
+                episode.touch.wear += p * (0.5 * (self.left[s] + self.right[s])).abs();
+            }
+            if self.compliant[a] {
+                self.kinds[a].squared += p * p / self.h;
+            }
+            if n <= episode.first + 1 {
+                episode.struck += p;
+            }
+        }
+        if !episode.told && (n > episode.first || last) {
+            episode.told = true;
+            self.tell(stepper, a);
+        }
+        let over = |e: &Episode| n > e.last + 1 || last;
+        if self.episodes[a].as_ref().is_some_and(over)
+            && let Some(episode) = self.episodes[a].take()
+        {
+            self.close(a, episode);
+        }
+        strikes
+    }
+
+    /// The first two nodes are over: an impact.
+    fn tell(&mut self, stepper: &mut dyn Stepper, a: usize) {
+        let after = self.signals.rates[a] + stepper.velocity(Side::Right, &self.linear.stops, a);
+        let kinetic = stepper.energy().0;
+        let Some(episode) = &self.episodes[a] else { return };
+        let approach = episode.touch.approach;
+        let residual = (after + self.restitution[a] * approach).abs() / approach.abs().max(1e-300);
+        let measured = Measured {
+            t: episode.touch.start,
+            energy_change: 0.5 * episode.struck * (after + approach),
+            residual,
+            speed: self.masses[a].sqrt() * approach.abs(),
+            approach,
+        };
+        let struck = episode.struck;
+        self.trajectory.impacts.push(&measured, &self.q, &episode.v_before, &self.right, [(a, struck)].into_iter());
+        self.entries.push(Entry {
+            t: measured.t,
+            uncertainty: self.h,
+            closed: vec![a],
+            kinetic_before: episode.kinetic,
+            kinetic_after: kinetic,
+            law_residual: residual,
+            complementarity: residual,
+            penetration: self.gaps[0].iter().fold(0.0, |m, g| m.max(-g)),
+        });
+    }
+
+    fn close(&mut self, a: usize, episode: Episode) {
+        let Touch { start, end, impulse, .. } = episode.touch;
+        // What outlasts an impact is a contact.
+        if self.compliant[a] || episode.last > episode.first + 2 {
+            self.trajectory.contacts.push(Contact { constraint: a, start, end, impulse });
+        }
+        self.touches.push(episode.touch);
+    }
+
+    /// An interval of the energy balance ends here and another begins.
+    fn open_interval(&mut self, stepper: &mut dyn Stepper) {
+        let Some((start, energy, tally)) = self.opened else { return };
+        if self.intervals.len() >= MOST_INTERVALS {
+            return;
+        }
+        let (kinetic, elastic) = stepper.energy();
+        let (now, all) = (stepper.tally(), kinetic + elastic);
+        let work = now.work - tally.work - (now.dissipated - tally.dissipated);
+        let change = all - energy + now.lost - tally.lost;
+        self.intervals.push(Interval { start, end: stepper.t(), change, work });
+        self.opened = Some((stepper.t(), all, now));
+    }
+
+    /// The last node has been noted.
+    pub fn finish(&mut self, stepper: &mut dyn Stepper) {
+        for a in 0..self.episodes.len() {
+            if let Some(episode) = self.episodes[a].take() {
+                self.close(a, episode);
+            }
+        }
+        if self.opened.is_some() {
+            let room = self.intervals.len() < MOST_INTERVALS;
+            if room {
+                self.open_interval(stepper);
+            }
+            let (kinetic, elastic) = stepper.energy();
+            self.audit.energy_end = kinetic + elastic;
+            let tally = stepper.tally();
+            self.audit.energy_lost_at_impacts = tally.lost;
+            let change = self.audit.energy_end - self.audit.energy_start;
+            let work = tally.work - tally.dissipated;
+            let exchanged = tally.work.abs().max(tally.dissipated).max(tally.lost.abs()).max(change.abs());
+            self.balance = Balance {
+                start: self.audit.energy_start,
+                end: self.audit.energy_end,
+                lost_at_impacts: tally.lost,
+                work,
+                closure: change - work + tally.lost,
+                exchanged: exchanged.max(self.audit.energy_start).max(1e-300),
+            };
+        }
+        self.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
+    }
+
+    pub fn into_run(
+        mut self,
+        structure: &Structure,
+        linear: &Linear,
+        options: &RunOptions,
+        more: &StructureOptions,
+        ended: Ended,
+    ) -> StructureRun {
+        let fastest = self.trajectory.impacts.iter().map(|i| i.speed).fold(f64::MIN_POSITIVE, f64::max);
+        let law = self.trajectory.impacts.iter().map(|i| i.law_residual * i.speed / fastest).fold(0.0, f64::max);
+        self.audit.worst_law_residual = law;
+        let rest = check::rest(structure, more, self.h);
+        let shocks = Shocks::new(self.touches, &self.kinds, rest, &self.trajectory);
+        let properties = properties(&self.trajectory, &self.audit, &self.balance, self.h);
+        let ledger = Ledger {
+            impacts: self.entries,
+            intervals: self.intervals,
+            balance: self.balance,
+            properties,
+            meetings: Vec::new(),
+            impulses: self.audit.impulses.clone(),
+        };
+        let mut run = Run {
+            trajectory: self.trajectory,
+            audit: self.audit,
+            status: ended.status,
+            steps: ended.steps,
+            step: ended.h,
+            warnings: ended.warnings,
+            notes: Vec::new(),
+            timeline: Timeline::default(),
+        };
+        check::advise(structure, linear, options, more, &mut run);
+        StructureRun { run, ledger, shocks, shapes: self.shapes }
+    }
+}
+
+/// (P1)–(P3) and (P5) of [T]; that the law holds (P4) is told with the impacts, since elastic waves change the velocity of a
+/// node within the steps of an impact.
+fn properties(motion: &Trajectory, audit: &Audit, balance: &Balance, h: f64) -> Vec<Property> {
+    let fastest = motion.left_velocities().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let fast_gap = motion.impacts.iter().map(|i| i.approach.abs()).fold(fastest, f64::max);
+    let jumps: f64 = motion.impacts.iter().map(|i| i.approach.abs()).sum();
+    let property = |name, what, measured, figure: f64, allowed: f64| Property {
+        name,
+        what,
+        figure,
+        allowed,
+        measured,
+        holds: figure <= allowed,
+    };
+    vec![
+        property("P1", "u is continuous and u' of bounded variation", "sum of the approach speeds", jumps, f64::MAX),
+        property(
+            "P2",
+            "every position is in K(t)",
+            "deepest gap below zero",
+            audit.max_violation,
+            2.0 * h * fast_gap + 1e-12,
+        ),
+        property("P3", "reactions push", "largest pull", audit.impulses.iter().fold(0.0, |m: f64, p| m.max(-p)), 1e-12),
+        property("E", "the energy balance closes", "what is open, as a part", balance.relative(), 0.1),
+    ]
+}
