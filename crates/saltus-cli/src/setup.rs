@@ -2,8 +2,9 @@
 
 use crate::{diagnose, locate};
 use saltus::scheme::{self, Forcing, Scheme, Settings};
-use saltus::{Problem, RunOptions, SetupError};
-use saltus_io::{FileError, ModelFile, RunDefaults};
+use saltus::structure::{On, Place, Reduction, StructureOptions};
+use saltus::{Problem, RunOptions, SetupError, Structure};
+use saltus_io::{FileError, ModelFile, RunDefaults, System};
 use std::process::ExitCode;
 
 /// Which model, and what of it to change.
@@ -39,6 +40,39 @@ pub struct ModelArgs {
     /// Print one JSON object instead of a text
     #[arg(long)]
     pub json: bool,
+}
+
+/// What is asked of a structure.
+#[derive(clap::Args, Clone)]
+pub struct StructureArgs {
+    /// For a structure: work with its first M modes (an expression of parameters) [default: the model's, else none]
+    #[arg(long, value_name = "M")]
+    pub modes: Option<String>,
+    /// With --modes: lend the static flexibility of the modes left out to the stops
+    #[arg(long)]
+    pub residual: bool,
+    /// For a structure: store this place, too: x=0.3, dof=12, floor=2, or part:x=0.3; may be repeated. `all`: every
+    /// degree of freedom
+    #[arg(long, value_name = "PLACE")]
+    pub observe: Vec<String>,
+    /// For a structure: touches of a stop nearer than this in time are one shock of several rebounds [default: a hundredth of
+    /// the first period]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub rest: Option<String>,
+}
+
+/// A model ready to run: one of energies, or a structure.
+pub enum Opened {
+    Problem(Box<Ready>),
+    Structure(Box<ReadyStructure>),
+}
+
+/// A structure ready to run.
+pub struct ReadyStructure {
+    pub file: ModelFile,
+    pub overrides: Vec<(String, String)>,
+    pub structure: Structure,
+    pub defaults: RunDefaults,
 }
 
 /// A model ready to run.
@@ -81,6 +115,19 @@ impl Refusal {
 impl ModelArgs {
     /// Reads, understands and checks the model; `step` is the step of the command line, if it has one.
     pub fn ready(&self, step: Option<&String>) -> Result<Ready, Refusal> {
+        match self.open(step, None)? {
+            Opened::Problem(ready) => Ok(*ready),
+            Opened::Structure(ready) => Err(FileError::whole(
+                &ready.file.name,
+                SetupError::new("this is a structure, and this command is for models of energies")
+                    .help("structures have `saltus run`, `saltus check`, `saltus compare` and `saltus converge`"),
+            )
+            .into()),
+        }
+    }
+
+    /// The same for either kind of model.
+    pub fn open(&self, step: Option<&String>, more: Option<&StructureArgs>) -> Result<Opened, Refusal> {
         let overrides = overrides(&self.set)?;
         let file = locate::model(&self.model)?;
         let given = [
@@ -90,44 +137,155 @@ impl ModelArgs {
             ("theta", self.theta.as_ref()),
             ("activation", self.activation.as_ref()),
             ("stiffness", self.stiffness.as_ref()),
+            ("modes", more.and_then(|m| m.modes.as_ref())),
+            ("rest", more.and_then(|m| m.rest.as_ref())),
         ];
         let numbers: Vec<(&str, String)> = given.iter().filter_map(|(k, v)| v.map(|v| (*k, v.clone()))).collect();
-        let (problem, mut defaults) = file.problem_with(&overrides, &numbers)?;
+        let (system, mut defaults) = file.system(&overrides, &numbers)?;
         if let Some(forcing) = &self.forcing {
             defaults.forcing = Some(Forcing::find(forcing)?);
         }
-        if let Some(depth) = self.penetration.filter(|d| !(*d > 0.0 && d.is_finite())) {
-            return Err(SetupError::new(format!("the penetration must be a positive number, not {depth}")).into());
+        match system {
+            System::Problem(problem) => {
+                if let Some(depth) = self.penetration.filter(|d| !(*d > 0.0 && d.is_finite())) {
+                    let message = format!("the penetration must be a positive number, not {depth}");
+                    return Err(SetupError::new(message).into());
+                }
+                if let Some(option) = more.and_then(StructureArgs::used) {
+                    return Err(
+                        SetupError::new(format!("{option} is for structures, and this model has energies")).into()
+                    );
+                }
+                let (problem, penetration) = (*problem, self.penetration);
+                Ok(Opened::Problem(Box::new(Ready { file, overrides, problem, defaults, penetration })))
+            }
+            System::Structure(structure) => {
+                let mut structure = *structure;
+                for place in more.map_or(&[][..], |m| &m.observe) {
+                    observe(&mut structure, place)?;
+                }
+                defaults.residual |= more.is_some_and(|m| m.residual);
+                Ok(Opened::Structure(Box::new(ReadyStructure { file, overrides, structure, defaults })))
+            }
         }
-        Ok(Ready { file, overrides, problem, defaults, penetration: self.penetration })
     }
+}
+
+impl StructureArgs {
+    /// The first option that was given.
+    fn used(&self) -> Option<&'static str> {
+        let all = [
+            (self.modes.is_some(), "--modes"),
+            (self.residual, "--residual"),
+            (!self.observe.is_empty(), "--observe"),
+            (self.rest.is_some(), "--rest"),
+        ];
+        all.iter().find(|(used, _)| *used).map(|(_, name)| *name)
+    }
+}
+
+/// Understands a place of the command line: `x=0.3`, `A:floor=2`, `all`.
+fn observe(structure: &mut Structure, word: &str) -> Result<(), SetupError> {
+    let bad = || {
+        SetupError::new(format!("`--observe {word}` is not a place"))
+            .help("a place is x=0.3, rotation=0.3, dof=12, floor=2, or all; with several parts, part:x=0.3")
+    };
+    let (part, place) = match word.split_once(':') {
+        Some((name, place)) => {
+            let part = structure.parts().iter().position(|p| p.name == name);
+            (part.ok_or_else(|| SetupError::new(format!("there is no part `{name}` to observe")))?, place)
+        }
+        None => (0, word),
+    };
+    if place.trim() == "all" {
+        let dofs = structure.parts()[part].dimension();
+        for k in 1..=dofs {
+            structure.observe(&format!("dof{k}"), &On { part, place: Place::Dof(k) })?;
+        }
+        return Ok(());
+    }
+    let (key, value) = place.split_once('=').ok_or_else(bad)?;
+    let number: f64 = value.trim().parse().map_err(|_| bad())?;
+    let whole = if number.fract() == 0.0 && number >= 0.0 { Some(number as usize) } else { None };
+    let place = match (key.trim(), whole) {
+        ("x", _) => Place::X(number),
+        ("rotation", _) => Place::Rotation(number),
+        ("dof", Some(k)) => Place::Dof(k),
+        ("floor", Some(k)) => Place::Floor(k),
+        _ => return Err(bad()),
+    };
+    structure.observe(word, &On { part, place })
+}
+
+impl ReadyStructure {
+    /// Options of a run with a scheme.
+    pub fn options(&self, scheme: &'static Scheme, step: Option<f64>) -> Result<RunOptions, SetupError> {
+        options(&self.defaults, &self.file.name, scheme, step)
+    }
+
+    /// What is asked of the structure.
+    pub fn more(&self) -> Result<StructureOptions, SetupError> {
+        let reduction = match self.defaults.modes {
+            None if self.defaults.residual => {
+                return Err(SetupError::new("--residual goes with --modes: without, no mode is left out"));
+            }
+            None => None,
+            Some(m) if m.fract() == 0.0 && m < 1e9 => {
+                Some(Reduction { modes: m as usize, residual: self.defaults.residual })
+            }
+            Some(m) => return Err(SetupError::new(format!("the number of modes must be whole, not {m}"))),
+        };
+        Ok(StructureOptions { reduction, rest: self.defaults.rest.unwrap_or(0.0), outline: false })
+    }
+
+    /// The scheme asked for, the model's, or Paoli–Schatzman.
+    pub fn scheme(&self, asked: Option<&String>) -> Result<&'static Scheme, SetupError> {
+        match asked {
+            Some(name) if name != "auto" => scheme::find(name),
+            Some(_) => scheme::find("paoli-schatzman"),
+            None => match self.defaults.scheme.filter(|s| s.name != "auto") {
+                Some(scheme) => Ok(scheme),
+                None => scheme::find("paoli-schatzman"),
+            },
+        }
+    }
+}
+
+/// Options of a run with a scheme; the step is the model's or the command line's unless another is given.
+fn options(
+    defaults: &RunDefaults,
+    name: &str,
+    scheme: &'static Scheme,
+    step: Option<f64>,
+) -> Result<RunOptions, SetupError> {
+    let need = |value: Option<f64>, what: &str| {
+        value.ok_or_else(|| {
+            SetupError::new(format!("neither the command line nor `{name}` gives {what}"))
+                .help(format!("add  --{what} …  or, in the model's [run] section,  {what} = …"))
+        })
+    };
+    let end = need(defaults.end, "end")?;
+    // By events a step is only the interval at which instants are stored.
+    let by_events = scheme.stepping().is_none().then_some(end / 1000.0);
+    let step = need(step.or(defaults.step).or(by_events), "step")?;
+    let mut settings = Settings::new(step);
+    settings.tolerance = defaults.tolerance.unwrap_or(settings.tolerance);
+    settings.forcing = defaults.forcing.unwrap_or_default();
+    settings.theta = defaults.theta.unwrap_or(settings.theta);
+    settings.activation = defaults.activation.unwrap_or(settings.activation);
+    settings.stiffness = defaults.stiffness;
+    let every = defaults.every.unwrap_or(1);
+    Ok(RunOptions { scheme, every, settings, ..RunOptions::new(step, end) })
 }
 
 impl Ready {
     /// Options of a run with a scheme; the step is the model's or the command line's unless another is given.
     pub fn options(&self, scheme: &'static Scheme, step: Option<f64>) -> Result<RunOptions, SetupError> {
-        let need = |value: Option<f64>, what: &str| {
-            value.ok_or_else(|| {
-                SetupError::new(format!("neither the command line nor `{}` gives {what}", self.file.name))
-                    .help(format!("add  --{what} …  or, in the model's [run] section,  {what} = …"))
-            })
-        };
-        let defaults = &self.defaults;
-        let end = need(defaults.end, "end")?;
-        // By events a step is only the interval at which instants are stored.
-        let by_events = scheme.stepping().is_none().then_some(end / 1000.0);
-        let step = need(step.or(defaults.step).or(by_events), "step")?;
-        let mut settings = Settings::new(step);
-        settings.tolerance = defaults.tolerance.unwrap_or(settings.tolerance);
-        settings.forcing = defaults.forcing.unwrap_or_default();
-        settings.theta = defaults.theta.unwrap_or(settings.theta);
-        settings.activation = defaults.activation.unwrap_or(settings.activation);
-        settings.stiffness = defaults.stiffness;
-        let every = defaults.every.unwrap_or(1);
-        if let (None, Some(depth), false) = (settings.stiffness, self.penetration, scheme.follows_law) {
-            settings.stiffness = Some(self.stiffness_for(depth, step, end)?);
+        let mut options = options(&self.defaults, &self.file.name, scheme, step)?;
+        if let (None, Some(depth), false) = (options.settings.stiffness, self.penetration, scheme.follows_law) {
+            options.settings.stiffness = Some(self.stiffness_for(depth, options.step, options.end)?);
         }
-        Ok(RunOptions { scheme, every, settings, ..RunOptions::new(step, end) })
+        Ok(options)
     }
 
     /// The stiffness k with m v² = k δ² for the impact that presses hardest, in a run with rigid obstacles; m is the

@@ -2,10 +2,13 @@
 
 mod error;
 mod inputs;
+mod lines;
+pub mod matrix;
 mod model_file;
 pub mod output;
 mod read;
+pub mod records;
 pub mod shipped;
 
 pub use error::FileError;
-pub use model_file::{ModelFile, RUN_NUMBERS, RunDefaults};
+pub use model_file::{ModelFile, RUN_NUMBERS, RunDefaults, System};

@@ -8,3 +8,4 @@ pub mod models;
 pub mod new;
 pub mod run;
 pub mod schemes;
+pub mod structure;

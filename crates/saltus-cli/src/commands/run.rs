@@ -3,7 +3,7 @@
 use crate::diagnose;
 use crate::progress::{self, Bar};
 use crate::runner;
-use crate::setup::{ModelArgs, Refusal};
+use crate::setup::{ModelArgs, Opened, Refusal, StructureArgs};
 use crate::text::{count, duration, grouped, number, out, tame};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{LongTime, Probe, ensemble, judge, long_time};
@@ -30,23 +30,23 @@ use std::time::Instant;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
-    /// The scheme (see `saltus schemes`) [default: the model's, else auto]
+    pub model: ModelArgs,
+    /// The scheme (see `saltus schemes`) [default: the model's, else auto; for structures paoli-schatzman]
     #[arg(long)]
-    scheme: Option<String>,
+    pub scheme: Option<String>,
     /// The time step h: a number or an expression of parameters; by events, the interval at which instants are stored
     /// [default: the model's]
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
-    step: Option<String>,
+    pub step: Option<String>,
     /// Store every N-th instant only; impacts are always kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    every: Option<u64>,
+    pub every: Option<u64>,
     /// Stop where everything has come to rest; the end time is then at most a hundred times the model's
     #[arg(long)]
-    until_rest: bool,
+    pub until_rest: bool,
     /// Also run N perturbed starts and say whether the outcomes form one bundle or split
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..1_000_000))]
-    probe: Option<u64>,
+    pub probe: Option<u64>,
     /// The size of the perturbations, relative to the data (half of them have a tenth of it)
     #[arg(long, value_name = "SIZE", default_value_t = 1e-6)]
     probe_size: f64,
@@ -55,11 +55,13 @@ pub struct Args {
     seed: u64,
     /// Fail (exit code 3) where the ledger is beyond its tolerances: positions in K, the law, the energy balance
     #[arg(long)]
-    strict: bool,
+    pub strict: bool,
     /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv, run.json and, by events, timeline.csv into this
     /// directory
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub structure: StructureArgs,
 }
 
 pub fn main(args: &Args) -> ExitCode {
@@ -68,7 +70,10 @@ pub fn main(args: &Args) -> ExitCode {
 
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let json = args.model.json;
-    let ready = args.model.ready(args.step.as_ref())?;
+    let ready = match args.model.open(args.step.as_ref(), Some(&args.structure))? {
+        Opened::Problem(ready) => *ready,
+        Opened::Structure(ready) => return super::structure::run(args, *ready),
+    };
     let scheme = match &args.scheme {
         Some(name) => scheme::find(name)?,
         None => ready.defaults.scheme.unwrap_or(&scheme::SCHEMES[0]),
@@ -237,7 +242,7 @@ fn print(problem: &Problem, options: &RunOptions, run: &Run, summary: &Summary, 
 }
 
 /// Zero where a number is only what rounding left of `scale`; the files keep every digit.
-fn rounded(x: f64, scale: f64) -> f64 {
+pub fn rounded(x: f64, scale: f64) -> f64 {
     if x.abs() < 1e-13 * scale.abs() { 0.0 } else { x }
 }
 

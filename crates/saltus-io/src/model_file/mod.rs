@@ -1,16 +1,18 @@
 //! Model files: TOML in, [`Description`] and run defaults out. The format is described in `docs/model-files.md`.
 
+mod structure;
 mod tree;
 
-use crate::{FileError, inputs, read};
+use crate::{FileError, inputs, read, records};
 use saltus::model::{
     ConstraintText, CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Values,
 };
 use saltus::scheme::{self, Forcing, Scheme};
-use saltus::{Outside, Problem, SetupError, Span};
+use saltus::{Outside, Problem, SetupError, Span, Structure, Table};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use structure::StructureText;
 use toml::de::DeTable;
 use tree::{Key, Value};
 
@@ -25,7 +27,17 @@ pub struct ModelFile {
     /// Its text.
     pub text: String,
     description: Description,
+    structure: Option<StructureText>,
     run: RunDefaults,
+}
+
+/// What a model file describes.
+#[derive(Clone, Debug)]
+pub enum System {
+    /// Coordinates, energies and gaps.
+    Problem(Box<Problem>),
+    /// Constant matrices, loads and stops.
+    Structure(Box<Structure>),
 }
 
 /// What `[run]` says; the command line overrides it.
@@ -49,10 +61,16 @@ pub struct RunDefaults {
     pub activation: Option<f64>,
     /// The stiffness of the penalty scheme.
     pub stiffness: Option<f64>,
+    /// For structures: how many modes.
+    pub modes: Option<f64>,
+    /// For structures: whether the modes left out lend their flexibility to the stops.
+    pub residual: bool,
+    /// For structures: touches nearer than this are one shock.
+    pub rest: Option<f64>,
 }
 
 /// The numbers of a run: expressions of parameters, in `[run]` or on the command line.
-pub const RUN_NUMBERS: [&str; 6] = ["step", "end", "tolerance", "theta", "activation", "stiffness"];
+pub const RUN_NUMBERS: [&str; 8] = ["step", "end", "tolerance", "theta", "activation", "stiffness", "modes", "rest"];
 
 /// Options of the command line stand in no file: their spans lie beyond the end of any.
 const BEYOND: usize = usize::MAX / 2;
@@ -68,13 +86,20 @@ impl ModelFile {
     /// Parses a model text; `base` is where its input files lie.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader =
-            Reader { text, base: base.to_path_buf(), description: Description::default(), run: RunDefaults::default() };
+        let mut reader = Reader {
+            text,
+            base: base.to_path_buf(),
+            description: Description::default(),
+            structure: None,
+            has_structure: false,
+            run: RunDefaults::default(),
+        };
         match reader.read() {
             Ok(()) => Ok(ModelFile {
                 name: name.to_string(),
                 text: text.to_string(),
                 description: reader.description,
+                structure: reader.structure,
                 run: reader.run,
             }),
             Err(Failure::Here(error)) => {
@@ -95,6 +120,27 @@ impl ModelFile {
         overrides: &[(String, String)],
         numbers: &[(&str, String)],
     ) -> Result<(Problem, RunDefaults), FileError> {
+        match self.system(overrides, numbers)? {
+            (System::Problem(problem), defaults) => Ok((*problem, defaults)),
+            (System::Structure(_), _) => Err(FileError::whole(
+                &self.name,
+                SetupError::new("this is a structure, and what was asked for is there for models of energies only")
+                    .help("structures have `saltus run`, `check`, `compare` and `converge`"),
+            )),
+        }
+    }
+
+    /// Whether it describes a structure.
+    pub fn is_structure(&self) -> bool {
+        self.structure.is_some()
+    }
+
+    /// Understands, compiles and checks what the file describes.
+    pub fn system(
+        &self,
+        overrides: &[(String, String)],
+        numbers: &[(&str, String)],
+    ) -> Result<(System, RunDefaults), FileError> {
         let mut description = self.description.clone();
         description.overrides = overrides.to_vec();
         for (key, text) in numbers {
@@ -119,6 +165,8 @@ impl ModelFile {
                 "theta" => &mut defaults.theta,
                 "activation" => &mut defaults.activation,
                 "stiffness" => &mut defaults.stiffness,
+                "modes" => &mut defaults.modes,
+                "rest" => &mut defaults.rest,
                 _ => continue,
             };
             if !(*value > 0.0) && !["theta", "activation"].contains(&key.as_str()) {
@@ -127,8 +175,14 @@ impl ModelFile {
             }
             *slot = Some(*value);
         }
-        let problem = Problem::new(model).map_err(here)?;
-        Ok((problem, defaults))
+        let system = match &self.structure {
+            None => System::Problem(Box::new(Problem::new(model).map_err(here)?)),
+            Some(text) => {
+                let assembly = text.assemble(model).map_err(here)?;
+                System::Structure(Box::new(Structure::new(assembly).map_err(here)?))
+            }
+        };
+        Ok((system, defaults))
     }
 
     /// SHA-256 of the text, in hexadecimal.
@@ -158,6 +212,8 @@ struct Reader<'a> {
     text: &'a str,
     base: PathBuf,
     description: Description,
+    structure: Option<StructureText>,
+    has_structure: bool,
     run: RunDefaults,
 }
 
@@ -194,8 +250,14 @@ impl Reader<'_> {
                 "impact",
                 "run",
                 "exact",
+                "structure",
+                "points",
+                "loads",
+                "base",
+                "start",
             ],
         )?;
+        self.has_structure = get(root, "structure").is_some();
         for (key, value) in tree::entries(root) {
             match key.get_ref().as_ref() {
                 "title" => self.description.title = tree::string(value, "the title")?,
@@ -207,6 +269,11 @@ impl Reader<'_> {
                 "dynamics" => self.dynamics(key, value)?,
                 "constraint" => self.constraints(value)?,
                 "impact" => self.impact(value)?,
+                "structure" => self.structure(value)?,
+                "points" => self.points(value)?,
+                "loads" => self.loads(value)?,
+                "base" => self.base(value)?,
+                "start" => self.start(value)?,
                 "exact" => self.description.exact = self.by_coordinate(value, "[exact]", "y = \"1 - t\"")?,
                 _ => self.run(value)?,
             }
@@ -214,7 +281,7 @@ impl Reader<'_> {
         if self.description.title.is_empty() {
             self.description.title = "Untitled model".into();
         }
-        Ok(())
+        self.close_structure()
     }
 
     fn parameters(&mut self, value: &Value) -> Result<(), Failure> {
@@ -227,21 +294,35 @@ impl Reader<'_> {
 
     fn inputs(&mut self, value: &Value) -> Result<(), Failure> {
         for (key, value) in tree::entries(tree::table(value, "[inputs]", "ag = \"record.csv\"")?) {
-            let (file, outside) = match value.get_ref().as_table() {
-                None => (value, Outside::Hold),
+            let (file, outside, factor) = match value.get_ref().as_table() {
+                None => (value, Outside::Hold, 1.0),
                 Some(table) => {
-                    tree::only(table, "an input", &["file", "outside"])?;
+                    tree::only(table, "an input", &["file", "outside", "unit"])?;
                     let file = need(table, "file", value.span(), "an input", "file = \"record.csv\"")?;
-                    (file, outside(table)?)
+                    (file, outside(table)?, unit(table)?)
                 }
             };
             let path = tree::string(file, "the file of an input")?;
-            let table =
-                inputs::table(&self.base.join(&path), key.get_ref(), outside).map_err(|e| match e.error.span {
-                    Some(_) => Failure::Elsewhere(e),
-                    // The file as a whole cannot be used: the place to look at is where the model names it.
-                    None => Failure::Here((*e.error).at(file.span(), "named here")),
-                })?;
+            let (full, name) = (self.base.join(&path), key.get_ref());
+            let is_record = path.to_ascii_lowercase().ends_with(".at2");
+            let read = match is_record {
+                true => records::at2(&full, name, outside).map(|(table, _)| table),
+                false => inputs::table(&full, name, outside),
+            };
+            let table = read.map_err(|e| match e.error.span {
+                Some(_) => Failure::Elsewhere(e),
+                // The file as a whole cannot be used: the place to look at is where the model names it.
+                None => Failure::Here((*e.error).at(file.span(), "named here")),
+            })?;
+            if is_record && factor != 1.0 {
+                return Err(SetupError::new("the unit of an .AT2 record is in its header, and it is read in m/s²")
+                    .at(value.span(), "leave `unit` out")
+                    .into());
+            }
+            let table = match factor == 1.0 {
+                true => table,
+                false => scaled(&table, factor).map_err(|e| SetupError::new(e).at(file.span(), "named here"))?,
+            };
             self.description.inputs.push((tree::name(key), Arc::new(table)));
         }
         Ok(())
@@ -330,22 +411,61 @@ impl Reader<'_> {
         for (k, value) in list.into_iter().enumerate() {
             let example = "[[constraint]]\n  name = \"floor\"\n  gap = \"y\"";
             let table = tree::table(value, "a constraint", example)?;
-            tree::only(table, "a constraint", &["name", "for", "gap", "restitution"])?;
-            let gap = need(table, "gap", value.span(), "a constraint", "gap = \"y\"")?;
-            let name = match get(table, "name") {
-                Some(name) => Name { text: tree::string(name, "the name of a constraint")?, span: name.span() },
-                None => Name { text: format!("constraint {}", k + 1), span: gap.span() },
-            };
+            let known = ["name", "for", "gap", "restitution", "point", "within", "stiffness", "slide"];
+            tree::only(table, "a constraint", &known)?;
+            let gaps = self.gaps(table, value.span())?;
+            let named = get(table, "name").map(|n| tree::string(n, "the name of a constraint").map(|s| (s, n.span())));
+            let (name, span) = named.transpose()?.unwrap_or((format!("constraint {}", k + 1), gaps[0].1.span.clone()));
             let restitution =
                 get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
-            self.description.constraints.push(ConstraintText {
-                name,
-                range: self.range(table)?,
-                gap: tree::text(self.text, gap, "a gap")?,
-                restitution,
-            });
+            let spring = get(table, "stiffness").or(get(table, "slide"));
+            if let (Some(key), false) = (spring, self.has_structure) {
+                return Err(SetupError::new("stiffness and slide are for the stops of a structure")
+                    .at(key.span(), "no [structure] in this model")
+                    .into());
+            }
+            self.stop(table, gaps.len())?;
+            // A stop with a stiffness needs no restitution: it pushes back.
+            let elastic = get(table, "stiffness").map(|v| Text { text: "0".into(), span: v.span() });
+            let restitution = restitution.or(elastic);
+            for (side, gap) in gaps {
+                self.description.constraints.push(ConstraintText {
+                    name: Name { text: format!("{name}{side}"), span: span.clone() },
+                    range: self.range(table)?,
+                    gap,
+                    restitution: restitution.clone(),
+                });
+            }
         }
         Ok(())
+    }
+
+    /// The gap of a constraint, or the two of a guide: `point = "tip"`, `within = 0.01`.
+    fn gaps(&self, table: &DeTable, span: Span) -> Result<Vec<(&'static str, Text)>, Failure> {
+        let (gap, point, within) = (get(table, "gap"), get(table, "point"), get(table, "within"));
+        match (gap, point, within) {
+            (Some(gap), None, None) => Ok(vec![("", tree::text(self.text, gap, "a gap")?)]),
+            (None, Some(point), Some(within)) => {
+                let what = tree::string(point, "the point of a guide")?;
+                let half = tree::text(self.text, within, "the clearance of a guide")?;
+                // The texts are ours: the place to look at is the clearance.
+                let side = |text: String| Text { text, span: within.span() };
+                Ok(vec![
+                    ("-", side(format!("({}) + ({what})", half.text))),
+                    ("+", side(format!("({}) - ({what})", half.text))),
+                ])
+            }
+            (None, None, None) => {
+                need(table, "gap", span, "a constraint", "gap = \"y\"")?;
+                Ok(Vec::new())
+            }
+            _ => Err(SetupError::new(
+                "a constraint has a `gap`, or a `point` that stays `within` a distance of zero on both sides",
+            )
+            .at(span, "not one of the two")
+            .help("gap = \"0.01 - tip\"   or   point = \"tip\", within = 0.01")
+            .into()),
+        }
     }
 
     fn impact(&mut self, value: &Value) -> Result<(), Failure> {
@@ -359,7 +479,7 @@ impl Reader<'_> {
 
     fn run(&mut self, value: &Value) -> Result<(), Failure> {
         let table = tree::table(value, "[run]", "step = 1e-3")?;
-        let known: Vec<&str> = RUN_NUMBERS.into_iter().chain(["scheme", "every", "forcing"]).collect();
+        let known: Vec<&str> = RUN_NUMBERS.into_iter().chain(["scheme", "every", "forcing", "residual"]).collect();
         tree::only(table, "[run]", &known)?;
         for (key, value) in tree::entries(table) {
             let here = |mut error: SetupError| {
@@ -371,6 +491,11 @@ impl Reader<'_> {
                 "scheme" => self.run.scheme = Some(scheme::find(&tree::string(value, "the scheme")?).map_err(here)?),
                 "forcing" => {
                     self.run.forcing = Some(Forcing::find(&tree::string(value, "the forcing")?).map_err(here)?);
+                }
+                "residual" => {
+                    let truth = value.get_ref().as_bool();
+                    self.run.residual = truth
+                        .ok_or_else(|| SetupError::new("`residual` is true or false").at(value.span(), "a switch"))?;
                 }
                 "every" => {
                     let whole =
@@ -436,6 +561,23 @@ fn outside(table: &DeTable) -> Result<Outside, SetupError> {
         _ => Err(SetupError::new("`outside` says what an input is beyond its data")
             .at(value.span(), "\"hold\" (the end value) or \"zero\"")),
     }
+}
+
+/// The factor to m/s² of an acceleration in another unit.
+fn unit(table: &DeTable) -> Result<f64, SetupError> {
+    let Some(value) = get(table, "unit") else { return Ok(1.0) };
+    match value.get_ref().as_str() {
+        Some("m/s2") => Ok(1.0),
+        Some("g") => Ok(9.80665),
+        Some("cm/s2" | "gal") => Ok(0.01),
+        _ => Err(SetupError::new("`unit` is that of an acceleration in the file; it is turned into m/s²")
+            .at(value.span(), "\"g\", \"cm/s2\", \"gal\" or \"m/s2\"")),
+    }
+}
+
+fn scaled(table: &Table, factor: f64) -> Result<Table, String> {
+    let (x, y) = table.points();
+    Table::new(table.name(), x.to_vec(), y.iter().map(|y| factor * y).collect(), table.outside())
 }
 
 fn mass_rows(source: &str, value: &Value) -> Result<Inertia, SetupError> {

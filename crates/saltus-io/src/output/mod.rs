@@ -5,9 +5,11 @@
 //! file under a final name.
 
 mod npz;
+mod structure;
 mod summary;
 mod tables;
 
+pub use structure::{PointSummary, Spread, StopSummary, StructureSummary};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, LedgerSummary, PhaseSummary,
     PropertySummary, Record, Summary, TimelineSummary,
@@ -65,6 +67,13 @@ pub fn write(dir: &Path, model: &Model, run: &Run, ledger: &Ledger, record: &Rec
     for (file, path) in complete {
         file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     }
+    Ok(())
+}
+
+/// Writes the table of shocks of a structure beside the other files.
+pub fn write_shocks(dir: &Path, model: &Model, shocks: &saltus::structure::Shocks) -> Result<(), WriteError> {
+    let (file, path) = aside(dir.join("shocks.csv"), |w| structure::shocks(w, model, shocks))?;
+    file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     Ok(())
 }
 

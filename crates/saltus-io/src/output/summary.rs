@@ -53,6 +53,9 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// What was done where.
     pub notes: Vec<String>,
+    /// The structure and its shocks, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<super::StructureSummary>,
 }
 
 /// Properties of the motion and the energy balance.
@@ -303,6 +306,7 @@ impl Summary {
             },
             warnings: run.warnings.clone(),
             notes: run.notes.clone(),
+            structure: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use saltus::{Ledger, Model, Side, Timeline, Trajectory};
 use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 

@@ -57,15 +57,7 @@ impl Stops {
         }
         let mut units = Rows::new();
         (0..m).for_each(|a| units.push([(a, 1.0)]));
-        Stops {
-            rows,
-            mobility,
-            gram,
-            units,
-            kernel: Polyhedron::new(m, m),
-            slacks: vec![0.0; m],
-            n,
-        }
+        Stops { rows, mobility, gram, units, kernel: Polyhedron::new(m, m), slacks: vec![0.0; m], n }
     }
 
     /// Number of stops.

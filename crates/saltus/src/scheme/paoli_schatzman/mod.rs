@@ -126,6 +126,10 @@ struct PaoliSchatzman<'p> {
 
 impl<'p> PaoliSchatzman<'p> {
     fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
+        if settings.forcing.is_for_structures() {
+            return Err(SetupError::new(format!("the forcing {} is for structures", settings.forcing.name()))
+                .help("this model has energies; take centred or averaged"));
+        }
         let (d, m) = (problem.dimension(), problem.constraints());
         let model = problem.model();
         let mut rows = Rows::new();

@@ -1,0 +1,298 @@
+//! Matrix Market files, coordinate and array: <https://math.nist.gov/MatrixMarket/formats.html>.
+
+use super::{Entry, Format, LARGEST, SparseMatrix, text};
+use crate::FileError;
+use crate::lines::{Line, Source};
+
+const EXAMPLE: &str = "the first line must be like `%%MatrixMarket matrix coordinate real symmetric`";
+
+/// Reads a file that starts with a comment, which should be the banner.
+pub fn read(source: &Source, what: &str) -> Result<SparseMatrix, FileError> {
+    let mut lines = source.written();
+    let (dense, symmetric) = banner(source, &lines.next().unwrap_or_default(), what)?;
+    let mut lines = lines.filter(|line| !line.text.starts_with('%'));
+    let Some(size) = lines.next() else {
+        let message = format!("{what} ends before the line that says its size");
+        let help = "after the comments comes a line with the numbers of rows, columns and entries";
+        return Err(source.fail(last(source).span(), message, "the last line", help));
+    };
+    match dense {
+        true => array(source, what, &size, lines, symmetric),
+        false => coordinate(source, what, &size, lines, symmetric),
+    }
+}
+
+/// What the first line says: whether it is an array, and whether it is symmetric.
+fn banner(source: &Source, line: &Line, what: &str) -> Result<(bool, bool), FileError> {
+    let words: Vec<_> = line.fields().map(|(span, word)| (span, word.to_ascii_lowercase())).collect();
+    let [first, object, format, field, symmetry] = &words[..] else {
+        let message = format!("the header of {what} needs five words, it has {}", words.len());
+        return Err(source.fail(line.span(), message, "not a Matrix Market header", EXAMPLE));
+    };
+    let refuse = |(span, word): &(saltus::Span, String), why: &str, help: &str| {
+        Err(source.fail(span.clone(), format!("the header of {what} says `{word}`: {why}"), "cannot be read", help))
+    };
+    if first.1 != "%%matrixmarket" {
+        return refuse(first, "it should start with `%%MatrixMarket`", EXAMPLE);
+    }
+    if object.1 != "matrix" {
+        return refuse(object, "only a `matrix` can be read", EXAMPLE);
+    }
+    let array = match format.1.as_str() {
+        "coordinate" => false,
+        "array" => true,
+        _ => return refuse(format, "the format is either `coordinate` or `array`", EXAMPLE),
+    };
+    match field.1.as_str() {
+        "real" | "double" | "integer" | "unsigned-integer" => {}
+        "pattern" => {
+            return refuse(field, "a pattern has places but no values", "write the file with its values, `real`");
+        }
+        "complex" => {
+            let help = "write the real part; damping, if that is the imaginary part, is a matrix of its own";
+            return refuse(field, "its entries must be real", help);
+        }
+        _ => return refuse(field, "the entries are either `real` or `integer`", EXAMPLE),
+    }
+    let symmetric = match symmetry.1.as_str() {
+        "general" => false,
+        "symmetric" => true,
+        "skew-symmetric" => {
+            let help = "write the symmetric part; gyroscopic matrices are not supported";
+            return refuse(symmetry, "such a matrix neither stores nor dissipates energy", help);
+        }
+        "hermitian" => return refuse(symmetry, "its entries must be real", "write a real matrix as `symmetric`"),
+        _ => return refuse(symmetry, "the symmetry is either `general` or `symmetric`", EXAMPLE),
+    };
+    Ok((array, symmetric))
+}
+
+/// The numbers on the size line: rows, columns and, of a sparse matrix, entries.
+fn sizes<const N: usize>(source: &Source, line: &Line, what: &str, symmetric: bool) -> Result<[usize; N], FileError> {
+    let names = if N == 2 { "rows and columns" } else { "rows, columns and entries" };
+    let help = format!("after the comments comes a line with {N} whole numbers: {names}");
+    let fail = |span, message: &str, label: &str| Err(source.fail(span, format!("{what}: {message}"), label, &help));
+    let mut sizes = [0; N];
+    if line.fields().count() != N {
+        let message = format!("the size line needs {N} numbers, {names}");
+        return fail(line.span(), &message, &format!("{} numbers", line.fields().count()));
+    }
+    for (k, (span, field)) in line.fields().enumerate() {
+        sizes[k] = match field.parse() {
+            Ok(0) if k < 2 => return fail(span, "a matrix needs rows and columns", "must be 1 or more"),
+            Ok(size) if k < 2 && size > LARGEST => {
+                return fail(span, &format!("more than {LARGEST} rows are not supported"), "too large");
+            }
+            Ok(size) => size,
+            Err(_) => return fail(span, "the sizes must be whole numbers", "not a whole number"),
+        };
+    }
+    match symmetric && sizes[0] != sizes[1] {
+        true => fail(line.span(), "the header says `symmetric`, but it is not square", "not square"),
+        false => Ok(sizes),
+    }
+}
+
+fn coordinate<'a>(
+    source: &Source,
+    what: &str,
+    size: &Line,
+    lines: impl Iterator<Item = Line<'a>>,
+    symmetric: bool,
+) -> Result<SparseMatrix, FileError> {
+    let [rows, columns, stored] = sizes(source, size, what, symmetric)?;
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut lines = lines.peekable();
+    while let Some(line) = lines.next() {
+        // Cut off within a line.
+        if entries.len() < stored && lines.peek().is_none() && line.fields().count() < 3 {
+            return Err(truncated(source, what, entries.len(), stored));
+        }
+        if entries.len() == stored {
+            let found = stored + 1 + lines.count();
+            let message = format!("the size line of {what} says {stored} entries, but the file has {found}");
+            return Err(source.fail(line.span(), message, "one too many", "correct the third number of the size line"));
+        }
+        let entry = text::entry(source, &line, what)?;
+        let (i, j) = (entry.row + 1, entry.column + 1);
+        let mut places = line.fields().map(|(span, _)| span);
+        for (name, at, size) in [("row", i, rows), ("column", j, columns)] {
+            let span = places.next().unwrap_or(line.span());
+            if at > size {
+                let message = format!("{what} has an entry in {name} {at}, but its size is {rows} × {columns}");
+                return Err(source.fail(span, message, "beyond the size", "correct the size line or this index"));
+            }
+        }
+        if symmetric && j > i {
+            let message =
+                format!("{what} has the entry ({i}, {j}) above the diagonal, but the header says `symmetric`");
+            let help = "a symmetric file stores the lower half only: leave this entry out, swap its row and column if \
+                        only the upper half is stored, or write `general` in the header if both are";
+            return Err(source.fail(line.span(), message, "above the diagonal", help));
+        }
+        entries.push(entry);
+    }
+    match entries.len() < stored {
+        true => Err(truncated(source, what, entries.len(), stored)),
+        false => Ok(SparseMatrix::assemble(Format::MatrixMarket, (rows, columns), entries, symmetric)),
+    }
+}
+
+fn array<'a>(
+    source: &Source,
+    what: &str,
+    size: &Line,
+    lines: impl Iterator<Item = Line<'a>>,
+    symmetric: bool,
+) -> Result<SparseMatrix, FileError> {
+    let [rows, columns] = sizes(source, size, what, symmetric)?;
+    // At most 10^14, because both are bounded.
+    let stored = if symmetric { rows * (rows + 1) / 2 } else { rows * columns };
+    let (mut entries, mut count) = (Vec::new(), 0);
+    let (mut row, mut column) = (0, 0);
+    for line in lines {
+        for (span, field) in line.fields() {
+            if count == stored {
+                let message = format!("{what} has more than the {stored} values that its size line asks for");
+                let help = "an array file holds its values column by column; of a symmetric one, the lower half";
+                return Err(source.fail(span, message, "one too many", help));
+            }
+            let value = text::value(source, (span, field), what)?;
+            if value != 0.0 {
+                entries.push(Entry { row, column, value, line: line.number });
+            }
+            count += 1;
+            row += 1;
+            if row == rows {
+                column += 1;
+                row = if symmetric { column } else { 0 };
+            }
+        }
+    }
+    match count < stored {
+        true => Err(truncated(source, what, count, stored)),
+        false => Ok(SparseMatrix::assemble(Format::MatrixMarket, (rows, columns), entries, symmetric)),
+    }
+}
+
+fn truncated(source: &Source, what: &str, found: usize, stored: usize) -> FileError {
+    let message = format!("{what} is truncated: the file has {found} of the {stored} entries that its size line says");
+    source.fail(last(source).span(), message, "the last line", "copy or write the file again")
+}
+
+fn last(source: &Source) -> Line<'_> {
+    source.written().last().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::testing::says;
+
+    const HEAD: &str = "%%MatrixMarket matrix coordinate real";
+
+    fn matrix(text: &str) -> Result<SparseMatrix, FileError> {
+        read(&Source { name: "k.mtx".into(), text: text.into() }, "the stiffness matrix")
+    }
+
+    fn refused(text: &str, message: &str, marked: (usize, &str), help: &str) {
+        says(matrix(text), message, Some(marked), help);
+    }
+
+    /// Row by row, as `scipy.io.mmwrite` and `mmread` see it.
+    fn full(matrix: &SparseMatrix) -> Vec<Vec<f64>> {
+        (0..matrix.rows).map(|i| (0..matrix.columns).map(|j| matrix.get(i, j)).collect()).collect()
+    }
+
+    #[test]
+    fn files_as_scipy_writes_them() {
+        let chain = vec![vec![4.0, -1.0, 0.0], vec![-1.0, 4.0, -1.0], vec![0.0, -1.0, 4.0]];
+        for text in [
+            "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 5\n1 1 4\n2 1 -1\n2 2 4\n3 2 -1\n3 3 4\n",
+            "%%MatrixMarket matrix coordinate integer general\r\n%\r\n3 3 7\r\n1 1 4\r\n1 2 -1\r\n2 1 -1\r\n\
+             2 2 4\r\n2 3 -1\r\n3 2 -1\r\n3 3 4\r\n",
+            "%%MatrixMarket matrix array real symmetric\n%\n3 3\n4\n-1\n0\n4\n-1\n4\n",
+        ] {
+            let matrix = matrix(text).expect(text);
+            assert_eq!((full(&matrix), matrix.entries.len()), (chain.clone(), 7));
+        }
+        let wide = matrix("%%MatrixMarket matrix array real general\n%\n2 3\n0\n3\n1\n4\n2\n5\n").expect("dense");
+        assert_eq!(full(&wide), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]);
+    }
+
+    #[test]
+    fn capitals_fortran_numbers_comments_and_duplicates() {
+        let text = "%%matrixmarket MATRIX Coordinate REAL General\n% by hand\n\n 2 3  3\n2 3 1.5D+01\n% between\n\
+                    2 3 5.\n1 1 .5";
+        let matrix = matrix(text).expect("good");
+        assert_eq!(matrix.entries, [(0, 0, 0.5), (1, 2, 20.0)]);
+        assert_eq!((matrix.columns, matrix.lines), (3, Some(vec![8, 5])));
+    }
+
+    #[test]
+    fn mistakes_in_the_header() {
+        refused("%%MatrixMarket matrix\n", "needs five words, it has 2", (1, "%%MatrixMarket matrix"), "symmetric`");
+        for (from, to, message, help) in [
+            ("%%MatrixMarket", "%MatrixMarket", "should start with", "the first line"),
+            ("matrix", "vector", "only a `matrix`", "the first line"),
+            ("coordinate", "sparse", "either `coordinate` or `array`", "the first line"),
+            ("real", "pattern", "places but no values", "with its values"),
+            ("real", "complex", "must be real", "real part"),
+            ("real", "float", "either `real` or `integer`", "the first line"),
+            ("general", "skew-symmetric", "neither stores nor dissipates", "symmetric part"),
+            ("general", "hermitian", "must be real", "`symmetric`"),
+            ("general", "lower", "either `general` or `symmetric`", "the first line"),
+        ] {
+            refused(&format!("{HEAD} general\n1 1 1\n1 1 1\n").replace(from, to), message, (1, to), help);
+        }
+    }
+
+    #[test]
+    fn mistakes_in_the_size() {
+        let size = |size: &str, message: &str, marked: &str| {
+            refused(
+                &format!("{HEAD} symmetric\n%\n{size}\n1 1 1\n"),
+                message,
+                (3, marked),
+                "rows, columns and entries",
+            );
+        };
+        size("3 3", "needs 3 numbers", "3 3");
+        size("3 x 3", "whole numbers", "x");
+        size("3 -3 3", "whole numbers", "-3");
+        size("0 0 0", "needs rows and columns", "0");
+        size("99999999 99999999 1", "not supported", "99999999");
+        size("3 2 1", "not square", "3 2 1");
+        refused(&format!("{HEAD} general\n% only\n"), "before the line that says its size", (2, "% only"), "rows");
+    }
+
+    #[test]
+    fn mistakes_in_the_entries() {
+        let entry = |entry: &str, message: &str, marked: &str, help: &str| {
+            refused(&format!("{HEAD} symmetric\n3 3 2\n{entry}\n1 1 4\n"), message, (3, marked), help);
+        };
+        entry("0 1 4", "row 0: indices count from 1; this file seems to count from 0", "0", "add 1");
+        entry("1 0 4", "column 0: indices count from 1", "0", "add 1");
+        entry("4 1 4", "in row 4, but its size is 3 × 3", "4", "size line");
+        entry("3 7 4", "in column 7", "7", "size line");
+        entry("1 2 4", "the entry (1, 2) above the diagonal", "1 2 4", "lower half only");
+        entry("2 1 nan", "not finite: NaN", "nan", "division by zero");
+        entry("2 1 -inf", "not finite: -inf", "-inf", "division by zero");
+        entry("2 1 1,5", "three numbers", "2 1 1,5", "one entry a line");
+        entry("2 1 1;5", "not a number: `1;5`", "1;5", "point");
+        entry("2.0 1 4", "whole number from 1, not `2.0`", "2.0", "in this order");
+        entry("2 -1 4", "whole number from 1, not `-1`", "-1", "in this order");
+        entry("2 1", "three numbers", "2 1", "one entry a line");
+    }
+
+    #[test]
+    fn too_few_and_too_many_entries() {
+        let head = format!("{HEAD} general\n2 2 3\n1 1 4\n2 2 4\n");
+        refused(&head, "the file has 2 of the 3 entries", (4, "2 2 4"), "again");
+        refused(&format!("{head}2 1"), "the file has 2 of the 3 entries", (5, "2 1"), "again");
+        refused(&format!("{head}1 2 1\n2 1 1\n1 1 1\n"), "3 entries, but the file has 5", (6, "2 1 1"), "third number");
+        let dense = "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n";
+        refused(dense, "the file has 3 of the 4 entries", (5, "3"), "again");
+        refused(&format!("{dense}4 5"), "more than the 4 values", (6, "5"), "column by column");
+    }
+}

@@ -1,0 +1,249 @@
+//! Matrices from other programs: Matrix Market, Abaqus, SciPy and NumPy.
+
+mod abaqus;
+mod market;
+mod npy;
+mod npz;
+mod symmetry;
+mod text;
+
+pub use symmetry::symmetric;
+
+use crate::lines::Source;
+use crate::{FileError, read};
+use saltus::SetupError;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Some ten million entries; a model of that size is reduced before it is simulated.
+const LIMIT: u64 = 512 << 20;
+
+/// More rows than this are a mistake in the size, and would fill the memory before anything else is said.
+const LARGEST: usize = 10_000_000;
+
+/// The format that a matrix was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Matrix Market, coordinate or array.
+    MatrixMarket,
+    /// What Abaqus writes with `*MATRIX OUTPUT`.
+    Abaqus,
+    /// SciPy's `save_npz`.
+    Npz,
+    /// NumPy's `save`.
+    Npy,
+}
+
+/// A matrix by its stored entries; those of a file that stores one half of a symmetric matrix stand in both halves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseMatrix {
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of columns.
+    pub columns: usize,
+    /// Row and column (from 0) and value, sorted by row and then by column, no place twice.
+    pub entries: Vec<(usize, usize, f64)>,
+    /// For each entry the line (from 1) where it stands, if the file is a text.
+    pub lines: Option<Vec<u32>>,
+    /// The names of the rows, such as `n12.d3` for degree of freedom 3 of node 12, if the file has them.
+    pub labels: Option<Vec<String>>,
+    /// The format of the file.
+    pub format: Format,
+}
+
+/// An entry as a file stores it, with its line.
+struct Entry {
+    row: usize,
+    column: usize,
+    value: f64,
+    line: u32,
+}
+
+impl SparseMatrix {
+    /// Sorts the entries, sums those at the same place, and adds the other half where only one is stored.
+    fn assemble(format: Format, (rows, columns): (usize, usize), mut entries: Vec<Entry>, half: bool) -> Self {
+        if half {
+            let others = entries.iter().filter(|e| e.row != e.column);
+            let others: Vec<Entry> = others.map(|e| Entry { row: e.column, column: e.row, ..*e }).collect();
+            entries.extend(others);
+        }
+        // Stable: equal places are summed in the same order in both halves, so the sums are equal to the last bit.
+        entries.sort_by_key(|e| (e.row, e.column));
+        entries.dedup_by(|later, kept| {
+            let same = (later.row, later.column) == (kept.row, kept.column);
+            if same {
+                kept.value += later.value;
+            }
+            same
+        });
+        let lines = matches!(format, Format::MatrixMarket | Format::Abaqus);
+        let lines = lines.then(|| entries.iter().map(|e| e.line).collect());
+        let entries = entries.into_iter().map(|e| (e.row, e.column, e.value)).collect();
+        SparseMatrix { rows, columns, entries, lines, labels: None, format }
+    }
+
+    /// The value at a place (from 0); zero where nothing is stored.
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        let found = self.entries.binary_search_by_key(&(row, column), |&(i, j, _)| (i, j));
+        found.map_or(0.0, |k| self.entries[k].2)
+    }
+
+    /// The name of a row: its label, or its number from 1.
+    fn row_name(&self, row: usize) -> String {
+        let label = self.labels.as_ref().and_then(|labels| labels.get(row));
+        label.cloned().unwrap_or_else(|| (row + 1).to_string())
+    }
+}
+
+/// Reads a matrix in the format that the file's first bytes and the ending of its name say; `what` is its name in
+/// messages, such as "the stiffness matrix".
+///
+/// # Errors
+/// What is wrong with the file, and where.
+pub fn read(path: &Path, what: &str) -> Result<SparseMatrix, FileError> {
+    let start = start(path);
+    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let matrix = if start.starts_with(b"PK") {
+        npz::read(path, what)?
+    } else if start.starts_with(npy::MAGIC) {
+        npy::read(path, what)?
+    } else if let Some(error) = unreadable(&start, &ending, path, what) {
+        return Err(error);
+    } else {
+        let source = Source::open(path, "matrix file", LIMIT)?;
+        match source.written().next() {
+            Some(first) if first.text.starts_with('%') => market::read(&source, what)?,
+            Some(_) if ending == "mtx" => abaqus::read(&source, what)?,
+            Some(first) => {
+                let message = format!("{what} is in no format that can be told from the file");
+                let help = "start a Matrix Market file with `%%MatrixMarket matrix coordinate real symmetric` (or \
+                            `general`); give a file that Abaqus has written the ending `.mtx`";
+                return Err(source.fail(first.span(), message, "no `%%MatrixMarket` here", help));
+            }
+            None => return Err(whole(path, format!("the file of {what} is empty"), "write it again")),
+        }
+    };
+    // An array has no lines to point at, and entries at one place may overflow in their sum.
+    if let Some(&(i, j, value)) = matrix.entries.iter().find(|e| !e.2.is_finite()) {
+        let message = format!("{what} has an entry that is not finite: ({}, {}) is {value}", i + 1, j + 1);
+        return Err(whole(path, message, "look for a division by zero or an overflow in the program that wrote it"));
+    }
+    Ok(matrix)
+}
+
+/// The first bytes; none if the file cannot be read, which is said when it is read as a whole.
+fn start(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
+        let _ = file.take(16).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// Files that are not text, or whose name promises something else than they hold.
+fn unreadable(start: &[u8], ending: &str, path: &Path, what: &str) -> Option<FileError> {
+    let save = "in Python: `scipy.sparse.save_npz(\"K.npz\", K)`, or `scipy.io.mmwrite(\"K.mtx\", K)`";
+    let (found, help) = match ending {
+        _ if start.starts_with(&[0x1f, 0x8b]) => ("compressed by gzip", "unpack it with `gunzip` first"),
+        _ if start.starts_with(b"MATLAB") || start.starts_with(b"\x89HDF") => ("a MATLAB or HDF5 file", save),
+        "npz" if !start.is_empty() => ("not an npz archive: it does not start with `PK`", save),
+        "npy" if !start.is_empty() => ("not a NumPy array: it does not start with `\\x93NUMPY`", save),
+        _ => return None,
+    };
+    Some(whole(path, format!("the file of {what} is {found}"), help))
+}
+
+/// A mistake that has no place in a text.
+fn whole(path: &Path, message: String, help: &str) -> FileError {
+    FileError::whole(&path.display().to_string(), SetupError::new(message).help(help))
+}
+
+/// All bytes of a binary file.
+fn bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    let fail =
+        |e: std::io::Error| whole(path, format!("cannot read the file: {}", read::reason(&e)), "is it the right one?");
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes)).map_err(fail)?;
+    match bytes.len() as u64 > LIMIT {
+        true => {
+            Err(whole(path, format!("the file is larger than {} MiB", LIMIT >> 20), "store the matrix as a sparse one"))
+        }
+        false => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::testing::{file, says};
+    use proptest::prelude::*;
+
+    fn refused(name: &str, bytes: &[u8], message: &str, marked: Option<(usize, &str)>, help: &str) {
+        let (_kept, path) = file(name, bytes);
+        says(read(&path, "the mass matrix"), message, marked, help);
+    }
+
+    #[test]
+    fn the_format_is_told_by_name_and_content() {
+        let market = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n";
+        for (name, bytes, format) in [
+            ("k.mtx", &market[..], Format::MatrixMarket),
+            ("k.txt", &market[..], Format::MatrixMarket),
+            ("K_STIF1.MTX", b"2,1, 5.0\n", Format::Abaqus),
+        ] {
+            let (_kept, path) = file(name, bytes);
+            assert_eq!(read(&path, "it").expect(name).format, format);
+        }
+        refused("k.txt", b"\n4 -1\n-1 4\n", "no format", Some((2, "4 -1")), "%%MatrixMarket");
+    }
+
+    #[test]
+    fn other_files_are_named() {
+        refused("k.mtx.gz", &[0x1f, 0x8b, 8, 0], "the file of the mass matrix is compressed", None, "gunzip");
+        refused("k.mat", b"MATLAB 5.0 MAT-file\0\0", "a MATLAB", None, "save_npz");
+        refused("k.npz", b"hello", "not an npz archive", None, "save_npz");
+        refused("k.npy", b"hello", "not a NumPy array", None, "mmwrite");
+        refused("k.mtx", b" \n", "is empty", None, "again");
+        let missing = read(Path::new("/nowhere/k.npz"), "it").expect_err("no file");
+        assert!(missing.error.message.contains("there is no such file"), "{missing}");
+        let (kept, _) = file("k", b"");
+        assert!(read(kept.path(), "it").expect_err("a directory").error.message.contains("is a directory"));
+    }
+
+    #[test]
+    fn a_sum_that_overflows_is_not_finite() {
+        let text = b"%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1e308\n1 1 1e308\n";
+        refused("k.mtx", text, "not finite: (1, 1) is inf", None, "overflow");
+    }
+
+    #[test]
+    fn entries_are_sorted_summed_and_mirrored() {
+        let entry = |row, column, value, line| Entry { row, column, value, line };
+        let stored = vec![entry(1, 0, 1.0, 4), entry(0, 0, 3.0, 5), entry(1, 0, 2.0, 6)];
+        let matrix = SparseMatrix::assemble(Format::Abaqus, (2, 2), stored, true);
+        assert_eq!(matrix.entries, [(0, 0, 3.0), (0, 1, 3.0), (1, 0, 3.0)]);
+        assert_eq!(matrix.lines, Some(vec![5, 4, 4]));
+        assert_eq!((matrix.get(0, 1), matrix.get(1, 1)), (3.0, 0.0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+        #[test]
+        fn no_text_panics(
+            head in "(\u{feff}|%%MatrixMarket matrix (array|coordinate) real (general|symmetric)\n)?",
+            body in "([0-9]{1,2}[ ,]|-|1e9|é|\u{a0}|\\*|%|x|\n){0,40}",
+        ) {
+            let source = Source { name: "k.mtx".into(), text: head + &body };
+            for failure in [market::read(&source, "it"), abaqus::read(&source, "it")].into_iter().filter_map(Result::err) {
+                let span = failure.error.span.clone().expect("a place");
+                prop_assert!(failure.text.get(span).is_some(), "{:?}", failure.error);
+            }
+            let (_kept, path) = file("k.mtx", source.text.as_bytes());
+            let _ = read(&path, "it").and_then(|matrix| symmetric(&matrix, &path, "it"));
+            let _ = crate::records::at2(&path, "it", saltus::Outside::Zero);
+        }
+    }
+}

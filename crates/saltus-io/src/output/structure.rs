@@ -1,0 +1,132 @@
+//! What a run of a structure leaves besides: `shocks.csv`, and its statistics in `run.json`.
+
+use super::tables::field;
+use saltus::Model;
+use saltus::structure::{Portrait, Shocks};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// A structure and its shocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct StructureSummary {
+    /// Number of degrees of freedom.
+    pub dofs: usize,
+    /// Those without mass.
+    pub massless: usize,
+    /// The half-bandwidth in the order in which they are solved.
+    pub half_bandwidth: usize,
+    /// The mass of each part, as it moves with a translation.
+    pub masses: Vec<(String, Option<f64>)>,
+    /// The lowest frequencies in Hz.
+    pub frequencies_hz: Vec<f64>,
+    /// Rigid-body modes.
+    pub rigid_body_modes: Vec<String>,
+    /// Touches of a stop nearer than this were counted as one shock.
+    pub rest: f64,
+    /// Number of shocks.
+    pub shocks: usize,
+    /// One entry a stop.
+    pub stops: Vec<StopSummary>,
+    /// One entry a point: largest, smallest, root mean square.
+    pub points: Vec<PointSummary>,
+}
+
+/// Statistics of a stop.
+#[derive(Clone, Debug, Serialize)]
+pub struct StopSummary {
+    /// Its name.
+    pub stop: String,
+    /// Number of shocks.
+    pub shocks: usize,
+    /// Number of rebounds in them.
+    pub rebounds: usize,
+    /// Largest, mean and deviation of the impulses of the shocks.
+    pub impulse: Spread,
+    /// Largest, mean and deviation of the speeds at which they began.
+    pub speed: Spread,
+    /// Time in contact.
+    pub contact_time: f64,
+    /// Total impulse over duration.
+    pub mean_force: f64,
+    /// Root mean square of the force; only for a stop with a stiffness.
+    pub rms_force: Option<f64>,
+    /// (1/T) Σ P |v_T|; only where something slides.
+    pub wear_power: Option<f64>,
+    /// Numbers of shocks in ten classes of impulse, from zero to the largest.
+    pub histogram: [usize; 10],
+}
+
+/// Largest, mean and standard deviation.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Spread {
+    /// The largest.
+    pub max: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub deviation: f64,
+}
+
+/// The displacement of a point over a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct PointSummary {
+    /// Its name.
+    pub point: String,
+    /// The largest.
+    pub max: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The root mean square.
+    pub rms: f64,
+}
+
+impl From<(f64, f64, f64)> for Spread {
+    fn from((max, mean, deviation): (f64, f64, f64)) -> Self {
+        Spread { max, mean, deviation }
+    }
+}
+
+impl StructureSummary {
+    /// Sums up.
+    pub fn new(model: &Model, portrait: &Portrait, shocks: &Shocks) -> Self {
+        let stops = shocks.stops.iter().zip(&model.constraints).map(|(s, c)| StopSummary {
+            stop: c.name.clone(),
+            shocks: s.count,
+            rebounds: s.rebounds,
+            impulse: s.impulse.into(),
+            speed: s.speed.into(),
+            contact_time: s.contact_time,
+            mean_force: s.mean_force,
+            rms_force: s.rms_force,
+            wear_power: s.wear_power,
+            histogram: s.histogram,
+        });
+        let points = shocks.points.iter().zip(&model.coordinates);
+        StructureSummary {
+            dofs: portrait.dofs,
+            massless: portrait.massless,
+            half_bandwidth: portrait.half_bandwidth,
+            masses: portrait.masses.clone(),
+            frequencies_hz: portrait.frequencies.clone(),
+            rigid_body_modes: portrait.rigid_names.clone(),
+            rest: shocks.rest,
+            shocks: shocks.list.len(),
+            stops: stops.collect(),
+            points: points
+                .map(|(&(max, min, rms), name)| PointSummary { point: name.clone(), max, min, rms })
+                .collect(),
+        }
+    }
+}
+
+/// One row a shock.
+pub fn shocks(out: &mut impl Write, model: &Model, shocks: &Shocks) -> io::Result<()> {
+    writeln!(out, "shock,stop,start,duration,impulse,speed,rebounds,peak_force")?;
+    for (k, s) in shocks.list.iter().enumerate() {
+        let name = field(&model.constraints[s.stop].name);
+        let peak = s.peak.map_or(String::new(), |p| format!("{p:?}"));
+        let (duration, rebounds) = (s.end - s.start, s.rebounds);
+        writeln!(out, "{},{name},{:?},{duration:?},{:?},{:?},{rebounds},{peak}", k + 1, s.start, s.impulse, s.speed)?;
+    }
+    Ok(())
+}
