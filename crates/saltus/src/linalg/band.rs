@@ -125,6 +125,11 @@ pub struct BandFactor {
 }
 
 impl BandFactor {
+    /// The entries of D⁻¹.
+    pub fn inverse(&self) -> &[f64] {
+        &self.inverse
+    }
+
     /// x = A⁻¹ x.
     pub fn solve(&self, x: &mut [f64]) {
         by_width!(self.b, solve(self, x));

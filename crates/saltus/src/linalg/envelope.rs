@@ -54,6 +54,11 @@ impl Envelope {
         Ok(Envelope { first, starts, lower, inverse })
     }
 
+    /// The entries of D⁻¹.
+    pub fn inverse(&self) -> &[f64] {
+        &self.inverse
+    }
+
     /// x = A⁻¹ x.
     pub fn solve(&self, x: &mut [f64]) {
         let n = x.len();

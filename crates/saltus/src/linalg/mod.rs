@@ -24,7 +24,19 @@ pub use symmetric::{Factor, Symmetric};
 
 /// Euclidean inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+    if a.len() < 16 {
+        return a.iter().zip(b).map(|(x, y)| x * y).sum();
+    }
+    // Several sums side by side: one alone would wait for every addition.
+    let mut sums = [0.0; 8];
+    let (a8, b8) = (a.chunks_exact(8), b[..a.len()].chunks_exact(8));
+    let rest: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a8.zip(b8) {
+        for k in 0..8 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Largest absolute entry; NaN if any entry is NaN, so that a bad state cannot pass for a small one.

@@ -6,6 +6,8 @@
 pub struct Rows {
     starts: Vec<usize>,
     columns: Vec<usize>,
+    /// Which rows are long and have no holes.
+    whole: Vec<bool>,
     /// The values, row after row.
     pub values: Vec<f64>,
 }
@@ -13,14 +15,15 @@ pub struct Rows {
 impl Rows {
     /// No rows yet.
     pub fn new() -> Self {
-        Rows { starts: vec![0], columns: Vec::new(), values: Vec::new() }
+        Rows { starts: vec![0], ..Rows::default() }
     }
 
     /// No rows yet, with room for `rows` of them holding `entries` values in all.
     pub fn with_capacity(rows: usize, entries: usize) -> Self {
         let mut starts = Vec::with_capacity(rows + 1);
         starts.push(0);
-        Rows { starts, columns: Vec::with_capacity(entries), values: Vec::with_capacity(entries) }
+        let (columns, whole) = (Vec::with_capacity(entries), Vec::with_capacity(rows));
+        Rows { starts, columns, whole, values: Vec::with_capacity(entries) }
     }
 
     /// Rows from dense ones; every entry is kept, zeros too, so that the pattern can hold other values later.
@@ -38,12 +41,15 @@ impl Rows {
             self.columns.push(column);
             self.values.push(value);
         }
+        let row = &self.columns[self.starts[self.starts.len() - 1]..];
+        self.whole.push(row.len() >= 16 && row.windows(2).all(|c| c[1] == c[0] + 1));
         self.starts.push(self.columns.len());
     }
 
     /// Removes all rows and keeps the memory.
     pub fn clear(&mut self) {
         self.starts.truncate(1);
+        self.whole.clear();
         self.columns.clear();
         self.values.clear();
     }
@@ -53,6 +59,7 @@ impl Rows {
         let (columns, values) = other.row(i);
         self.columns.extend_from_slice(columns);
         self.values.extend_from_slice(values);
+        self.whole.push(other.whole[i]);
         self.starts.push(self.columns.len());
     }
 
@@ -75,6 +82,10 @@ impl Rows {
     /// Row `i` · x.
     pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
         let (columns, values) = self.row(i);
+        // A long row without holes, as in modal coordinates, is a plain product.
+        if self.whole[i] {
+            return super::dot(values, &x[columns[0]..columns[0] + columns.len()]);
+        }
         columns.iter().zip(values).map(|(&c, v)| v * x[c]).sum()
     }
 

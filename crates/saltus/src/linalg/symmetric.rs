@@ -146,6 +146,15 @@ impl Factor {
             Factor::Envelope(f) => f.solve(x),
         }
     }
+
+    /// The smallest entry of D.
+    pub fn smallest_pivot(&self) -> f64 {
+        let inverse = match self {
+            Factor::Band(f) => f.inverse(),
+            Factor::Envelope(f) => f.inverse(),
+        };
+        1.0 / inverse.iter().copied().fold(0.0, f64::max)
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Natural modes K φ = ω² M φ, and a structure in their coordinates.
 //!
-//! A few of many: subspace iteration (Bathe & Wilson 1972) with K factored once; all or most of few: a dense decomposition.
+//! A few of many: a block Krylov space of K⁻¹M with K factored once; all or most of few: a dense decomposition.
 
 use super::linear::Linear;
 use crate::SetupError;
-use crate::linalg::{Factor, NotPositiveDefinite, Rows, Symmetric, add, dot, generalized_eigen};
+use crate::linalg::{Factor, NotPositiveDefinite, Rows, Symmetric, add, dot, eigen, generalized_eigen};
 
 /// The largest system that is decomposed densely.
 const DENSE: usize = 800;
@@ -31,7 +31,7 @@ impl Modes {
                 ))
                 .help(format!("take at most {}, or work with the degrees of freedom themselves", n / 3)));
             }
-            false => subspace(mass, stiffness, count)?,
+            false => krylov(mass, stiffness, count)?,
         };
         // What is zero to rounding is a rigid-body mode.
         let largest = modes.squares.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -117,75 +117,159 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
     Ok(Modes { squares, shapes })
 }
 
-/// The lowest modes by inverse iteration of a subspace. The projected K is Yᵀ(M X) with Y = K⁻¹ M X: no product with K, whose
-/// entries cancel where a mesh is fine. The factor goes through the degrees of freedom from the last to the first: for the
-/// differences of [V] (3.9) it is then made of whole numbers.
-fn subspace(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes, SetupError> {
+/// The lowest modes from a block Krylov space of K⁻¹M (shift-invert Lanczos with full orthogonalisation). The projected
+/// operator is Qᵀ M K⁻¹ M Q, whose largest eigenvalues are 1/ω²: no product with K, whose entries cancel where a mesh is
+/// fine. The factor goes through the degrees of freedom from the last to the first: for the differences of [V] (3.9) it is
+/// then made of whole numbers.
+fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes, SetupError> {
     let n = mass.dimension();
-    let size = (2 * count).min(count + 12).min(n);
-    let order: Vec<usize> = (0..n).rev().collect();
-    let reversed = stiffness.reordered(&order);
-    let mean = |a: &Symmetric| (0..n).map(|i| a.at(i, i)).sum::<f64>();
-    // Free structures: K + σM, far below the first elastic mode and far above rounding.
-    let mut shift = 0.0;
-    let mut factor: Option<Factor> = reversed.factor().ok();
-    let weak = factor.is_none();
-    if weak {
-        shift = 1e-7 * mean(stiffness) / mean(mass) / n as f64;
+    let (solver, shift) = Solver::new(mass, stiffness)?;
+    let stiffest = (0..n).map(|i| ratio(stiffness.at(i, i), mass.at(i, i))).fold(0.0, f64::max);
+    let mut basis = Basis { mass, q: Vec::new(), mq: Vec::new(), dice: crate::analysis::Dice::new(7) };
+    (0..BLOCK).for_each(|_| basis.extend(None));
+    let mut images: Vec<Vec<f64>> = Vec::new();
+    let mut projected: Vec<Vec<f64>> = Vec::new();
+    let mut before: Vec<f64> = Vec::new();
+    loop {
+        // Images of the newest block, then their part outside the space so far.
+        for k in images.len()..basis.q.len() {
+            let mut w = basis.mq[k].clone();
+            solver.solve(&mut w);
+            images.push(w);
+        }
+        let size = images.len();
+        let full = size + BLOCK > n;
+        if size >= (2 * count).min(n - n % BLOCK) || full {
+            for a in projected.len()..size {
+                let row = (0..=a).map(|b| 0.5 * (dot(&basis.mq[b], &images[a]) + dot(&basis.mq[a], &images[b])));
+                projected.push(row.collect());
+            }
+            let mut h = vec![0.0; size * size];
+            for (a, row) in projected.iter().enumerate() {
+                for (b, &x) in row.iter().enumerate() {
+                    (h[a * size + b], h[b * size + a]) = (x, x);
+                }
+            }
+            let mut pairs = eigen(size, &h);
+            pairs.reverse();
+            let now: Vec<f64> = pairs.iter().take(count).map(|p| p.0).collect();
+            // Rounding is that of the largest.
+            let noise = 1e-13 * now.first().copied().unwrap_or(0.0);
+            let same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * a.abs() + noise;
+            let settled = now.len() == before.len() && now.iter().zip(&before).all(same);
+            before = now;
+            if settled || full || size > 12 * count + 400 {
+                let mut modes = Modes::default();
+                for (inverse, z) in pairs.iter().take(count) {
+                    let mut phi = vec![0.0; n];
+                    z.iter().enumerate().for_each(|(a, part)| add(&mut phi, *part, &basis.q[a]));
+                    // Of 1/ω² the low modes have all digits, of φᵀKφ the high ones.
+                    let (largest, stiffest) = (1.0 / pairs[0].0, stiffest);
+                    let square = 1.0 / inverse - shift;
+                    let is_high = square * square > largest * stiffest;
+                    modes.squares.push(if is_high { stiffness.form(&phi, &phi) } else { square });
+                    modes.shapes.push(phi);
+                }
+                return Ok(modes);
+            }
+        }
+        // Several blocks between looks at the eigenvalues.
+        let more = if size < 2 * count { 1 } else { (size / (4 * BLOCK)).max(1) };
+        for _ in 0..more {
+            let first = basis.q.len() - BLOCK;
+            for k in first..first + BLOCK {
+                if images.len() <= k {
+                    let mut w = basis.mq[k].clone();
+                    solver.solve(&mut w);
+                    images.push(w);
+                }
+                if basis.q.len() < n {
+                    basis.extend(Some(&images[k]));
+                }
+            }
+            if basis.q.len() + BLOCK > n {
+                break;
+            }
+        }
+    }
+}
+
+/// Repeated frequencies (two equal buildings) are found up to this multiplicity.
+const BLOCK: usize = 4;
+
+/// K⁻¹, or (K + σM)⁻¹ where K lets rigid bodies move.
+struct Solver {
+    factor: Factor,
+}
+
+impl Solver {
+    fn new(mass: &Symmetric, stiffness: &Symmetric) -> Result<(Self, f64), SetupError> {
+        let n = mass.dimension();
+        let order: Vec<usize> = (0..n).rev().collect();
+        let reversed = stiffness.reordered(&order);
+        let trace = |a: &Symmetric| (0..n).map(|i| a.at(i, i)).sum::<f64>();
+        let weakest = 1e-13 * trace(stiffness) / n as f64;
+        if let Some(factor) = reversed.factor().ok().filter(|f| f.smallest_pivot() > weakest.min(1e-300)) {
+            // A pivot that is only rounding is none: a free structure, whose smallest frequencies would be noise.
+            let mut probe = vec![1.0; n];
+            factor.solve(&mut probe);
+            let soft = probe.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            if soft.is_finite() && soft * trace(stiffness) / (n as f64) < 1e13 * n as f64 {
+                return Ok((Solver { factor }, 0.0));
+            }
+        }
+        // Far below the first elastic mode, far above rounding.
+        let shift = 1e-8 * trace(stiffness) / trace(mass);
         let shifted = Symmetric::combine(&[(1.0, &reversed), (shift, &mass.reordered(&order))]);
-        factor = Some(shifted.factor().map_err(|e| {
-            SetupError::new(format!("the stiffness matrix is indefinite (pivot {})", n - e.pivot))
+        let factor = shifted.factor().map_err(|e| {
+            SetupError::new(format!("the stiffness matrix is indefinite (degree of freedom {})", n - e.pivot))
                 .help("a stiffness matrix has no negative eigenvalue; check the boundary conditions and the file")
-        })?);
+        })?;
+        Ok((Solver { factor }, shift))
     }
-    let Some(factor) = factor else { return Err(SetupError::new("the stiffness matrix cannot be factored")) };
-    let mut dice = crate::analysis::Dice::new(7);
-    let mut x: Vec<Vec<f64>> = (0..size).map(|_| (0..n).map(|_| dice.between(-0.5, 0.5)).collect()).collect();
-    let mut mx = vec![vec![0.0; n]; size];
-    let mut before = vec![0.0; count];
-    let mut modes = Modes::default();
-    for round in 0..200 {
-        let mut y = Vec::with_capacity(size);
-        for k in 0..size {
-            mass.multiply(&x[k], &mut mx[k]);
-            let mut z: Vec<f64> = mx[k].iter().rev().copied().collect();
-            factor.solve(&mut z);
-            z.reverse();
-            y.push(z);
-        }
-        let (mut kk, mut mm) = (vec![0.0; size * size], vec![0.0; size * size]);
-        let mut my = vec![0.0; n];
-        for a in 0..size {
-            mass.multiply(&y[a], &mut my);
-            for b in 0..=a {
-                let (k, m) = (dot(&y[a], &mx[b]), dot(&y[b], &my));
-                (kk[a * size + b], kk[b * size + a]) = (k, k);
-                (mm[a * size + b], mm[b * size + a]) = (m, m);
+
+    fn solve(&self, x: &mut [f64]) {
+        x.reverse();
+        self.factor.solve(x);
+        x.reverse();
+    }
+}
+
+/// Vectors q with qᵀ M q = 1, orthogonal to each other, and M q.
+struct Basis<'a> {
+    mass: &'a Symmetric,
+    q: Vec<Vec<f64>>,
+    mq: Vec<Vec<f64>>,
+    dice: crate::analysis::Dice,
+}
+
+impl Basis<'_> {
+    /// Adds the part of a vector that is new; a random one where nothing is.
+    fn extend(&mut self, image: Option<&Vec<f64>>) {
+        let n = self.mass.dimension();
+        let mut x = image.cloned();
+        loop {
+            let mut x = x.take().unwrap_or_else(|| (0..n).map(|_| self.dice.between(-0.5, 0.5)).collect());
+            let mut mx = vec![0.0; n];
+            self.mass.multiply(&x, &mut mx);
+            let length = dot(&x, &mx).sqrt();
+            x.iter_mut().for_each(|x| *x /= length);
+            // Twice is enough (Parlett).
+            for _ in 0..2 {
+                for (q, mq) in self.q.iter().zip(&self.mq) {
+                    let part = dot(mq, &x);
+                    add(&mut x, -part, q);
+                }
             }
-        }
-        // Scale to a unit diagonal: vectors of very different modes have very different lengths.
-        let scale: Vec<f64> = (0..size).map(|a| 1.0 / mm[a * size + a].sqrt()).collect();
-        for a in 0..size {
-            for b in 0..size {
-                kk[a * size + b] *= scale[a] * scale[b];
-                mm[a * size + b] *= scale[a] * scale[b];
+            self.mass.multiply(&x, &mut mx);
+            let left = dot(&x, &mx).sqrt();
+            if left > 1e-10 {
+                x.iter_mut().for_each(|x| *x /= left);
+                mx.iter_mut().for_each(|x| *x /= left);
+                self.q.push(x);
+                self.mq.push(mx);
+                return;
             }
-        }
-        let pairs = generalized_eigen(size, &kk, &mm).map_err(massless)?;
-        for (k, (_, z)) in pairs.iter().enumerate() {
-            x[k].fill(0.0);
-            for (a, part) in z.iter().enumerate() {
-                add(&mut x[k], part * scale[a], &y[a]);
-            }
-        }
-        let now: Vec<f64> = pairs.iter().take(count).map(|p| p.0).collect();
-        let settled = now.iter().zip(&before).all(|(a, b)| (a - b).abs() <= 1e-13 * a.abs());
-        before = now;
-        if (settled && round > 2) || round == 199 {
-            modes.squares = before.iter().map(|x| x - shift).collect();
-            modes.shapes = x.drain(..count).collect();
-            break;
         }
     }
-    Ok(modes)
 }
