@@ -10,6 +10,7 @@ mod many;
 mod mass;
 mod moving;
 mod schemes;
+mod structures;
 mod wedge;
 
 use saltus::{Run, RunOptions, Side, run};

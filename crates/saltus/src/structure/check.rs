@@ -121,7 +121,7 @@ pub(super) fn rest(structure: &Structure, more: &StructureOptions, step: f64) ->
     if more.rest > 0.0 {
         return more.rest;
     }
-    let first = structure.modes(1).ok().and_then(|m| m.frequencies().first().copied()).filter(|w| *w > 0.0);
+    let first = structure.modes(8).ok().and_then(|m| m.frequencies().into_iter().find(|w| *w > 0.0));
     first.map_or(4.0 * step, |w| (0.01 * std::f64::consts::TAU / w).max(4.0 * step))
 }
 
@@ -204,7 +204,7 @@ fn rounding(structure: &Structure, linear: &Linear, run: &mut Run) {
     if linear.is_modal() {
         return;
     }
-    let first = structure.modes(3).ok().and_then(|m| m.squares.iter().copied().find(|&x| x > 0.0));
+    let first = structure.modes(8).ok().and_then(|m| m.squares.iter().copied().find(|&x| x > 0.0));
     let Some(lowest) = first else { return };
     let n = linear.dimension();
     let stiffest = (0..n)

@@ -62,6 +62,26 @@ impl Linear {
         Ok(1.0 / self.stops.dot(a, &x))
     }
 
+    /// Moves massless degrees of freedom to where the others and the loads hold them: K u = p in their rows.
+    pub(super) fn settle(&self, massless: &[usize], signals: &[f64], q: &mut [f64]) -> Result<(), NotPositiveDefinite> {
+        let n = self.dimension();
+        let mut place = vec![usize::MAX; n];
+        massless.iter().enumerate().for_each(|(z, &i)| place[i] = z);
+        let own = self.stiffness.entries().filter(|&(i, j, _)| place[i] < n && place[j] < n);
+        let own = Symmetric::new(massless.len(), own.map(|(i, j, x)| (place[i], place[j], x)).collect());
+        let mut force = vec![0.0; n];
+        signals.iter().enumerate().for_each(|(l, s)| self.loads.add_to(l, *s, &mut force));
+        let mut z: Vec<f64> = massless
+            .iter()
+            .map(|&i| {
+                force[i] - self.stiffness.row(i).filter(|(j, _)| place[*j] >= n).map(|(j, k)| k * q[j]).sum::<f64>()
+            })
+            .collect();
+        own.factor()?.solve(&mut z);
+        massless.iter().zip(z).for_each(|(&i, z)| q[i] = z);
+        Ok(())
+    }
+
     /// M with ones for massless degrees of freedom.
     fn definite_mass(&self) -> Symmetric {
         let massless = self.massless();

@@ -23,7 +23,7 @@ impl Modes {
     pub fn new(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Self, SetupError> {
         let n = mass.dimension();
         let count = count.min(n);
-        let mut modes = match n <= 40 || (n <= DENSE && 3 * count > n) {
+        let modes = match n <= 40 || (n <= DENSE && 3 * count > n) {
             true => dense(mass, stiffness, count)?,
             false if 3 * count > n => {
                 return Err(SetupError::new(format!(
@@ -33,14 +33,6 @@ impl Modes {
             }
             false => krylov(mass, stiffness, count)?,
         };
-        // What is zero to rounding is a rigid-body mode.
-        let largest = modes.squares.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let stiffest = (0..n).map(|i| ratio(stiffness.at(i, i), mass.at(i, i))).fold(largest, f64::max);
-        for square in &mut modes.squares {
-            if square.abs() <= 1e-11 * stiffest.min(1e6 * largest) {
-                *square = 0.0;
-            }
-        }
         if let Some(k) = modes.squares.iter().position(|&x| !(x >= 0.0)) {
             return Err(SetupError::new(format!(
                 "the stiffness matrix is indefinite: mode {} has ω² = {:.3e}",
@@ -113,7 +105,10 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
         entries
     };
     let pairs = generalized_eigen(n, &full(stiffness), &full(mass)).map_err(massless)?;
-    let (squares, shapes) = pairs.into_iter().take(count).unzip();
+    // What is zero to rounding is a rigid-body mode.
+    let zero = 1e-13 * n as f64 * pairs.last().map_or(0.0, |p| p.0);
+    let pairs = pairs.into_iter().take(count).map(|(x, phi)| (if x.abs() <= zero { 0.0 } else { x }, phi));
+    let (squares, shapes) = pairs.unzip();
     Ok(Modes { squares, shapes })
 }
 
@@ -167,7 +162,12 @@ fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes
                     let (largest, stiffest) = (1.0 / pairs[0].0, stiffest);
                     let square = 1.0 / inverse - shift;
                     let is_high = square * square > largest * stiffest;
-                    modes.squares.push(if is_high { stiffness.form(&phi, &phi) } else { square });
+                    // Far below the shift there is only rounding: a rigid-body mode.
+                    modes.squares.push(match square {
+                        x if x.abs() <= 1e-6 * shift => 0.0,
+                        _ if is_high => stiffness.form(&phi, &phi),
+                        x => x,
+                    });
                     modes.shapes.push(phi);
                 }
                 return Ok(modes);

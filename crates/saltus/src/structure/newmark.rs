@@ -82,6 +82,12 @@ impl<'a> Newmark<'a> {
             let (columns, values) = linear.stops.row(a);
             pushed.push(columns.iter().copied().zip(values.iter().copied()).filter(|(i, _)| !massless.contains(i)));
         }
+        let mut q = linear.q0.clone();
+        if !massless.is_empty() {
+            let mut signals = structure.signals();
+            signals.look(0.0);
+            linear.settle(&massless, &signals.loads, &mut q).map_err(unheld)?;
+        }
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
         Ok(Newmark {
@@ -100,7 +106,7 @@ impl<'a> Newmark<'a> {
             massless,
             forces: [none(), none(), none()],
             restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
-            q: linear.q0.clone(),
+            q,
             before: linear.v0.iter().map(|v| h * v).collect(),
             after: zero(),
             damped: zero(),
