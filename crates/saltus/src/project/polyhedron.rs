@@ -73,7 +73,7 @@ impl Polyhedron {
             has_mobility: vec![false; m],
             factor: GrowingFactor::with_capacity(most),
             r: vec![0.0; most + 1],
-            zero: Vec::new(),
+            zero: vec![0.0; m],
         }
     }
 
@@ -111,7 +111,6 @@ impl Polyhedron {
         }
         self.mobility.copy_from_slice(gram);
         self.has_mobility.fill(true);
-        self.zero.resize(slacks.len(), 0.0);
         let zero = std::mem::take(&mut self.zero);
         let done = self.enter(&Metric::diagonal(0), units, &zero, slacks);
         self.zero = zero;

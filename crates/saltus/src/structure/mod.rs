@@ -25,6 +25,8 @@ mod reduce;
 mod run;
 mod shocks;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 pub use check::Portrait;
 pub use linear::Linear;

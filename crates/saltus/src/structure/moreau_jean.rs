@@ -129,7 +129,7 @@ impl Stepper for MoreauJean<'_> {
         for a in 0..m {
             if self.impulses[a] > 0.0 {
                 // Out of reach, whatever the others do.
-                self.stops.slacks[a] = 1e6 * far + 1e-300;
+                self.stops.slacks[a] = 1e3 * far + 1e-300;
             }
         }
         self.impulses.fill(0.0);

@@ -51,6 +51,8 @@ pub(super) struct Recorder {
     intervals: Vec<Interval>,
     /// Energy and tally where the present interval began.
     opened: Option<(f64, f64, Tally)>,
+    /// The tally where the books begin, after the first step.
+    begun: Tally,
     fastest: f64,
     balance: Balance,
     q: Vec<f64>,
@@ -99,6 +101,7 @@ impl Recorder {
             entries: Vec::new(),
             intervals: Vec::new(),
             opened: None,
+            begun: Tally::default(),
             fastest: 0.0,
             balance: Balance::default(),
             q: vec![0.0; d],
@@ -164,6 +167,7 @@ impl Recorder {
             let (kinetic, elastic) = stepper.energy();
             self.audit.energy_start = kinetic + elastic;
             self.opened = Some((t, kinetic + elastic, stepper.tally()));
+            self.begun = stepper.tally();
         }
         if jumps {
             self.trajectory.push_jump(t, &self.q, &self.left, &self.right);
@@ -302,7 +306,7 @@ impl Recorder {
             }
             let (kinetic, elastic) = stepper.energy();
             self.audit.energy_end = kinetic + elastic;
-            let tally = stepper.tally();
+            let tally = stepper.tally().since(&self.begun);
             self.audit.energy_lost_at_impacts = tally.lost;
             let change = self.audit.energy_end - self.audit.energy_start;
             let work = tally.work - tally.dissipated;

@@ -50,6 +50,14 @@ impl Tally {
         self.dissipated += other.dissipated;
         self.lost += other.lost;
     }
+
+    pub fn since(&self, other: &Tally) -> Tally {
+        Tally {
+            work: self.work - other.work,
+            dissipated: self.dissipated - other.dissipated,
+            lost: self.lost - other.lost,
+        }
+    }
 }
 
 /// A structure on its way. A step allocates nothing.
