@@ -1,7 +1,7 @@
 //! `saltus check MODEL`: what can be said before any run.
 
 use crate::progress::{self, Bar};
-use crate::setup::{ModelArgs, Refusal};
+use crate::setup::{ModelArgs, Opened, Refusal};
 use crate::text::{out, tame};
 use anstyle::{AnsiColor, Style};
 use saltus::Progress;
@@ -37,7 +37,10 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
-    let ready = args.model.ready(None)?;
+    let ready = match args.model.open(None, None)? {
+        Opened::Problem(ready) => *ready,
+        Opened::Structure(ready) => return super::structure::check(&ready, args.model.json),
+    };
     let mut options = CheckOptions::new(ready.defaults.end.unwrap_or(1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);
     progress::listen();

@@ -1,6 +1,6 @@
 //! `saltus compare MODEL`: several schemes on one model, and a verdict which of them agree.
 
-use crate::setup::{ModelArgs, Ready, Refusal};
+use crate::setup::{ModelArgs, Opened, Ready, Refusal, StructureArgs};
 use crate::text::{count, duration, number, out, tame};
 use crate::{progress, runner};
 use anstyle::{AnsiColor, Style};
@@ -26,13 +26,15 @@ use std::process::ExitCode;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub structure: StructureArgs,
     /// The schemes, separated by commas [default: all that accept the model; auto is event-driven with a safety net]
     #[arg(long, value_delimiter = ',')]
-    schemes: Vec<String>,
+    pub schemes: Vec<String>,
     /// The steps, separated by commas [default: the model's step and half of it]
     #[arg(long, value_delimiter = ',', value_name = "H,H,…", allow_hyphen_values = true)]
-    steps: Vec<f64>,
+    pub steps: Vec<f64>,
 }
 
 pub fn main(args: &Args) -> ExitCode {
@@ -74,7 +76,10 @@ impl Distances {
 }
 
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
-    let ready = args.model.ready(None)?;
+    let ready = match args.model.open(None, Some(&args.structure))? {
+        Opened::Problem(ready) => *ready,
+        Opened::Structure(ready) => return super::structure::compare(args, &ready),
+    };
     let (schemes, all_asked) = chosen(&args.schemes)?;
     let steps = steps(args, &ready)?;
     let mut jobs: Vec<RunOptions> = Vec::new();

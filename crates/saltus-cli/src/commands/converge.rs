@@ -1,6 +1,6 @@
 //! `saltus converge MODEL`: how the error falls with the step.
 
-use crate::setup::{ModelArgs, Ready, Refusal};
+use crate::setup::{ModelArgs, Opened, Ready, Refusal, StructureArgs};
 use crate::text::{number, out, tame};
 use crate::{progress, runner};
 use anstyle::{AnsiColor, Style};
@@ -21,19 +21,24 @@ use std::process::ExitCode;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
+    /// What is refined: `step`, or, for a structure, `modes` (the step is then the model's)
+    #[arg(long, value_parser = ["step", "modes"])]
+    pub over: Option<String>,
+    #[command(flatten)]
+    pub structure: StructureArgs,
     /// The time-stepping scheme [default: the model's, else paoli-schatzman]
     #[arg(long)]
-    scheme: Option<String>,
+    pub scheme: Option<String>,
     /// The largest step: a number or an expression of parameters [default: the model's]
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<String>,
     /// How many steps, each `ratio` times smaller than the one before
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..13))]
-    levels: u32,
+    pub levels: u32,
     /// The ratio of successive steps
     #[arg(long, default_value_t = 2.0)]
-    ratio: f64,
+    pub ratio: f64,
 }
 
 pub fn main(args: &Args) -> ExitCode {
@@ -68,7 +73,17 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     if !(args.ratio > 1.0 && args.ratio.is_finite()) {
         return Err(SetupError::new(format!("the ratio of steps must be greater than 1, not {}", args.ratio)).into());
     }
-    let ready = args.model.ready(args.step.as_ref())?;
+    let ready = match args.model.open(args.step.as_ref(), Some(&args.structure))? {
+        Opened::Problem(ready) if args.over.as_deref() == Some("modes") => {
+            return Err(SetupError::new(format!(
+                "`{}` has no modes to refine: it is not a structure",
+                ready.file.name
+            ))
+            .into());
+        }
+        Opened::Problem(ready) => *ready,
+        Opened::Structure(ready) => return super::structure::converge(args, &ready),
+    };
     let scheme = match &args.scheme {
         Some(name) => scheme::find(name)?,
         None => match ready.defaults.scheme.filter(|s| s.stepping().is_some()) {

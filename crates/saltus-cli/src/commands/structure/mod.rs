@@ -1,5 +1,9 @@
 //! Runs of structures: what they are, what hit, the table of shocks.
 
+mod study;
+
+pub use study::{check, compare, converge};
+
 use super::run::Args;
 use crate::diagnose;
 use crate::progress::{self, Bar};
@@ -199,15 +203,15 @@ fn statistics(model: &Model, done: &StructureRun, dim: Style) {
         );
         out!("                     {dim}speed:{dim:#} {}\n", spread(stop.speed));
         out!(
-            "                     {dim}in contact for{dim:#} {} {dim}, mean force{dim:#} {}",
+            "                     {dim}in contact for{dim:#} {}{dim}, mean force{dim:#} {}",
             number(stop.contact_time, 4),
             number(stop.mean_force, 4)
         );
         if let Some(rms) = stop.rms_force {
-            out!(" {dim}, rms{dim:#} {}", number(rms, 4));
+            out!("{dim}, rms{dim:#} {}", number(rms, 4));
         }
         if let Some(wear) = stop.wear_power {
-            out!(" {dim}, wear power{dim:#} {}", number(wear, 4));
+            out!("{dim}, wear power{dim:#} {}", number(wear, 4));
         }
         out!("\n");
     }
