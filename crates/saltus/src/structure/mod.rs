@@ -27,6 +27,7 @@ mod shocks;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod theorems;
 
 pub use check::Portrait;
 pub use linear::Linear;
@@ -36,6 +37,7 @@ pub use reduce::Reduction;
 pub use run::{StructureOptions, StructureRun, run};
 pub use shocks::{Shock, Shocks, StopStatistics};
 pub use signals::Signals;
+pub use theorems::Proof;
 
 pub(crate) use run::Prepare;
 

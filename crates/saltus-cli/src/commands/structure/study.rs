@@ -1,5 +1,6 @@
 //! Several runs of one structure: over steps, over modes, over schemes.
 
+use super::super::check::wrapped;
 use super::super::{compare, converge};
 use super::describe;
 use crate::progress::{self, Bar};
@@ -247,6 +248,7 @@ pub fn check(ready: &ReadyStructure, json: bool) -> Result<ExitCode, Refusal> {
         let object = serde_json::json!({
             "model": ready.file.name, "dofs": portrait.dofs, "massless": portrait.massless, "half_bandwidth": portrait.half_bandwidth,
             "masses": portrait.masses, "frequencies_hz": portrait.frequencies, "rigid_body_modes": portrait.rigid_names, "stops": list,
+            "proved": { "covers": ready.structure.proof().covers, "sentence": ready.structure.proof().sentence },
         });
         out!("{object}\n");
         return Ok(ExitCode::SUCCESS);
@@ -261,12 +263,8 @@ pub fn check(ready: &ReadyStructure, json: bool) -> Result<ExitCode, Refusal> {
             false => out!("        {} {dim}e = {e}, feels a mass of{dim:#} {}\n", tame(name), number(*mass, 4)),
         }
     }
-    out!("\n{bold}theorems{bold:#}\n");
-    out!(
-        "        + paoli-schatzman: [V] Paoli 2001, with the forcings newmark and exact (H4); M constant, one stop or orthogonal ones\n"
-    );
-    out!(
-        "        {dim}with several stops that act at once, M is constant and K convex: [P] covers e = 0; for e > 0 no theorem{dim:#}\n"
-    );
+    let proof = ready.structure.proof();
+    let mark = if proof.covers { "+" } else { "-" };
+    out!("\n{bold}theorems{bold:#}\n        {mark} paoli-schatzman: {}\n", wrapped(&proof.sentence, 10));
     Ok(ExitCode::SUCCESS)
 }
