@@ -19,16 +19,16 @@ fn main() {
     println!("{:18} {:>10} {:>12} {:>10}", "model", "steps", "ns a step", "impacts");
     println!("{:18} {:>10} {by_hand:>12.1} {:>10}", "ball by hand", 1_000_000, "");
     let mut ball = f64::NAN;
-    for (name, _) in shipped::MODELS.iter().filter(|(name, _)| !is_structure(name)) {
+    for name in shipped::names(false) {
         let (ns, steps, impacts) = cost(name);
         println!("{name:18} {steps:>10} {ns:>12.1} {impacts:>10}");
-        if *name == "ball-gravity" {
+        if name == "ball-gravity" {
             ball = ns;
         }
     }
     println!("\nball-gravity from its model file costs {:.1} times the hand-written loop", ball / by_hand);
     println!("\n{:18} {:>20} {:>20}", "ledger, % of a run", "paoli-schatzman", "event-driven");
-    for (name, _) in shipped::MODELS.iter().filter(|(name, _)| !is_structure(name)) {
+    for name in shipped::names(false) {
         let share = |scheme: &str| 100.0 * ledger_share(name, scheme);
         println!("{name:18} {:>20.1} {:>20.1}", share("paoli-schatzman"), share("event-driven"));
     }
@@ -100,9 +100,4 @@ fn hand_written_ball(steps: u64) -> u64 {
     }
     black_box((&t, &q, &v));
     steps
-}
-
-/// Structures have a bench of their own.
-fn is_structure(name: &str) -> bool {
-    shipped::find(name).expect("shipped").expect("parses").is_structure()
 }

@@ -1,17 +1,19 @@
-//! The models that come with Saltus, embedded so that an installed binary has them.
+//! The models that come with Saltus, embedded so that an installed binary has them, with the data files they name.
 
 use crate::{FileError, ModelFile};
+use saltus::SetupError;
 use std::path::Path;
 
-macro_rules! models {
-    ($($name:literal),* $(,)?) => {
-        /// Names and texts of the shipped models.
-        pub const MODELS: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../models/", $name, ".toml")))),*];
+macro_rules! texts {
+    ($directory:literal, $ending:literal, $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../models/", $directory, $name, $ending)))),*]
     };
 }
 
-models![
+/// Names and texts of the shipped models.
+pub const MODELS: &[(&str, &str)] = texts![
+    "",
+    ".toml",
     "ball",
     "ball-gravity",
     "ball-table",
@@ -26,10 +28,43 @@ models![
     "disc",
     "dome",
     "pounding",
+    "guided-tube",
+    "beam-stops",
+    "bar-wall",
+    "tight-joint",
+    "pounding-record",
+    "racks",
+    "frame",
 ];
+
+/// Names and texts of the data files that some of them read.
+pub const DATA: &[(&str, &str)] = texts!["", "", "synthetic.at2", "frame-M.mtx", "frame-K.mtx"];
+
+/// The data files that a shipped model reads.
+pub fn data(text: &str) -> impl Iterator<Item = &'static (&'static str, &'static str)> + '_ {
+    DATA.iter().filter(move |(name, _)| text.contains(&format!("\"{name}\"")))
+}
 
 /// The shipped model of a given name.
 pub fn find(name: &str) -> Option<Result<ModelFile, FileError>> {
     let (name, text) = MODELS.iter().find(|(n, _)| *n == name)?;
-    Some(ModelFile::parse(name, text, Path::new("")))
+    if data(text).next().is_none() {
+        return Some(ModelFile::parse(name, text, Path::new("")));
+    }
+    // Files are read when a model is parsed: they need to be there only as long as that takes.
+    let fail = |e: std::io::Error| {
+        FileError::whole(name, SetupError::new(format!("cannot lay out the data of this model: {e}")))
+    };
+    Some(tempfile::tempdir().map_err(fail).and_then(|dir| {
+        for (file, content) in data(text) {
+            std::fs::write(dir.path().join(file), content).map_err(fail)?;
+        }
+        ModelFile::parse(name, text, dir.path())
+    }))
+}
+
+/// The names of the shipped models that are structures, or of those that are not.
+pub fn names(structures: bool) -> impl Iterator<Item = &'static str> {
+    let is_structure = |text: &str| text.lines().any(|line| line == "[structure]" || line == "[[structure]]");
+    MODELS.iter().filter(move |(_, text)| is_structure(text) == structures).map(|(name, _)| *name)
 }

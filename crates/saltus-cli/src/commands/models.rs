@@ -2,8 +2,7 @@
 
 use crate::diagnose;
 use crate::text::out;
-use saltus_io::{ModelFile, shipped};
-use std::path::Path;
+use saltus_io::shipped;
 use std::process::ExitCode;
 
 /// List the models that come with Saltus, or print one of them.
@@ -28,10 +27,12 @@ pub fn main(args: &Args) -> ExitCode {
 
 fn list() -> ExitCode {
     let width = shipped::MODELS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, text) in shipped::MODELS {
-        let title = ModelFile::parse(name, text, Path::new("")).map(|m| m.title().to_string()).unwrap_or_default();
+    for (name, _) in shipped::MODELS {
+        let title = shipped::find(name).and_then(Result::ok).map(|m| m.title().to_string()).unwrap_or_default();
         out!("  {name:width$}   {title}\n");
     }
-    out!("\nRun one with  saltus run NAME,  see its text with  saltus models NAME\n");
+    out!(
+        "\nRun one with  saltus run NAME,  see its text with  saltus models NAME,  copy it with  saltus new MINE --from NAME\n"
+    );
     ExitCode::SUCCESS
 }

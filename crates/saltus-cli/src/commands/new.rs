@@ -3,6 +3,7 @@
 use crate::diagnose;
 use crate::text::out;
 use saltus::SetupError;
+use saltus_io::shipped;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -15,6 +16,9 @@ const STARTER: &str = include_str!("starter.toml");
 pub struct Args {
     /// Name of the model; the file NAME.toml is written, and never overwritten
     name: String,
+    /// Copy this shipped model (see `saltus models`) instead, with the data files it reads
+    #[arg(long, value_name = "MODEL")]
+    from: Option<String>,
 }
 
 pub fn main(args: &Args) -> ExitCode {
@@ -25,9 +29,27 @@ pub fn main(args: &Args) -> ExitCode {
         return diagnose::plain(&SetupError::new("a model needs a name").help("such as  saltus new slope"), false);
     }
     let escaped = crate::text::tame(&title).replace('\\', "\\\\").replace('"', "\\\"");
-    let text = STARTER.replace("NAME", &escaped);
-    let written =
-        OpenOptions::new().write(true).create_new(true).open(&path).and_then(|mut f| f.write_all(text.as_bytes()));
+    let text = match &args.from {
+        None => STARTER.replace("NAME", &escaped),
+        Some(model) => match shipped::MODELS.iter().find(|(n, _)| n == model) {
+            Some((_, text)) => text.to_string(),
+            None => return diagnose::plain(&crate::locate::unknown(model), false),
+        },
+    };
+    let create = |path: &Path, text: &str| {
+        OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut f| f.write_all(text.as_bytes()))
+    };
+    let written = create(Path::new(&path), &text);
+    for (file, content) in shipped::data(&text).filter(|_| written.is_ok()) {
+        let beside = Path::new(&path).with_file_name(file);
+        match create(&beside, content) {
+            Ok(()) => out!("wrote {}\n", beside.display()),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => out!("kept {}\n", beside.display()),
+            Err(e) => {
+                return diagnose::plain(&SetupError::new(format!("cannot write `{}`: {e}", beside.display())), false);
+            }
+        }
+    }
     match written {
         Ok(()) => {
             out!("wrote {path}\nrun it with  saltus run {path}\n");

@@ -303,3 +303,26 @@ fn a_portrait_names_what_is_free() {
     let held = Portrait::new(&structure(&cantilever("beam", 20, 1.0, 0.1, 0.0))).expect("a portrait");
     assert_eq!((held.rigid, held.half_bandwidth, held.dofs), (0, 3, 40));
 }
+
+#[test]
+fn the_shipped_structures_run_and_their_books_close() {
+    for name in saltus_io::shipped::names(true) {
+        let file = saltus_io::shipped::find(name).expect("shipped").expect("parses");
+        let (system, defaults) = file.system(&[], &[]).expect("valid");
+        let System::Structure(structure) = system else { panic!("{name} is a structure") };
+        let scheme = defaults.scheme.map_or("paoli-schatzman", |s| s.name);
+        let mut options = RunOptions::new(defaults.step.expect("a step"), defaults.end.expect("an end"));
+        options = options.with(scheme).expect("listed");
+        options.settings.forcing = defaults.forcing.unwrap_or_default();
+        options.every = 1000;
+        let reduction = defaults.modes.map(|m| Reduction { modes: m as usize, residual: defaults.residual });
+        let more = StructureOptions { reduction, ..StructureOptions::default() };
+        let done = structure::run(&structure, &options, &more, &mut |_| true).expect("runs");
+        let open = done.ledger.balance.relative();
+        println!("{name}: {} shocks, balance open by {open:.1e}", done.shocks.list.len());
+        assert_eq!(done.run.status, saltus::Status::Finished, "{name}");
+        assert!(open < 1e-3, "{name}: {open}");
+        assert!(!done.shocks.list.is_empty(), "{name} hits something");
+        assert!(done.run.audit.impulses.iter().all(|p| *p >= 0.0), "{name}");
+    }
+}
