@@ -179,7 +179,8 @@ impl ModelFile {
             None => System::Problem(Box::new(Problem::new(model).map_err(here)?)),
             Some(text) => {
                 let assembly = text.assemble(model).map_err(here)?;
-                System::Structure(Box::new(Structure::new(assembly).map_err(here)?))
+                let whole = |e: SetupError| if e.span.is_some() { e } else { e.at(text.place(), "this structure") };
+                System::Structure(Box::new(Structure::new(assembly).map_err(|e| here(whole(e)))?))
             }
         };
         Ok((system, defaults))

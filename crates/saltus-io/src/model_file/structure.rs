@@ -55,6 +55,8 @@ struct Matrices {
     stiffness: Symmetric,
     damping: Option<Symmetric>,
     direction: Option<Vec<f64>>,
+    /// Which files, for messages.
+    files: String,
 }
 
 #[derive(Clone, Debug)]
@@ -222,7 +224,9 @@ impl Reader<'_> {
             None => None,
         };
         let direction = get(table, "direction").map(|v| self.direction(v, n)).transpose()?;
-        Ok(Matrices { mass, stiffness, damping, direction })
+        let name = |v: &Value| v.get_ref().as_str().unwrap_or_default().to_string();
+        let files = format!("the matrices `{}` and `{}`", name(mass_at), name(stiffness_at));
+        Ok(Matrices { mass, stiffness, damping, direction, files })
     }
 
     /// Reads a matrix; it must be square and symmetric.
@@ -477,6 +481,11 @@ impl Numbers<'_> {
 }
 
 impl StructureText {
+    /// Where the structure is described, for mistakes of the whole.
+    pub fn place(&self) -> Span {
+        self.parts.first().map_or(0..0, |p| p.span.clone())
+    }
+
     /// Builds the parts and says where everything is.
     pub fn assemble(&self, model: Model) -> Result<Assembly, SetupError> {
         let numbers = Numbers { model: &model };
@@ -546,7 +555,7 @@ impl StructureText {
         let mut part = match &text.kind {
             Kind::Matrices(m) => Part {
                 name: String::new(),
-                what: "the matrices".into(),
+                what: m.files.clone(),
                 mass: m.mass.clone(),
                 stiffness: m.stiffness.clone(),
                 damping: Damping::None,

@@ -1,0 +1,120 @@
+//! Mistakes in the models of structures: what is wrong, in which file and place, and what to do.
+
+use saltus_io::{FileError, ModelFile};
+use std::fs;
+use std::path::Path;
+
+const BEAM: &str = r#"
+[parameters]
+L = 1.0
+
+[structure]
+kind = "beam"
+length = "L"
+elements = 10
+rigidity = 1.0
+mass_per_length = 1.0
+ends = ["clamped", "free"]
+damping = { ratio = 0.02, between = [0.5, 3.0] }
+
+[points]
+tip = { x = "L" }
+mid = { x = 0.5 }
+
+[loads]
+tip = "sin(t)"
+
+[[constraint]]
+name = "stop"
+gap = "0.1 - tip"
+restitution = 0.0
+"#;
+
+fn load(text: &str, base: &Path) -> Result<(), FileError> {
+    ModelFile::parse("beam.toml", text, base)?.system(&[], &[]).map(|_| ())
+}
+
+fn mistake(from: &str, to: &str, message: &str, marked: &str) {
+    assert!(BEAM.contains(from), "{from}");
+    let error = load(&BEAM.replacen(from, to, 1), Path::new("")).expect_err(&format!("`{to}` should be refused"));
+    let shown = format!("{:?}", error.error);
+    assert!(error.error.message.contains(message), "wanted `{message}`: {shown}");
+    let span = error.error.span.clone().unwrap_or_else(|| panic!("no place: {shown}"));
+    let text = error.text.get(span).unwrap_or_default();
+    assert!(text.contains(marked), "marked `{text}`, wanted `{marked}`: {shown}");
+}
+
+#[test]
+fn the_good_one_is_good() {
+    load(BEAM, Path::new("")).expect("no mistake here");
+}
+
+#[test]
+fn mistakes_in_the_sections() {
+    mistake("kind = \"beam\"", "kind = \"baem\"", "no kind of structure called `baem`", "baem");
+    mistake("elements = 10", "elements = 2.5", "must be a whole number", "2.5");
+    mistake("elements = 10", "elements = 0", "must be a whole number", "0");
+    mistake("\"clamped\"", "\"glued\"", "an end cannot be `glued`", "glued");
+    mistake("rigidity = 1.0", "rigidity = -1.0", "rigidity must be a positive number", "structure");
+    mistake("rigidity = 1.0\n", "", "needs a `young`", "structure");
+    mistake("{ ratio = 0.02, between = [0.5, 3.0] }", "{ ratio = 0.02 }", "this damping is not understood", "ratio");
+    mistake("{ x = 0.5 }", "{ x = 1.5 }", "the abscissa 1.5 is not on the beam", "1.5");
+    mistake("{ x = 0.5 }", "{ floor = 1 }", "no place given by floor", "floor");
+    mistake("{ x = 0.5 }", "{ dof = 0 }", "counted from 1", "0");
+    mistake("{ x = 0.5 }", "{ dof = 99 }", "there is no degree of freedom 99", "99");
+    mistake("[loads]\ntip", "[loads]\ntop", "`top` is not a point", "top");
+    mistake("\"sin(t)\"", "\"sin(t) - tip\"", "a function of time and parameters alone", "sin(t) - tip");
+    mistake("0.1 - tip", "0.1 - tip^2", "not linear in the displacements", "0.1 - tip^2");
+    mistake("0.1 - tip", "tip - 0.1", "starts inside the stop `stop`", "tip - 0.1");
+    mistake("0.1 - tip", "0.1 - top", "unknown name `top`", "top");
+    mistake("restitution = 0.0", "restitution = 1.5", "outside [0, 1]", "1.5");
+    mistake("restitution = 0.0", "stiffness = -5.0", "must be positive", "-5.0");
+    mistake("gap = \"0.1 - tip\"", "point = \"tip\"", "a `gap`, or a `point`", "constraint");
+}
+
+/// Writes M, K and a model beside them, and gives the refusal.
+fn with_files(mass: &str, stiffness: &str, more: &str) -> Result<(), FileError> {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("M.mtx"), mass).expect("written");
+    fs::write(dir.path().join("K.mtx"), stiffness).expect("written");
+    fs::write(dir.path().join("r.at2"), RECORD).expect("written");
+    let text = format!(
+        "[structure]\nmass = \"M.mtx\"\nstiffness = \"K.mtx\"\n{more}\n[points]\nu = 2\n\
+         [[constraint]]\nname = \"stop\"\ngap = \"1 - u\"\nrestitution = 0\n"
+    );
+    load(&text, dir.path())
+}
+
+const RECORD: &str = "PEER\nSYNTHETIC\nACCELERATION TIME SERIES IN UNITS OF G\nNPTS= 4, DT= .0100 SEC,\n .1 .2\n .3\n";
+const HEAD: &str = "%%MatrixMarket matrix coordinate real symmetric\n";
+const MASS: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 1.0\n";
+const STIFFNESS: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2.0\n2 1 -1.0\n2 2 1.0\n";
+
+fn refused(mass: &str, stiffness: &str, more: &str, message: &str, line: Option<usize>) {
+    let error = with_files(mass, stiffness, more).expect_err(message);
+    let shown = format!("{}: {:?}", error.name, error.error);
+    assert!(error.error.message.contains(message), "wanted `{message}`: {shown}");
+    if let Some(line) = line {
+        assert!(error.name.ends_with(".mtx") || error.name.ends_with(".at2"), "{shown}");
+        assert_eq!(error.line_column().map(|p| p.0), Some(line), "{shown}");
+    }
+    assert!(error.error.span.is_some(), "no place: {shown}");
+}
+
+#[test]
+fn mistakes_in_matrices_are_named_with_file_and_line() {
+    with_files(MASS, STIFFNESS, "").expect("these are good");
+    let three = format!("{HEAD}3 3 3\n1 1 1.0\n2 2 1.0\n3 3 1.0\n");
+    refused(&three, STIFFNESS, "", "mass matrix is 3 × 3, but the stiffness matrix 2 × 2", None);
+    refused(MASS, &format!("{HEAD}2 2 3\n0 0 2.0\n1 0 -1.0\n1 1 1.0\n"), "", "", Some(3));
+    refused(MASS, &STIFFNESS.replace("2 1 -1.0", "2 1 nan"), "", "finite", Some(4));
+    refused(MASS, &STIFFNESS.replace("2 2 1.0\n", ""), "", "truncated", Some(4));
+    let half = STIFFNESS.replace("symmetric", "general");
+    refused(MASS, &half, "", "half", Some(1));
+    refused(MASS, &STIFFNESS.replace("2 2 1.0", "2 2 0.1"), "", "the stiffness matrix is indefinite", None);
+    refused(&MASS.replace("2 2 1.0", "2 2 -1.0"), STIFFNESS, "", "the mass of degree of freedom 2", None);
+    refused(MASS, STIFFNESS, "[inputs]\nag = \"r.at2\"\n[base]\nacceleration = \"ag(t)\"", "4 values", Some(4));
+    let still = "direction = [3]\n";
+    refused(MASS, STIFFNESS, still, "there is no degree of freedom 3", None);
+    refused(MASS, STIFFNESS, "[base]\nacceleration = \"sin(t)\"", "which degrees of freedom", None);
+}
