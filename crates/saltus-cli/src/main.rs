@@ -6,6 +6,7 @@ mod locate;
 mod progress;
 mod runner;
 mod setup;
+mod sketch;
 mod text;
 
 use clap::{Parser, Subcommand};

@@ -4,12 +4,13 @@ use crate::diagnose;
 use crate::progress::{self, Bar};
 use crate::runner;
 use crate::setup::{ModelArgs, Refusal};
+use crate::sketch;
 use crate::text::{count, duration, grouped, number, out, tame};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{LongTime, Probe, ensemble, judge, long_time};
 use saltus::scheme;
 use saltus::{Ledger, Phase, PhaseKind, Problem, Run, RunOptions, SetupError, Status};
-use saltus_io::output::{self, Record, Summary};
+use saltus_io::output::{self, Format, Record, Summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -24,6 +25,8 @@ use std::time::Instant;
 ///   saltus run ball-gravity
 ///
 ///   saltus run ball-gravity --set e=0.5 --end 2 --out results
+///
+///   saltus run rocking-block --plot
 ///
 ///   saltus run my-model.toml --step 1e-5 --every 100 --json
 #[derive(clap::Args)]
@@ -57,9 +60,19 @@ pub struct Args {
     #[arg(long)]
     strict: bool,
     /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv, run.json and, by events, timeline.csv into this
-    /// directory
+    /// directory; `saltus plot DIR` makes figures of them
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The formats of the trajectory in that directory, joined by commas: npz (NumPy), csv, mat (MATLAB, Octave, SciPy),
+    /// parquet (pandas; where the program was built with it) [default: npz,csv]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out")]
+    format: Vec<String>,
+    /// Draw the coordinates over time as text, with the impacts marked on the axis
+    #[arg(long, conflicts_with = "json")]
+    plot: bool,
+    /// With --plot: plain characters only
+    #[arg(long, requires = "plot")]
+    ascii: bool,
 }
 
 pub fn main(args: &Args) -> ExitCode {
@@ -84,6 +97,10 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         return Err(SetupError::new(message).into());
     }
     let (file, problem, overrides) = (&ready.file, &ready.problem, &ready.overrides);
+    let formats = match args.format.as_slice() {
+        [] => Format::DEFAULT.to_vec(),
+        names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
+    };
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
@@ -103,7 +120,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(dir) = &args.out {
         progress::saving();
         let record = Record::new(file, problem.model(), &options, overrides, summary.clone());
-        unwritten = output::write(dir, problem.model(), &run, &ledger, &record).err();
+        unwritten = output::write(dir, problem.model(), &run, &ledger, &record, &formats).err();
     }
     if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();
@@ -128,10 +145,14 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         if let Some(probe) = &probe {
             show_probe(problem, probe);
         }
+        if args.plot {
+            sketch::print(problem.model(), &run.trajectory, args.ascii);
+        }
         if let (Some(dir), None) = (&args.out, &unwritten) {
             let timeline = if run.timeline.phases.is_empty() { "" } else { "timeline.csv, " };
-            let files = "trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv";
-            out!("\nwrote {files}, {timeline}run.json to {}\n", dir.display());
+            let written = Format::ALL.into_iter().filter(|f| formats.contains(f));
+            let written = written.flat_map(Format::files).map(|f| format!("{f}, ")).collect::<String>();
+            out!("\nwrote {written}impacts.csv, contacts.csv, energy.csv, {timeline}run.json to {}\n", dir.display());
         }
     }
     if let Some(error) = unwritten {

@@ -1,13 +1,20 @@
-//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv`, `energy.csv`,
-//! `run.json` and, by events, `timeline.csv`.
+//! What a run leaves behind: the trajectory (`trajectory.npz`, `.csv`, `.mat`, `.parquet`, as asked for), `impacts.csv`,
+//! `contacts.csv`, `energy.csv`, `run.json` and, by events, `timeline.csv`.
 //!
 //! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
 //! file under a final name.
 
+mod arrays;
+mod format;
+mod mat;
+mod meta;
 mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod summary;
 mod tables;
 
+pub use format::Format;
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, LedgerSummary, PhaseSummary,
     PropertySummary, Record, Summary, TimelineSummary,
@@ -40,32 +47,88 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes all files of a run into a directory; those of an earlier run are replaced when all new ones are complete.
-pub fn write(dir: &Path, model: &Model, run: &Run, ledger: &Ledger, record: &Record) -> Result<(), WriteError> {
+/// Writes all files of a run into a directory, the trajectory in each of `formats`; those of an earlier run are replaced
+/// when all new ones are complete, and removed where the new run has none of that name.
+pub fn write(
+    dir: &Path,
+    model: &Model,
+    run: &Run,
+    ledger: &Ledger,
+    record: &Record,
+    formats: &[Format],
+) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
+    let trajectory = &run.trajectory;
     let mut complete = vec![
-        aside(path("trajectory.npz"), |w| npz::write(w, model, &run.trajectory))?,
-        aside(path("trajectory.csv"), |w| tables::trajectory(w, model, &run.trajectory))?,
-        aside(path("impacts.csv"), |w| tables::impacts(w, model, &run.trajectory, ledger))?,
-        aside(path("contacts.csv"), |w| tables::contacts(w, model, &run.trajectory))?,
+        aside(path("impacts.csv"), |w| tables::impacts(w, model, trajectory, ledger))?,
+        aside(path("contacts.csv"), |w| tables::contacts(w, model, trajectory))?,
         aside(path("energy.csv"), |w| tables::energy(w, ledger))?,
         aside(path("run.json"), |w| {
             serde_json::to_writer_pretty(&mut *w, record)?;
             w.write_all(b"\n")
         })?,
     ];
-    // A timeline of an earlier run must not stand beside a run that has none.
-    let timeline = path("timeline.csv");
+    let mut stale: Vec<&str> = Vec::new();
     if run.timeline.phases.is_empty() {
-        let _ = std::fs::remove_file(&timeline);
+        stale.push("timeline.csv");
     } else {
-        complete.push(aside(timeline, |w| tables::timeline(w, model, &run.timeline))?);
+        complete.push(aside(path("timeline.csv"), |w| tables::timeline(w, model, &run.timeline))?);
+    }
+    for format in Format::ALL {
+        match formats.contains(&format) {
+            true => complete.extend(in_format(dir, format, model, run, ledger, record)?),
+            false => stale.extend(format.files()),
+        }
     }
     for (file, path) in complete {
         file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     }
+    // Files of an earlier run must not stand beside a run that has none of that name.
+    for name in stale {
+        let _ = std::fs::remove_file(path(name));
+    }
     Ok(())
+}
+
+/// The trajectory in one format.
+fn in_format(
+    dir: &Path,
+    format: Format,
+    model: &Model,
+    run: &Run,
+    ledger: &Ledger,
+    record: &Record,
+) -> Result<Vec<(NamedTempFile, PathBuf)>, WriteError> {
+    let motion = arrays::motion(model, &run.trajectory);
+    let with_impacts = || motion.into_iter().chain(arrays::impacts(model, &run.trajectory)).collect::<Vec<_>>();
+    let path = dir.join(format.files()[0]);
+    Ok(match format {
+        Format::Npz => vec![aside(path, |w| npz::write(w, &with_impacts()))?],
+        Format::Csv => vec![aside(path, |w| tables::trajectory(w, model, &run.trajectory))?],
+        Format::Mat => {
+            let names = [
+                ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
+                ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
+            ];
+            vec![aside(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record)))?]
+        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            let meta = meta::of(record);
+            let impacts = dir.join(format.files()[1]);
+            vec![
+                aside(path, |w| parquet::trajectory(w, model, &motion, &meta))?,
+                aside(impacts, |w| parquet::impacts(w, model, &run.trajectory, ledger, &meta))?,
+            ]
+        }
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            let _ = ledger;
+            let built = std::io::Error::other("this program was built without Parquet");
+            return Err(WriteError::new(&path, &built));
+        }
+    })
 }
 
 /// The reaction densities at stored instant k, right limits; at the end of the run, and where they are not known, the left
