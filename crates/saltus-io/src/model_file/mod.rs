@@ -1,5 +1,6 @@
 //! Model files: TOML in, [`Description`] and run defaults out. The format is described in `docs/model-files.md`.
 
+mod draw;
 mod tree;
 
 use crate::{FileError, inputs, read};
@@ -194,6 +195,8 @@ impl Reader<'_> {
                 "impact",
                 "run",
                 "exact",
+                "draw",
+                "units",
             ],
         )?;
         for (key, value) in tree::entries(root) {
@@ -207,6 +210,8 @@ impl Reader<'_> {
                 "dynamics" => self.dynamics(key, value)?,
                 "constraint" => self.constraints(value)?,
                 "impact" => self.impact(value)?,
+                "draw" => self.draw(value)?,
+                "units" => self.units(value)?,
                 "exact" => self.description.exact = self.by_coordinate(value, "[exact]", "y = \"1 - t\"")?,
                 _ => self.run(value)?,
             }
@@ -251,12 +256,15 @@ impl Reader<'_> {
         let example = "y = { position = 1.0, velocity = 0.0 }";
         for (key, value) in tree::entries(tree::table(value, "[coordinates]", example)?) {
             let table = tree::table(value, "a coordinate", example)?;
-            tree::only(table, "a coordinate", &["for", "position", "velocity"])?;
+            tree::only(table, "a coordinate", &["for", "position", "velocity", "unit"])?;
             let position = need(table, "position", value.span(), "a coordinate", example)?;
             let velocity = match get(table, "velocity") {
                 Some(v) => tree::values(self.text, v, "an initial velocity")?,
                 None => Values::One(Text { text: "0".into(), span: key.span() }),
             };
+            if let Some(unit) = get(table, "unit") {
+                self.description.units.push((tree::name(key), tree::string(unit, "a unit")?));
+            }
             self.description.coordinates.push(CoordinateText {
                 name: tree::name(key),
                 range: self.range(table)?,

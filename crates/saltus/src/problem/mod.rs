@@ -13,7 +13,7 @@ pub(crate) use motion::Layout;
 pub use power::Power;
 
 use crate::{Model, SetupError};
-use blocks::{Blocks, Evaluator};
+pub(crate) use blocks::{Blocks, Evaluator};
 use dynamics::DynamicsCode;
 use gaps::GapCode;
 use motion::MotionCode;
