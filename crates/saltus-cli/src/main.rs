@@ -35,6 +35,8 @@ enum Command {
     Compare(commands::compare::Args),
     /// Measure how the error falls with the step
     Converge(commands::converge::Args),
+    /// Draw a figure of a run for a paper: SVG, PDF or PNG
+    Plot(commands::plot::Args),
     /// List the schemes: what they do, what is proved about them, what to use them for
     Schemes(commands::schemes::Args),
     /// Write a commented model to start from
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Equilibria(args) => commands::equilibria::main(&args),
         Command::Compare(args) => commands::compare::main(&args),
         Command::Converge(args) => commands::converge::main(&args),
+        Command::Plot(args) => commands::plot::main(&args),
         Command::Schemes(args) => commands::schemes::main(&args),
         Command::New(args) => commands::new::main(&args),
         Command::Models(args) => commands::models::main(&args),

@@ -6,5 +6,6 @@ pub mod converge;
 pub mod equilibria;
 pub mod models;
 pub mod new;
+pub mod plot;
 pub mod run;
 pub mod schemes;

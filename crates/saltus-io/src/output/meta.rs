@@ -1,6 +1,7 @@
 //! What a file of numbers says about itself, so that it can be understood without the files beside it.
 
 use super::Record;
+use saltus::Model;
 
 /// A number or a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +13,7 @@ pub enum Value {
 }
 
 /// Title, scheme, step, version, hash … of a run, each under its name.
-pub fn of(record: &Record) -> Vec<(&'static str, Value)> {
+pub fn of(record: &Record, model: &Model) -> Vec<(&'static str, Value)> {
     let text = |t: &str| Value::Text(t.to_string());
     let summary = &record.summary;
     let mut meta = vec![
@@ -30,5 +31,14 @@ pub fn of(record: &Record) -> Vec<(&'static str, Value)> {
         ("status", text(summary.status)),
         ("message", text(&summary.message)),
     ]);
+    let units = &model.units;
+    let known = [
+        ("time_unit", &units.time),
+        ("gap_unit", &units.length),
+        ("reaction_unit", &units.force),
+        ("impulse_unit", &units.impulse),
+        ("energy_unit", &units.energy),
+    ];
+    meta.extend(known.into_iter().filter(|(_, unit)| !unit.is_empty()).map(|(name, unit)| (name, text(unit))));
     meta
 }

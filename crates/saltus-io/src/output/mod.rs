@@ -91,6 +91,22 @@ pub fn write(
     Ok(())
 }
 
+/// Writes one file, complete or not at all.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let dir = path.parent().filter(|d| !d.as_os_str().is_empty());
+    if let Some(dir) = dir.filter(|d| !d.is_dir()) {
+        let reason = format!("there is no directory `{}`", dir.display());
+        return Err(WriteError { path: path.display().to_string(), reason });
+    }
+    // A rename would replace it all the same.
+    if path.metadata().is_ok_and(|m| m.permissions().readonly()) {
+        return Err(WriteError { path: path.display().to_string(), reason: "it is read-only".into() });
+    }
+    let (file, path) = aside(path.to_path_buf(), |w| w.write_all(bytes))?;
+    file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
+    Ok(())
+}
+
 /// The trajectory in one format.
 fn in_format(
     dir: &Path,
@@ -110,12 +126,13 @@ fn in_format(
             let names = [
                 ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
                 ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
+                ("coordinate_units", (0..model.coordinates.len()).map(|i| model.units.position(i)).collect()),
             ];
-            vec![aside(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record)))?]
+            vec![aside(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record, model)))?]
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
-            let meta = meta::of(record);
+            let meta = meta::of(record, model);
             let impacts = dir.join(format.files()[1]);
             vec![
                 aside(path, |w| parquet::trajectory(w, model, &motion, &meta))?,
@@ -148,7 +165,7 @@ fn aside(
         if path.is_dir() {
             return Err(std::io::ErrorKind::IsADirectory.into());
         }
-        let dir = path.parent().unwrap_or(Path::new("."));
+        let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(".saltus-").suffix(".tmp");
         // Temporary files are private to their owner; results are ordinary files, as the umask has them.

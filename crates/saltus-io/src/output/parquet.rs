@@ -24,7 +24,7 @@ pub fn trajectory(out: impl Write + Send, model: &Model, arrays: &[Array], meta:
     let fields = names.map(|name| field(&name, Kind::DOUBLE, ConvertedType::NONE)).collect::<Result<Vec<_>, _>>();
     let rows = arrays.first().map_or(0, |a| a.rows);
     let write = |fields| -> Result<(), ParquetError> {
-        let mut file = SerializedFileWriter::new(out, schema(fields)?, properties(meta))?;
+        let mut file = SerializedFileWriter::new(out, schema(fields)?, properties(model, meta))?;
         for from in (0..rows).step_by(GROUP) {
             let to = (from + GROUP).min(rows);
             let mut group = file.next_row_group()?;
@@ -82,7 +82,7 @@ pub fn impacts(
                 fields.push(field(&format!("{prefix}{name}"), Kind::DOUBLE, ConvertedType::NONE)?);
             }
         }
-        let mut file = SerializedFileWriter::new(out, schema(fields)?, properties(meta))?;
+        let mut file = SerializedFileWriter::new(out, schema(fields)?, properties(model, meta))?;
         for rows in rows.chunks(GROUP) {
             let mut group = file.next_row_group()?;
             let numbers: Vec<i64> = rows.iter().map(|&(k, _)| k as i64 + 1).collect();
@@ -120,12 +120,16 @@ fn schema(fields: Vec<Arc<Type>>) -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder("saltus").with_fields(fields).build().map(Arc::new)
 }
 
-fn properties(meta: Meta) -> WriterPropertiesPtr {
+fn properties(model: &Model, meta: Meta) -> WriterPropertiesPtr {
     let text = |value: &Value| match value {
         Value::Number(x) => format!("{x:?}"),
         Value::Text(t) => t.clone(),
     };
-    let pairs = meta.iter().map(|(key, value)| KeyValue::new((*key).to_string(), text(value))).collect();
+    let about = meta.iter().map(|(key, value)| ((*key).to_string(), text(value)));
+    let units =
+        model.coordinates.iter().enumerate().map(|(i, c)| (format!("unit_{c}"), model.units.position(i).to_string()));
+    let pairs = about.chain(units.filter(|(_, unit)| !unit.is_empty()));
+    let pairs = pairs.map(|(key, value)| KeyValue::new(key, value)).collect();
     // A dictionary of numbers that hardly ever repeat is a waste of time.
     let builder = WriterProperties::builder().set_key_value_metadata(Some(pairs)).set_dictionary_enabled(false);
     Arc::new(builder.set_created_by(concat!("saltus ", env!("CARGO_PKG_VERSION")).into()).build())

@@ -53,19 +53,6 @@ pub fn name(name: &str, dash: bool) -> Text {
     text
 }
 
-/// With a unit in parentheses, if there is one.
-pub fn with_unit(text: Text, unit: &str) -> Text {
-    if unit.is_empty() { text } else { text.then(format!(" ({unit})"), false, 0) }
-}
-
-/// The unit of a time derivative.
-pub fn rate(unit: &str, time: &str) -> String {
-    match (unit, time) {
-        ("", _) | (_, "") => String::new(),
-        (unit, time) => format!("{unit}/{time}"),
-    }
-}
-
 /// The name without its index: what a family shares.
 pub fn family(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
@@ -87,7 +74,6 @@ mod tests {
         assert_eq!(said(&name("y", true)), "y′");
         assert_eq!(said(&name("x_rel", false)), "x_rel");
         assert_eq!(said(&name("height", false)), "height");
-        assert_eq!(said(&with_unit(name("t", false), "s")), "t (s)");
         assert!(name("y", false).parts[0].italic && !name("height", false).parts[0].italic);
         for odd in ["", "_", "[", "x[", "2", "__a", "x[1][2]"] {
             assert!(!name(odd, true).parts.is_empty());

@@ -1,5 +1,7 @@
 //! The numbers behind a figure, whatever they were read from.
 
+use saltus::model::Units;
+
 /// An impact.
 #[derive(Clone, Debug)]
 pub struct Hit {
@@ -9,23 +11,6 @@ pub struct Hit {
     pub impulses: Vec<(usize, f64)>,
     /// The speed at which the gap that closes fastest was closing.
     pub approach: f64,
-}
-
-/// Units for axes; empty where they are not known.
-#[derive(Clone, Debug, Default)]
-pub struct Units {
-    /// Of time.
-    pub time: String,
-    /// Of gaps.
-    pub length: String,
-    /// Of reaction densities.
-    pub force: String,
-    /// Of impulses.
-    pub impulse: String,
-    /// Of energies.
-    pub energy: String,
-    /// Of each coordinate.
-    pub coordinates: Vec<String>,
 }
 
 /// A motion at stored instants, as rows, with its impacts.
@@ -103,7 +88,8 @@ impl Motion {
         if self.t.len() > FEW {
             return self.clone();
         }
-        let mut fine = Motion { t: vec![], q: vec![], v_left: vec![], v_right: vec![], reaction: vec![], ..self.clone() };
+        let mut fine =
+            Motion { t: vec![], q: vec![], v_left: vec![], v_right: vec![], reaction: vec![], ..self.clone() };
         let (d, m) = (self.dimension(), if self.reaction.is_empty() { 0 } else { self.constraints.len() });
         for k in 0..self.t.len() {
             fine.t.push(self.t[k]);

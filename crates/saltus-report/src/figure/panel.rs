@@ -199,7 +199,8 @@ impl Panel {
         if self.scale == Scale::Linear && ty.range.0 < 0.0 && ty.range.1 > 0.0 {
             sheet.line(vec![(frame.x, base), (frame.x + frame.w, base)], Stroke::solid(GREY, 0.4));
         }
-        let floor = if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
+        let floor =
+            if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
         for layer in &self.layers {
             sheet.begin("layer", vec![("name", layer.key.clone())]);
             layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
@@ -315,7 +316,7 @@ impl Layer {
                 }
             }
             Plot::Stems(points) => {
-                let radius = if points.len() > 80 { 0.8 } else { 1.4 };
+                let radius: f64 = if points.len() > 80 { 0.8 } else { 1.4 };
                 for &(x, y) in points {
                     let head = at((x, y));
                     sheet.begin("stem", vec![("t", format!("{x:?}")), ("value", format!("{y:?}"))]);
@@ -351,7 +352,8 @@ impl Layer {
         match &self.plot {
             Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE, y)], stroke(self.style, 0.9)),
             Plot::Areas(_) | Plot::Bars(_) => {
-                let box_of = |h: f64| vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE, y - h), (x + SAMPLE, y + h)];
+                let box_of =
+                    |h: f64| vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE, y - h), (x + SAMPLE, y + h)];
                 sheet.area(box_of(2.6), tint, 0.22);
                 sheet.line(vec![(x + 6.0, y - 2.6), (x + SAMPLE, y - 2.6)], Stroke::solid(tint, 0.7));
             }

@@ -15,7 +15,8 @@ type Used = BTreeMap<u16, char>;
 
 /// The whole file.
 pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
-    let mut page = Page { content: Content::new(), height: sheet.height, used: [Used::new(), Used::new()], opacities: Vec::new() };
+    let mut page =
+        Page { content: Content::new(), height: sheet.height, used: [Used::new(), Used::new()], opacities: Vec::new() };
     page.content.set_line_join(LineJoinStyle::RoundJoin);
     for mark in &sheet.marks {
         page.mark(mark).ok_or("a font of the program cannot be read")?;
@@ -38,7 +39,10 @@ pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
     fonts.finish();
     let mut states = resources.ext_g_states();
     for (k, opacity) in page.opacities.iter().enumerate() {
-        states.insert(Name(format!("A{k}").as_bytes())).start::<pdf_writer::writers::ExtGraphicsState>().non_stroking_alpha(*opacity as f32);
+        states
+            .insert(Name(format!("A{k}").as_bytes()))
+            .start::<pdf_writer::writers::ExtGraphicsState>()
+            .non_stroking_alpha(*opacity as f32);
     }
     states.finish();
     resources.finish();
@@ -195,7 +199,15 @@ impl Page {
         self.content.close_path();
     }
 
-    fn text(&mut self, text: &Text, at: (f64, f64), size: f64, anchor: Anchor, upwards: bool, colour: Colour) -> Option<()> {
+    fn text(
+        &mut self,
+        text: &Text,
+        at: (f64, f64),
+        size: f64,
+        anchor: Anchor,
+        upwards: bool,
+        colour: Colour,
+    ) -> Option<()> {
         let back = match anchor {
             Anchor::Start => 0.0,
             Anchor::Middle => text.width(size) / 2.0,

@@ -53,7 +53,11 @@ fn one(out: &mut String, mark: &Mark) {
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };
-            let turn = if *upwards { format!(" transform=\"rotate(-90 {} {})\"", short(at.0), short(at.1)) } else { String::new() };
+            let turn = if *upwards {
+                format!(" transform=\"rotate(-90 {} {})\"", short(at.0), short(at.1))
+            } else {
+                String::new()
+            };
             writeln!(
                 out,
                 "<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{turn}>{}</text>",
