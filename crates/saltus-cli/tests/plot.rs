@@ -215,7 +215,10 @@ fn a_drawing_in_the_terminal() {
         text(&command.env("LANG", "C.UTF-8").envs(env.iter().copied()).output().expect("ran").stdout)
     };
     let fine = drawn(&[], &[]);
-    assert!(fine.contains('▴') && fine.contains('⠉') | fine.contains('⡀') && fine.contains("t, ▴ 52 impacts"), "{fine}");
+    assert!(
+        fine.contains('▴') && fine.contains('⠉') | fine.contains('⡀') && fine.contains("t, ▴ 52 impacts"),
+        "{fine}"
+    );
     assert!(!fine.contains('\u{1b}'), "colours only on a terminal");
     assert!(fine.lines().all(|l| l.chars().count() <= 120));
     for plain in [drawn(&["--ascii"], &[]), drawn(&[], &[("TERM", "dumb")]), drawn(&[], &[("LANG", "C")])] {

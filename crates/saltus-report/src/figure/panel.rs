@@ -1,7 +1,7 @@
 //! A panel: axes, and what is drawn between them.
 
 use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
-use super::ticks::{Scale, Ticks, minus};
+use super::ticks::{LOOSE, Scale, TIGHT, Ticks, minus};
 
 /// Sizes of letters, in points.
 pub const SIZE: f64 = 8.0;
@@ -100,7 +100,7 @@ pub struct Panel {
     pub y: AxisLabel,
     /// The interval of the horizontal axis, where it is given.
     pub span: Option<(f64, f64)>,
-    /// Linear or logarithmic vertical axis.
+    /// Whether both axes are logarithmic.
     pub scale: Scale,
     /// Whether zero belongs to the vertical axis.
     pub zero: bool,
@@ -159,14 +159,21 @@ impl Panel {
     /// The ticks of both axes for a frame of about this size.
     pub fn ticks(&self, w: f64, h: f64) -> (Ticks, Ticks) {
         let (xs, ys) = self.extent();
-        let x = match self.span {
-            Some((a, b)) => Ticks::linear(a, b, w / 42.0, false),
-            None => Ticks::linear(xs.0, xs.1, w / 42.0, true),
+        let count = w / 40.0;
+        let x = match (self.scale, self.span) {
+            (Scale::Log, span) => {
+                let (a, b) = span.unwrap_or(xs);
+                Ticks::log(a, b, count, false)
+            }
+            (Scale::Linear, Some((a, b))) => Ticks::linear(a, b, count, TIGHT),
+            (Scale::Linear, None) => Ticks::linear(xs.0, xs.1, count, LOOSE),
         };
         let rows = (h / 24.0).clamp(2.0, 7.0);
+        // What stands on zero stands on the frame.
+        let stands = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
         let y = match self.scale {
-            Scale::Linear => Ticks::linear(ys.0, ys.1, rows, true),
-            Scale::Log => Ticks::log(ys.0, ys.1, rows),
+            Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if stands { (0.0, LOOSE.1) } else { LOOSE }),
+            Scale::Log => Ticks::log(ys.0, ys.1, rows, true),
         };
         (x, y)
     }
@@ -201,7 +208,8 @@ impl Panel {
         }
         let floor =
             if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
-        for layer in &self.layers {
+        // The first lies on top.
+        for layer in self.layers.iter().rev() {
             sheet.begin("layer", vec![("name", layer.key.clone())]);
             layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
             sheet.end();

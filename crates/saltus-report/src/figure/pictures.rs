@@ -292,9 +292,9 @@ impl Drawing<'_> {
             layers.push(layer(Text::plain(what), what, style, Self::plot(&line)));
         };
         if problem.model().potential.is_some() {
-            add("potential", 2, &|e| e.1);
-            add("kinetic", 1, &|e| e.0);
             add("total", 0, &|e| e.0 + e.1);
+            add("kinetic", 1, &|e| e.0);
+            add("potential", 2, &|e| e.1);
         } else {
             add("kinetic", 0, &|e| e.0);
         }
@@ -439,7 +439,7 @@ impl Drawing<'_> {
             panels.push(Panel {
                 x: AxisLabel { name: Text::plain("frequency"), unit: per("1") },
                 y: AxisLabel { name: power, unit },
-                span: Some((0.0, spectrum.frequency.last().copied().unwrap_or(1.0))),
+                span: None,
                 scale: Scale::Log,
                 zero: false,
                 legend: false,

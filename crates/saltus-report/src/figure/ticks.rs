@@ -11,6 +11,11 @@ pub enum Scale {
     Log,
 }
 
+/// Nothing is added at the ends.
+pub const TIGHT: (f64, f64) = (0.0, 0.0);
+/// What keeps a curve off the frame.
+pub const LOOSE: (f64, f64) = (0.05, 0.05);
+
 /// The ticks of an axis.
 #[derive(Clone, Debug)]
 pub struct Ticks {
@@ -36,18 +41,12 @@ impl Ticks {
         }
     }
 
-    /// About `count` ticks for values in an interval; with `loose` the interval is widened a little, so that no line lies on
-    /// the frame.
-    pub fn linear(low: f64, high: f64, count: f64, loose: bool) -> Self {
+    /// About `count` ticks for values in an interval, which is widened by `loose` times its length at either end, so that no
+    /// line lies on the frame.
+    pub fn linear(low: f64, high: f64, count: f64, loose: (f64, f64)) -> Self {
         let (low, high) = apart(low, high);
         let (step, parts) = step((high - low) / count.max(1.0));
-        let range = if loose {
-            let edge = 0.05 * (high - low);
-            // Zero is a natural edge: what starts there is not shifted away from it by more than the margin.
-            (low - edge, high + edge)
-        } else {
-            (low, high)
-        };
+        let range = (low - loose.0 * (high - low), high + loose.1 * (high - low));
         let within = |x: &f64| *x >= range.0 - 1e-9 * step && *x <= range.1 + 1e-9 * step;
         let numbers = |step: f64| {
             let (from, to) = ((range.0 / step).ceil() as i64 - 1, (range.1 / step).floor() as i64 + 1);
@@ -62,16 +61,14 @@ impl Ticks {
         };
         let unit = 10_f64.powi(power);
         let decimals = (-((step / unit).log10() + 1e-9).floor()).max(0.0) as usize;
-        // A step of 2.5 needs a digit more.
-        let decimals = decimals + usize::from(((step / unit) * 10_f64.powi(decimals as i32)).fract().abs() > 1e-6);
         let label = |x: f64| Text::plain(minus(&format!("{:.decimals$}", x / unit)));
         let fine = step / f64::from(parts);
         let minor = numbers(fine).filter(|(k, _)| k % i64::from(parts) != 0).map(|(_, x)| x).filter(within).collect();
         Ticks { range, scale: Scale::Linear, major: at.iter().map(|&x| (x, label(x))).collect(), minor, power }
     }
 
-    /// Powers of ten around positive values.
-    pub fn log(low: f64, high: f64, count: f64) -> Self {
+    /// Powers of ten for positive values; with `whole` the axis begins and ends at one.
+    pub fn log(low: f64, high: f64, count: f64, whole: bool) -> Self {
         let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
         let low = if low > 0.0 && low < high { low } else { high / 10.0 };
         let low = low.max(high * 1e-15);
@@ -79,15 +76,17 @@ impl Ticks {
         let every = (f64::from(to - from) / count.max(1.0)).ceil().max(1.0) as i32;
         let decades = || (from..=to).filter(move |k| k.rem_euclid(every) == 0);
         let label = |k: i32| Text::plain("10").then(minus(&k.to_string()), false, 1);
-        let minor = match every {
+        let range = if whole { (10_f64.powi(from), 10_f64.powi(to)) } else { (low, high) };
+        let within = |x: &f64| *x >= range.0 * (1.0 - 1e-9) && *x <= range.1 * (1.0 + 1e-9);
+        let minor: Vec<f64> = match every {
             1 => (from..to).flat_map(|k| (2..10).map(move |n| f64::from(n) * 10_f64.powi(k))).collect(),
             _ => (from..=to).filter(|k| k.rem_euclid(every) != 0).map(|k| 10_f64.powi(k)).collect(),
         };
         Ticks {
-            range: (10_f64.powi(from), 10_f64.powi(to)),
+            range,
             scale: Scale::Log,
-            major: decades().map(|k| (10_f64.powi(k), label(k))).collect(),
-            minor,
+            major: decades().map(|k| (10_f64.powi(k), label(k))).filter(|(x, _)| within(x)).collect(),
+            minor: minor.into_iter().filter(within).collect(),
             power: 0,
         }
     }
@@ -95,14 +94,14 @@ impl Ticks {
 
 /// Two different finite ends.
 fn apart(low: f64, high: f64) -> (f64, f64) {
-    if !(low.is_finite() && high.is_finite()) || low > high {
+    if !((high - low).is_finite() && low <= high) {
         return (0.0, 1.0);
     }
     let size = low.abs().max(high.abs());
     // A constant up to rounding is drawn as one.
-    match high - low > 1e-11 * size {
+    match high - low > 1e-11 * size && size > 1e-300 {
         true => (low, high),
-        false if size == 0.0 => (-1.0, 1.0),
+        false if size < 1e-300 => (-1.0, 1.0),
         false => (low.min(0.0) - 0.1 * size, high.max(0.0) + 0.1 * size),
     }
 }
@@ -110,9 +109,14 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
 /// The round step next to a length, and into how many parts minor ticks divide it.
 fn step(rough: f64) -> (f64, i32) {
     let power = 10_f64.powf(rough.log10().floor());
-    let choices = [(1.0, 5), (2.0, 4), (2.5, 5), (5.0, 5), (10.0, 5)];
-    let near = choices.into_iter().find(|(m, _)| *m * power >= rough * 0.999).unwrap_or((10.0, 5));
-    (near.0 * power, near.1)
+    // The limits are the geometric means of neighbours: the nearest number of ticks is taken.
+    let (step, parts) = match rough / power {
+        r if r < 1.414 => (1.0, 5),
+        r if r < 3.162 => (2.0, 4),
+        r if r < 7.071 => (5.0, 5),
+        _ => (10.0, 5),
+    };
+    (step * power, parts)
 }
 
 /// With a true minus sign; zero has none.
@@ -134,13 +138,13 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!(said(&Ticks::linear(0.0, 5.0, 5.0, false)), ["0", "1", "2", "3", "4", "5"]);
-        assert_eq!(said(&Ticks::linear(-4.43, 3.54, 5.0, true)), ["−4", "−2", "0", "2"]);
-        assert_eq!(said(&Ticks::linear(0.0, 1.0, 4.0, true)), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
-        let small = Ticks::linear(0.0, 3e-7, 3.0, true);
+        assert_eq!(said(&Ticks::linear(0.0, 5.0, 5.0, TIGHT)), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(said(&Ticks::linear(-4.43, 3.54, 5.0, LOOSE)), ["−4", "−2", "0", "2"]);
+        assert_eq!(said(&Ticks::linear(0.0, 1.0, 4.0, LOOSE)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let small = Ticks::linear(0.0, 3e-7, 3.0, LOOSE);
         assert_eq!((said(&small), small.power), (vec!["0".into(), "1".into(), "2".into(), "3".into()], -7));
-        assert_eq!(Ticks::linear(0.0, 1.0, 5.0, false).minor.len(), 15);
-        assert_eq!(said(&Ticks::log(2e-9, 3e-3, 4.0)), ["10−8", "10−6", "10−4", "10−2"]);
+        assert_eq!(Ticks::linear(0.0, 1.0, 5.0, TIGHT).minor.len(), 15);
+        assert_eq!(said(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
     }
 
     #[test]
@@ -148,7 +152,7 @@ mod tests {
         let ends = [0.0, 1.0, -1.0, 1e300, -1e300, 5e-324, 1e-300, f64::NAN, f64::INFINITY, 1.0 + 1e-15];
         for low in ends {
             for high in ends {
-                for ticks in [Ticks::linear(low, high, 5.0, true), Ticks::log(low, high, 5.0)] {
+                for ticks in [Ticks::linear(low, high, 5.0, LOOSE), Ticks::log(low, high, 5.0, true)] {
                     assert!(ticks.major.len() < 40 && ticks.minor.len() < 400, "{low} {high}");
                     assert!(ticks.range.0 < ticks.range.1, "{low} {high} {:?}", ticks.range);
                 }
