@@ -68,6 +68,36 @@ pub fn write(dir: &Path, model: &Model, run: &Run, ledger: &Ledger, record: &Rec
     Ok(())
 }
 
+/// Makes sure that one file can be written, before a long run is started.
+pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
+    let refuse = |reason: &str| WriteError { path: path.display().to_string(), reason: reason.to_string() };
+    if path.is_dir() {
+        return Err(refuse("it is a directory"));
+    }
+    let dir = folder(path);
+    if !dir.is_dir() {
+        return Err(refuse(&format!("there is no directory `{}`", dir.display())));
+    }
+    // Renaming would replace a file that its owner does not want changed.
+    if std::fs::metadata(path).is_ok_and(|m| m.permissions().readonly()) {
+        return Err(refuse("it is read-only"));
+    }
+    tempfile::Builder::new().tempfile_in(dir).map_err(|e| WriteError::new(path, &e))?;
+    Ok(())
+}
+
+/// Writes one file, which has its name only when it is complete.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), WriteError> {
+    let (file, path) = aside(path.to_path_buf(), |w| write(w))?;
+    file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
+    Ok(())
+}
+
+/// The directory of a file.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The reaction densities at stored instant k, right limits; at the end of the run, and where they are not known, the left
 /// ones, or not a number.
 fn reactions(trajectory: &Trajectory, k: usize, m: usize) -> Vec<f64> {
@@ -85,7 +115,7 @@ fn aside(
         if path.is_dir() {
             return Err(std::io::ErrorKind::IsADirectory.into());
         }
-        let dir = path.parent().unwrap_or(Path::new("."));
+        let dir = folder(&path);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".saltus-").suffix(".tmp");
         // Temporary files are private to their owner; results are ordinary files, as the umask has them.
