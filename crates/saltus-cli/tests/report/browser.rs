@@ -35,7 +35,12 @@ impl Browser {
         let net = scratch.join(format!("net-{stem}.json"));
         let out = Command::new(&self.0)
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync"])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-extensions",
+                "--disable-sync",
+            ])
             .args(["--dump-dom", "--virtual-time-budget=120000", "--enable-logging=stderr", "--window-size=1300,900"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(format!("--log-net-log={}", net.display()))

@@ -59,7 +59,8 @@ fn velocity_trace<'a>(page: &'a Opened, role: &'a str, coordinate: &str, k: usiz
 
 /// Holds the page of a run against what the command said of the run.
 fn compare(model: &str, said: &Value, page: &Opened) {
-    let coordinates: Vec<&str> = said["coordinates"].as_array().expect("list").iter().filter_map(Value::as_str).collect();
+    let coordinates: Vec<&str> =
+        said["coordinates"].as_array().expect("list").iter().filter_map(Value::as_str).collect();
     let last = &said["final"];
     for (i, line) in traces(page, "positions", "position", "").iter().enumerate() {
         let (x, y) = (numbers(&line["x"]), numbers(&line["y"]));
@@ -75,7 +76,8 @@ fn compare(model: &str, said: &Value, page: &Opened) {
                 continue;
             }
             for (role, v) in [("before", before), ("after", after)] {
-                let marks = velocity_trace(page, role, name, i).unwrap_or_else(|| panic!("{model}: no marks of {name}"));
+                let marks =
+                    velocity_trace(page, role, name, i).unwrap_or_else(|| panic!("{model}: no marks of {name}"));
                 assert!(has(marks, t, v), "{model}: {name} {role} t = {t} is not {v}");
             }
             // The line itself: left limit, a break, right limit, all at the same instant; never a slope.

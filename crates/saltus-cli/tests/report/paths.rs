@@ -17,7 +17,9 @@ fn a_path_that_cannot_be_written_is_refused_before_the_run() {
     permissions.set_readonly(true);
     std::fs::set_permissions(&kept, permissions).expect("set");
     for command in ["run", "compare", "converge", "check", "equilibria"] {
-        for (path, reason) in [("no/such/place.html", "no directory `no/such`"), ("kept.html", "read-only"), (".", "directory")] {
+        for (path, reason) in
+            [("no/such/place.html", "no directory `no/such`"), ("kept.html", "read-only"), (".", "directory")]
+        {
             let out = saltus(&[command, "ball", "--report", path], dir.path());
             let said = String::from_utf8_lossy(&out.stderr).replace('\n', " ");
             assert_eq!(out.status.code(), Some(1), "{command} {path}: {said}");
