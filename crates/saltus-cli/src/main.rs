@@ -4,6 +4,7 @@ mod commands;
 mod diagnose;
 mod locate;
 mod progress;
+mod report;
 mod runner;
 mod setup;
 mod sketch;

@@ -4,6 +4,7 @@ use crate::{diagnose, locate};
 use saltus::scheme::{self, Forcing, Scheme, Settings};
 use saltus::{Problem, RunOptions, SetupError};
 use saltus_io::{FileError, ModelFile, RunDefaults};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Which model, and what of it to change.
@@ -36,6 +37,9 @@ pub struct ModelArgs {
     /// with mabrouk
     #[arg(long, value_name = "DEPTH", conflicts_with = "stiffness")]
     pub penetration: Option<f64>,
+    /// Also write all of it as one HTML file that opens in any browser, offline: figures, tables, the model, the command
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print one JSON object instead of a text
     #[arg(long)]
     pub json: bool,
@@ -98,6 +102,9 @@ impl ModelArgs {
         }
         if let Some(depth) = self.penetration.filter(|d| !(*d > 0.0 && d.is_finite())) {
             return Err(SetupError::new(format!("the penetration must be a positive number, not {depth}")).into());
+        }
+        if let Some(path) = &self.report {
+            saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         Ok(Ready { file, overrides, problem, defaults, penetration: self.penetration })
     }

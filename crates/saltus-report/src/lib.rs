@@ -1,10 +1,27 @@
-//! Runs of Saltus made visible.
+//! Runs of Saltus made visible: one self-contained HTML file a run, a comparison, a check.
 //!
-//! [`series`] gives curves of a run for display, thinned so that no extremum and no jump is lost.
-//! [`figure`] draws static figures for papers.
+//! - [`series`]: curves of a run for display, thinned so that no extremum and no jump is lost.
+//! - [`run`], [`compare`], [`converge`], [`check`], [`equilibria`]: the pages; each takes plain data and gives a [`Page`].
+//! - [`paper`]: static figures for papers, as SVG, PNG and PDF.
+//! - [`Shape`]: something drawn from samples, such as a deflected beam.
 
-pub mod figure;
+mod animation;
+mod figure;
+mod figures;
+mod html;
+mod page;
+mod pages;
+pub mod paper;
 pub mod series;
+mod spectrum;
 mod thin;
 
+pub use animation::Shape;
+pub use figure::{Figure, Trace};
+pub use page::{Origin, Page};
+pub use pages::{
+    CheckReport, CompareReport, Compared, ConvergeReport, EquilibriaReport, Errors, Rest, RunReport, check, compare,
+    converge, equilibria, run,
+};
+pub use spectrum::{Spectrum, welch};
 pub use thin::{Curve, Jump, Limit, Line, Thinner, largest};

@@ -1,7 +1,7 @@
 //! What is shown of a run, as curves: positions, velocities with their jumps, phase portraits, gaps, energies, reactions.
 
 use crate::thin::{Curve, Limit, Line, Thinner, largest};
-use saltus::{Impact, Side, Trajectory};
+use saltus::{Contact, Impact, Side, Trajectory};
 
 /// A jump smaller than this part of the values beside it is rounding.
 const ROUNDING: f64 = 1e-13;
@@ -170,14 +170,17 @@ pub fn sampled(
 /// The reaction density of each of `m` constraints during its contacts, one piece of curve a contact. Where a scheme gives no
 /// densities, the mean over each contact.
 pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
-    let counts = |a: usize| trajectory.contacts.iter().filter(|c| c.constraint == a).count();
-    let mut lines: Vec<Thinner<1>> = (0..m)
-        .map(|a| {
-            let within = if counts(a) > limit.points / 4 { usize::MAX } else { trajectory.len() };
-            Thinner::new(within, span(trajectory), limit)
-        })
-        .collect();
+    let mut lines: Vec<Thinner<1>> = (0..m).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
+    // Of very many contacts those with the largest impulse of each stretch of time.
+    let mut own: Vec<Vec<&Contact>> = vec![Vec::new(); m];
     for contact in trajectory.contacts.iter().filter(|c| c.constraint < m && c.end > c.start) {
+        own[contact.constraint].push(contact);
+    }
+    let shown = own.iter().flat_map(|own| {
+        let events: Vec<(f64, f64)> = own.iter().map(|c| (c.start, c.impulse)).collect();
+        largest(&events, limit.jumps).into_iter().map(move |k| own[k])
+    });
+    for contact in shown {
         let (a, line) = (contact.constraint, &mut lines[contact.constraint]);
         let at = |t: f64, side: Side| trajectory.reactions(t, side, m).map(|all| all[a]);
         let mean = contact.impulse / (contact.end - contact.start);

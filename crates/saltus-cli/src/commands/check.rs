@@ -1,6 +1,7 @@
 //! `saltus check MODEL`: what can be said before any run.
 
 use crate::progress::{self, Bar};
+use crate::report;
 use crate::setup::{ModelArgs, Refusal};
 use crate::text::{out, tame};
 use anstyle::{AnsiColor, Style};
@@ -50,6 +51,14 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         print_json(&ready.file.name, &found);
     } else {
         print(&ready.problem.model().title, &found);
+    }
+    if let Some(path) = &args.model.report {
+        let origin = report::origin(&ready);
+        let page =
+            saltus_report::check(&saltus_report::CheckReport { model: ready.problem.model(), origin, found: &found });
+        if let Err(code) = report::written(path, &page, args.model.json) {
+            return Ok(code);
+        }
     }
     Ok(if found.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -4,7 +4,7 @@ use crate::setup::Refusal;
 use crate::text::{number, out, tame};
 use saltus::{Problem, SetupError, nearest};
 use saltus_io::{RunFiles, output};
-use saltus_report::figure::{self, Columns, Hit, Kind, Motion, Options, What};
+use saltus_report::paper::{self, Columns, Hit, Kind, Motion, Options, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -94,10 +94,11 @@ fn execute(args: &Args) -> Result<(), Refusal> {
     };
     let motion = windowed(motion(run, problem.as_ref()), args)?;
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
-    let figure =
-        figure::draw(&motion, problem.as_ref(), what, &Options { columns, chosen }).map_err(SetupError::new)?;
-    let bytes = figure::encode(&figure.sheet, kind, args.dpi).map_err(SetupError::new)?;
-    output::write_file(&args.out, &bytes).map_err(|e| SetupError::new(e.to_string()))?;
+    let figure = paper::draw(&motion, problem.as_ref(), what, &Options { columns, chosen }).map_err(SetupError::new)?;
+    let bytes = paper::encode(&figure.sheet, kind, args.dpi).map_err(SetupError::new)?;
+    let unwritten = |e: output::WriteError| SetupError::new(e.to_string());
+    output::prepare_file(&args.out).map_err(unwritten)?;
+    output::write_file(&args.out, |w| w.write_all(&bytes)).map_err(unwritten)?;
     let mm = |points: f64| number(points * 25.4 / 72.0, 3);
     out!("wrote {} ({} × {} mm)\n", args.out.display(), mm(figure.sheet.width), mm(figure.sheet.height));
     for note in figure.notes {

@@ -2,10 +2,10 @@
 
 use crate::diagnose;
 use crate::progress::{self, Bar};
-use crate::runner;
 use crate::setup::{ModelArgs, Refusal};
 use crate::sketch;
 use crate::text::{count, duration, grouped, number, out, tame};
+use crate::{report, runner};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{LongTime, Probe, ensemble, judge, long_time};
 use saltus::scheme;
@@ -116,11 +116,19 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let probe = args.probe.map(|n| probed(problem, &options, n as usize, args));
     let summary = Summary::new(file, problem.model(), &options, &run, &ledger, wall_s);
     // Files first: whatever happens to the terminal, they are there.
-    let mut unwritten = None;
+    let mut unwritten = Vec::new();
     if let Some(dir) = &args.out {
         progress::saving();
         let record = Record::new(file, problem.model(), &options, overrides, summary.clone());
-        unwritten = output::write(dir, problem.model(), &run, &ledger, &record, &formats).err();
+        unwritten
+            .extend(output::write(dir, problem.model(), &run, &ledger, &record, &formats).err().map(|e| e.to_string()));
+    }
+    let findings: Vec<String> =
+        told(problem, &settled).into_iter().chain(probe.as_ref().map(|p| p.sentence.clone())).collect();
+    if let Some(path) = &args.model.report {
+        progress::saving();
+        let page = report::of_run(&ready, &options, &run, &ledger, wall_s, findings);
+        unwritten.extend(page.and_then(|page| report::save(path, &page)).err().map(|e| e.message));
     }
     if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();
@@ -133,8 +141,8 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
                 "sentence": probe.sentence,
             });
         }
-        if let Some(error) = &unwritten {
-            object["error"] = serde_json::json!({ "message": error.to_string() });
+        if !unwritten.is_empty() {
+            object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
         out!("{object}\n");
     } else {
@@ -148,16 +156,19 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         if args.plot {
             sketch::print(problem.model(), &run.trajectory, args.ascii);
         }
-        if let (Some(dir), None) = (&args.out, &unwritten) {
+        if let (Some(dir), true) = (&args.out, unwritten.is_empty()) {
             let timeline = if run.timeline.phases.is_empty() { "" } else { "timeline.csv, " };
             let written = Format::ALL.into_iter().filter(|f| formats.contains(f));
             let written = written.flat_map(Format::files).map(|f| format!("{f}, ")).collect::<String>();
             out!("\nwrote {written}impacts.csv, contacts.csv, energy.csv, {timeline}run.json to {}\n", dir.display());
         }
+        if let (Some(path), true) = (&args.model.report, unwritten.is_empty()) {
+            report::tell(path);
+        }
     }
-    if let Some(error) = unwritten {
-        if !json {
-            diagnose::plain(&SetupError::new(error.to_string()), false);
+    if !unwritten.is_empty() {
+        for error in unwritten.into_iter().filter(|_| !json) {
+            diagnose::plain(&SetupError::new(error), false);
         }
         return Ok(ExitCode::FAILURE);
     }

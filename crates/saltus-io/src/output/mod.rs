@@ -91,18 +91,27 @@ pub fn write(
     Ok(())
 }
 
-/// Writes one file, complete or not at all.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    let dir = path.parent().filter(|d| !d.as_os_str().is_empty());
-    if let Some(dir) = dir.filter(|d| !d.is_dir()) {
-        let reason = format!("there is no directory `{}`", dir.display());
-        return Err(WriteError { path: path.display().to_string(), reason });
+/// Makes sure that one file can be written, before a long run is started.
+pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
+    let refuse = |reason: &str| WriteError { path: path.display().to_string(), reason: reason.to_string() };
+    if path.is_dir() {
+        return Err(refuse("it is a directory"));
     }
-    // A rename would replace it all the same.
-    if path.metadata().is_ok_and(|m| m.permissions().readonly()) {
-        return Err(WriteError { path: path.display().to_string(), reason: "it is read-only".into() });
+    let dir = folder(path);
+    if !dir.is_dir() {
+        return Err(refuse(&format!("there is no directory `{}`", dir.display())));
     }
-    let (file, path) = aside(path.to_path_buf(), |w| w.write_all(bytes))?;
+    // Renaming would replace a file that its owner does not want changed.
+    if std::fs::metadata(path).is_ok_and(|m| m.permissions().readonly()) {
+        return Err(refuse("it is read-only"));
+    }
+    tempfile::Builder::new().tempfile_in(dir).map_err(|e| WriteError::new(path, &e))?;
+    Ok(())
+}
+
+/// Writes one file, which has its name only when it is complete.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), WriteError> {
+    let (file, path) = aside(path.to_path_buf(), |w| write(w))?;
     file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     Ok(())
 }
@@ -148,6 +157,11 @@ fn in_format(
     })
 }
 
+/// The directory of a file.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The reaction densities at stored instant k, right limits; at the end of the run, and where they are not known, the left
 /// ones, or not a number.
 fn reactions(trajectory: &Trajectory, k: usize, m: usize) -> Vec<f64> {
@@ -165,7 +179,7 @@ fn aside(
         if path.is_dir() {
             return Err(std::io::ErrorKind::IsADirectory.into());
         }
-        let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = folder(&path);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".saltus-").suffix(".tmp");
         // Temporary files are private to their owner; results are ordinary files, as the umask has them.

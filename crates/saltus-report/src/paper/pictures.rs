@@ -6,8 +6,7 @@ use super::motion::Motion;
 use super::panel::{AxisLabel, Layer, MOST, Panel, Plot};
 use super::sheet::{Sheet, Text};
 use super::ticks::Scale;
-use super::welch;
-use crate::{Limit, Line, Thinner, largest};
+use crate::{Limit, Line, Spectrum, Thinner, largest, welch};
 use saltus::Problem;
 
 /// What a figure shows.
@@ -427,7 +426,7 @@ impl Drawing<'_> {
         let mut panels = Vec::new();
         for i in self.groups(&m.coordinates, PANELS).into_iter().flatten().take(PANELS) {
             let x: Vec<f64> = (0..m.t.len()).map(|k| m.q[k * d + i]).collect();
-            let spectrum = welch(&m.t, &x).ok_or("a spectrum needs at least 64 instants")?;
+            let spectrum = spectrum(&m.t, &x).ok_or("a spectrum needs at least 64 instants")?;
             let top = spectrum.density.iter().copied().fold(0.0, f64::max);
             // Fifteen decades below the largest is rounding.
             let points = spectrum.frequency.iter().copied().zip(spectrum.density.iter().map(|&p| p.max(top * 1e-12)));
@@ -462,6 +461,33 @@ fn rate(unit: &str, time: &str) -> String {
 
 fn layer(name: Text, key: &str, style: usize, plot: Plot) -> Layer {
     Layer { name, key: key.to_string(), style, plot }
+}
+
+/// The spectrum of samples in order of time, zero frequency left out; nothing for fewer than 64.
+fn spectrum(t: &[f64], x: &[f64]) -> Option<Spectrum> {
+    let n = t.len();
+    let (first, last) = (*t.first()?, *t.last()?);
+    if n < 64 || !(last > first) || x.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    // Equal spacing, as many as were stored: instants of impacts are few among them.
+    let h = (last - first) / (n - 1) as f64;
+    let mut k = 0;
+    let even = (0..n).map(|i| {
+        let at = first + h * i as f64;
+        while k + 2 < n && t[k + 1] < at {
+            k += 1;
+        }
+        let width = t[k + 1] - t[k];
+        let s = if width > 0.0 { ((at - t[k]) / width).clamp(0.0, 1.0) } else { 0.0 };
+        x[k] + s * (x[k + 1] - x[k])
+    });
+    // Windows of about a quarter: several to average over, long enough to tell frequencies apart.
+    let window = (2 * n / 9).next_power_of_two().clamp(64, 1 << 20).min(1 << n.ilog2());
+    let mut spectrum = welch(&even.collect::<Vec<_>>(), h, window)?;
+    spectrum.frequency.remove(0);
+    spectrum.density.remove(0);
+    Some(spectrum)
 }
 
 /// A piece of curve with no more points than can be seen.

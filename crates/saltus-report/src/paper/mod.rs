@@ -12,7 +12,6 @@ mod pdf;
 mod pictures;
 mod png;
 mod sheet;
-mod spectrum;
 mod svg;
 mod ticks;
 
@@ -20,7 +19,6 @@ pub use layout::Columns;
 pub use motion::{Hit, Motion};
 pub use pictures::{Figure, Options, What, draw};
 pub use sheet::Sheet;
-pub use spectrum::{Spectrum, welch};
 
 /// The format of a figure's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
