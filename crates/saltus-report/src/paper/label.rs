@@ -2,7 +2,7 @@
 
 use super::sheet::Text;
 
-const GREEK: [(&str, &str); 22] = [
+const GREEK: [(&str, &str); 23] = [
     ("alpha", "α"),
     ("beta", "β"),
     ("gamma", "γ"),
@@ -11,6 +11,7 @@ const GREEK: [(&str, &str); 22] = [
     ("zeta", "ζ"),
     ("eta", "η"),
     ("theta", "θ"),
+    ("th", "θ"),
     ("kappa", "κ"),
     ("lambda", "λ"),
     ("mu", "μ"),

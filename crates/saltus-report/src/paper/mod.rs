@@ -12,6 +12,7 @@ mod pdf;
 mod pictures;
 mod png;
 mod sheet;
+mod simplify;
 mod svg;
 mod ticks;
 

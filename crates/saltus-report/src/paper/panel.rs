@@ -1,6 +1,7 @@
 //! A panel: axes, and what is drawn between them.
 
 use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
+use super::simplify::simplified;
 use super::ticks::{LOOSE, Scale, TIGHT, Ticks, minus};
 
 /// Sizes of letters, in points.
@@ -287,6 +288,10 @@ fn spoken(label: &AxisLabel) -> String {
     label.text(0).parts.iter().map(|p| p.text.as_str()).collect()
 }
 
+fn on_sheet(piece: &[(f64, f64)], at: &impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
+    simplified(&piece.iter().map(|&p| at(p)).collect::<Vec<_>>())
+}
+
 impl Layer {
     fn jumps(&self) -> usize {
         match &self.plot {
@@ -300,7 +305,7 @@ impl Layer {
         match &self.plot {
             Plot::Curve { pieces, jumps } => {
                 for piece in pieces {
-                    sheet.line(piece.iter().map(|&p| at(p)).collect(), stroke(self.style, 0.9));
+                    sheet.line(on_sheet(piece, at), stroke(self.style, 0.9));
                 }
                 // Many marks are small ones, so that the curve stays visible between them.
                 let radius = [(40, 1.25), (120, 0.9), (400, 0.6)].into_iter().find(|(n, _)| jumps_in_all <= *n);
@@ -315,7 +320,7 @@ impl Layer {
             }
             Plot::Areas(pieces) => {
                 for piece in pieces.iter().filter(|p| p.len() > 1) {
-                    let line: Vec<_> = piece.iter().map(|&p| at(p)).collect();
+                    let line = on_sheet(piece, at);
                     let mut area = line.clone();
                     area.push((line[line.len() - 1].0, floor));
                     area.insert(0, (line[0].0, floor));

@@ -428,8 +428,10 @@ impl Drawing<'_> {
             let x: Vec<f64> = (0..m.t.len()).map(|k| m.q[k * d + i]).collect();
             let spectrum = spectrum(&m.t, &x).ok_or("a spectrum needs at least 64 instants")?;
             let top = spectrum.density.iter().copied().fold(0.0, f64::max);
-            // Fifteen decades below the largest is rounding.
-            let points = spectrum.frequency.iter().copied().zip(spectrum.density.iter().map(|&p| p.max(top * 1e-12)));
+            // Twelve decades below the largest is rounding. Thinned by ratios, as the axis shows them.
+            let points = spectrum.frequency.iter().zip(&spectrum.density).filter(|(_, p)| **p >= top * 1e-12);
+            let points = thinned(points.map(|(f, p)| (f.ln(), *p)).collect());
+            let points: Vec<(f64, f64)> = points.into_iter().map(|(f, p)| (f.exp(), p)).collect();
             let unit = match (m.units.position(i), m.units.time.as_str()) {
                 ("", _) | (_, "") => String::new(),
                 (unit, time) => format!("{unit}² {time}"),
@@ -446,7 +448,7 @@ impl Drawing<'_> {
                     name(&m.coordinates[i], false),
                     &m.coordinates[i],
                     0,
-                    Plot::Curve { pieces: vec![thinned(points.collect())], jumps: Vec::new() },
+                    Plot::Curve { pieces: vec![points], jumps: Vec::new() },
                 )],
             });
         }

@@ -69,7 +69,7 @@ impl Ticks {
 
     /// Powers of ten for positive values; with `whole` the axis begins and ends at one.
     pub fn log(low: f64, high: f64, count: f64, whole: bool) -> Self {
-        let high = if high > 0.0 && high.is_finite() { high } else { 1.0 };
+        let high = if high > 1e-280 && high.is_finite() { high } else { 1.0 };
         let low = if low > 0.0 && low < high { low } else { high / 10.0 };
         let low = low.max(high * 1e-15);
         let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
