@@ -3,6 +3,8 @@
 //! A [`Motion`] and a choice of [`What`] make panels, panels make a sheet of marks, and a sheet is written in any of the
 //! formats. A velocity is drawn with a gap at every jump and both limits marked; nothing is drawn across it.
 
+mod constraints;
+mod coordinates;
 mod font;
 mod label;
 mod layout;

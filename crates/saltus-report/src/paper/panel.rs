@@ -59,6 +59,9 @@ impl AxisLabel {
     }
 }
 
+/// A point in the coordinates of the axes.
+type Point = (f64, f64);
+
 /// Something drawn, in the coordinates of the axes.
 #[derive(Clone, Debug)]
 pub enum Plot {
@@ -67,7 +70,7 @@ pub enum Plot {
         /// The pieces.
         pieces: Vec<Vec<(f64, f64)>>,
         /// Its jumps: instant, point before, point after.
-        jumps: Vec<(f64, (f64, f64), (f64, f64))>,
+        jumps: Vec<(f64, Point, Point)>,
     },
     /// Areas between curves and zero.
     Areas(Vec<Vec<(f64, f64)>>),
