@@ -6,7 +6,7 @@
   if (!show || !figure) return;
   const canvas = figure.querySelector("canvas");
   const [play, slider, now, speed] = ["play", "when", "now", "speed"].map((id) => document.getElementById(id));
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d", { willReadFrequently: location.hash === "#readback" });
   const [start, end] = show.span;
   const length = Math.max(end - start, 1e-300);
   const impacts = show.impacts;

@@ -40,7 +40,7 @@ const Saltus = (() => {
     root.dataset.theme = dark ? "dark" : "light";
     const { axis, font } = themed();
     for (const { gd } of plots) {
-      const change = { "font.color": font.color, "hoverlabel.bgcolor": colour("ground") };
+      const change = { "font.color": font.color, "hoverlabel.bgcolor": colour("ground"), "modebar.color": colour("faint") };
       for (const name of Object.keys(gd.layout)) {
         if (/^[xy]axis\d*$/.test(name)) for (const [k, v] of Object.entries(axis)) change[name + "." + k] = v;
       }
@@ -58,6 +58,7 @@ const Saltus = (() => {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: figure.traces.some((t) => t.showlegend),
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, bargap: 0.05,
       hoverlabel: { bgcolor: colour("ground") },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("faint"), activecolor: colour("accent") },
     }, figure.layout);
     for (const name of Object.keys(layout)) if (/^[xy]axis\d*$/.test(name)) Object.assign(layout[name], axis);
     const config = { responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg", filename: figure.id } };
@@ -97,6 +98,7 @@ const Saltus = (() => {
     for (const { gd, cursor, figure } of plots) {
       if (!figure.timed || now === null) continue;
       const { xaxis, yaxis } = gd._fullLayout;
+      if (!xaxis || !yaxis) continue;
       const x = xaxis.l2p(now);
       const inside = x >= 0 && x <= xaxis._length;
       cursor.style.display = inside ? "block" : "none";
