@@ -131,7 +131,7 @@
   // Speeds in units of time a second; a run of a few seconds plays as it is, any other in about ten.
   const base = length > 2 && length < 30 ? 1 : length / 10;
   for (const factor of [0.1, 0.25, 0.5, 1, 2, 4]) {
-    const option = new Option(Number((base * factor).toPrecision(2)) + (show.unit || "") + "/s", base * factor);
+    const option = new Option(Number((base * factor).toPrecision(2)) + (show.unit ? " " + show.unit : "") + " per s", base * factor);
     option.selected = factor === 1;
     speed.append(option);
   }

@@ -158,5 +158,9 @@ pub fn energy(
             limits(&mut figure, names[k], k, line);
         }
     }
-    figure.caption(format!("Impacts take energy at once: open circle before, filled after. {}", thinned(&lines)))
+    let impacts = match trajectory.impacts.is_empty() {
+        true => "",
+        false => "Impacts change the energy at once: open circle before, filled after. ",
+    };
+    figure.caption(impacts.to_string() + &thinned(&lines))
 }

@@ -113,7 +113,7 @@ fn overview(page: &mut Page, report: &RunReport) {
     page.tiles(&[
         ("impacts", grouped(trajectory.impacts.len())),
         ("contacts", grouped(trajectory.contacts.len())),
-        ("deepest violation", if audit.max_violation > 0.0 { number(audit.max_violation, 2) } else { "none".into() }),
+        ("deepest violation", if audit.infeasible > 0 { number(audit.max_violation, 2) } else { "none".into() }),
         ("energy lost at impacts", number(audit.energy_lost_at_impacts, 4)),
         ("energy balance open by", number(ledger.balance.relative(), 2)),
         ("ledger", if holds { "all holds".into() } else { "look below".into() }),
@@ -130,14 +130,19 @@ fn overview(page: &mut Page, report: &RunReport) {
     page.list("note", notes);
     if let Some(k) = trajectory.len().checked_sub(1) {
         let n = model.coordinates.len().min(12);
+        // What is only rounding next to the motion is zero.
+        let largest = |m: f64, x: &f64| m.max(x.abs());
+        let far = trajectory.positions().iter().fold(0.0, largest);
+        let fast = trajectory.left_velocities().iter().fold(0.0, largest);
+        let plain = |x: f64, scale: f64| number(if x.abs() < 1e-13 * scale { 0.0 } else { x }, 6);
         let state: Vec<String> = (0..n)
             .map(|i| {
                 let unit = model.units.position(i);
                 let space = if unit.is_empty() { "" } else { " " };
-                format!("{} = {}{space}{unit}", model.coordinates[i], number(trajectory.q(k)[i], 6))
+                format!("{} = {}{space}{unit}", model.coordinates[i], plain(trajectory.q(k)[i], far))
             })
             .collect();
-        let speeds: Vec<String> = (0..n).map(|i| number(trajectory.v(k, Side::Left)[i], 6)).collect();
+        let speeds: Vec<String> = (0..n).map(|i| plain(trajectory.v(k, Side::Left)[i], fast)).collect();
         let more = if n < model.coordinates.len() { ", …" } else { "" };
         page.say(&format!("At the end: {}{more}; velocities {}{more}.", state.join(", "), speeds.join(", ")));
     }
