@@ -163,7 +163,7 @@
       const ink = () => pen.getImageData(0, 0, canvas.width, canvas.height).data.reduce((n, x, i) => n + (i % 4 === 3 && x > 0), 0);
       const first = ink();
       go(start + length / 2, true);
-      return { shapes: show.shapes.length, frames: show.t.length, ink: [first, ink()], impacts: impacts.t.length };
+      return { shapes: show.shapes.length + show.sampled.length, frames: show.t.length, ink: [first, ink()], impacts: impacts.t.length };
     },
   });
   fit();

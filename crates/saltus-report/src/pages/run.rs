@@ -5,7 +5,7 @@ use crate::animation::{self, Shape};
 use crate::figures;
 use crate::html::{count, grouped, number, with_unit};
 use crate::page::{Origin, Page};
-use saltus::{Ledger, Model, Run, RunOptions, SetupError, Side, Status};
+use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, SetupError, Side, Status};
 
 /// Gaps of all constraints at a time and a position.
 pub type ReadGaps<'a> = dyn FnMut(f64, &[f64], &mut [f64]) + 'a;
@@ -101,6 +101,32 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
     Ok(page)
 }
 
+/// Accumulations and grazes, where an engine located them, in sentences.
+fn story(report: &RunReport) -> Vec<String> {
+    let names = |phase: &Phase| {
+        let names = phase.constraints.iter().map(|&a| report.model.constraints[a].name.as_str());
+        names.collect::<Vec<_>>().join(" and ")
+    };
+    let timeline = &report.run.timeline;
+    let chatter = timeline.of(PhaseKind::Chatter).map(|p| {
+        format!(
+            "bounced {} on {}, at ever shorter intervals, and stayed in contact from t = {} on (limit ± {})",
+            count(p.impacts, "time"),
+            names(p),
+            number(p.end, 10),
+            number(p.error, 1)
+        )
+    });
+    let grazes = timeline.of(PhaseKind::Graze).map(|p| format!("grazed {} at t = {}", names(p), number(p.start, 8)));
+    let mut all: Vec<String> = chatter.chain(grazes).collect();
+    let more = all.len().saturating_sub(8);
+    all.truncate(8);
+    if more > 0 {
+        all.push(format!("… and {more} more accumulations or grazes"));
+    }
+    all
+}
+
 /// The first things to see: how it ended, what happened, what to know.
 fn overview(page: &mut Page, report: &RunReport) {
     let (model, run, ledger) = (report.model, report.run, report.ledger);
@@ -119,7 +145,7 @@ fn overview(page: &mut Page, report: &RunReport) {
         ("ledger", if holds { "all holds".into() } else { "look below".into() }),
     ]);
     page.list("warning", run.warnings.clone());
-    page.list("good", report.findings.clone());
+    page.list("good", story(report).into_iter().chain(report.findings.clone()));
     let meetings = ledger.meetings.iter().filter(|m| !m.continuous).map(|m| m.sentence.clone());
     let mut notes: Vec<String> = run.notes.iter().cloned().chain(meetings).collect();
     let more = notes.len().saturating_sub(50);
