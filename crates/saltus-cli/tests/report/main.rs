@@ -126,6 +126,12 @@ fn compare(model: &str, said: &Value, page: &Opened) {
         let said = said["audit"]["energy_end"].as_f64().expect("energy");
         assert!((end - said).abs() <= 1e-12 * said.abs().max(1.0), "{model}: {end} {said}");
     }
+    // Pointing at a curve shows that instant in the animation and on every figure over time.
+    let linked = &page.read["linked"];
+    let t = linked["t"].as_f64().expect("a time");
+    let shown = linked["now"].as_str().and_then(|s| s.split_whitespace().nth(2)).and_then(|s| s.parse::<f64>().ok());
+    assert!(shown.is_some_and(|shown| (shown - t).abs() <= 1e-3 * t.abs().max(1e-3)), "{model}: {linked}");
+    assert!(linked["cursors"].as_u64().unwrap_or(0) >= 3, "{model}: {linked}");
     let seen = &page.read["animated"];
     assert!(seen["shapes"].as_u64().unwrap_or(0) > 0, "{model} is not drawn");
     assert!(seen["ink"][0].as_u64().unwrap_or(0) > 50 && seen["ink"][1].as_u64().unwrap_or(0) > 50, "{model}: {seen}");

@@ -69,6 +69,12 @@ const Saltus = (() => {
       const plot = { gd, cursor, figure };
       plots.push(plot);
       if (figure.timed) follow(plot);
+      // With a view box a figure fits whatever width paper has.
+      const framed = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
+        svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
+      });
+      framed();
+      gd.on("plotly_afterplot", framed);
     });
   }
 
@@ -143,11 +149,21 @@ const Saltus = (() => {
       table.querySelector("th button")?.click();
       tables[table.id] = [...table.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.dataset.v ?? c.textContent));
     }
+    // Pointing at a curve must move the cursors and the animation.
+    let linked = null;
+    const pointed = plots.find((p) => p.figure.timed);
+    if (pointed) {
+      const times = pointed.gd.data[0].x, pointNumber = times.length >> 1;
+      Plotly.Fx.hover(pointed.gd, [{ curveNumber: 0, pointNumber }]);
+      await new Promise((next) => setTimeout(next, 200));
+      const cursors = plots.filter((p) => p.cursor.style.display === "block").length;
+      linked = { t: times[pointNumber], now: document.getElementById("now")?.textContent ?? null, cursors };
+    }
     const out = document.createElement("script");
     out.type = "application/json";
     out.id = "readback";
     const animated = listeners.map((f) => f.read && f.read()).filter(Boolean)[0] ?? null;
-    out.textContent = JSON.stringify({ figures, tables, animated, errors }).replaceAll("<", "\\u003c");
+    out.textContent = JSON.stringify({ figures, tables, animated, linked, errors }).replaceAll("<", "\\u003c");
     document.body.appendChild(out);
   }
 
