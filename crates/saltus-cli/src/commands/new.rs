@@ -30,7 +30,7 @@ pub fn main(args: &Args) -> ExitCode {
         OpenOptions::new().write(true).create_new(true).open(&path).and_then(|mut f| f.write_all(text.as_bytes()));
     match written {
         Ok(()) => {
-            out!("wrote {path}\nrun it with  saltus run {path}\n");
+            out!("wrote {path}\nrun it with  saltus run {path},  see it with  saltus run {path} --report page.html\n");
             ExitCode::SUCCESS
         }
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {

@@ -41,12 +41,17 @@ impl Browser {
                 "--disable-extensions",
                 "--disable-sync",
             ])
-            .args(["--dump-dom", "--virtual-time-budget=120000", "--enable-logging=stderr", "--window-size=1300,900"])
+            .args(["--dump-dom", "--virtual-time-budget=120000", "--enable-logging=stderr", "--window-size=1300,5000"])
+            // The browser's own curiosity about updates and the time stays at home.
+            .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+            .arg(format!("--screenshot={}", scratch.join(format!("{stem}.png")).display()))
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(format!("--log-net-log={}", net.display()))
             .arg(format!("file://{}#readback", page.display()))
             .output()
             .expect("the browser starts");
+        let picture = std::fs::metadata(scratch.join(format!("{stem}.png"))).map_or(0, |m| m.len());
+        assert!(picture > 20_000, "{stem}: a picture of {picture} bytes");
         let dom = String::from_utf8_lossy(&out.stdout).into_owned();
         let log = String::from_utf8_lossy(&out.stderr).into_owned();
         let start = dom.find("id=\"readback\">").unwrap_or_else(|| panic!("{stem} was not read back: {log}"));
@@ -57,17 +62,13 @@ impl Browser {
     }
 }
 
-/// All addresses that were asked for over a network.
+/// All addresses that the page asked for over a network; what the browser asks for by itself has no origin.
 fn requests(net: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(net).unwrap_or_default();
-    let mut found = Vec::new();
-    for piece in text.split("\"url\":\"").skip(1) {
-        let url = piece.split('"').next().unwrap_or_default();
-        if url.starts_with("http") || url.starts_with("ws") {
-            found.push(url.to_string());
-        }
-    }
-    found
+    assert!(text.contains("\"events\""), "no log of the network");
+    let of_page = |line: &&str| line.contains("\"initiator\":") && !line.contains("\"initiator\":\"not an origin\"");
+    let address = |line: &str| line.split("\"url\":\"").nth(1).and_then(|u| u.split('"').next()).map(String::from);
+    text.lines().filter(of_page).filter_map(address).filter(|u| u.starts_with("http") || u.starts_with("ws")).collect()
 }
 
 impl Opened {

@@ -37,9 +37,19 @@ fn traces<'a>(page: &'a Opened, figure: &str, role: &'a str, name: &'a str) -> V
     all.iter().filter(|t| t["role"] == role && (name.is_empty() || is(t, role, name))).collect()
 }
 
+/// The same number, but for the last digit that reading JSON may change.
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-15 * a.abs()
+}
+
+/// The same numbers, or both missing.
+fn agree(a: Option<f64>, b: Option<f64>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| same(a, b))
+}
+
 /// Whether a trace has a point, number by number.
 fn has(trace: &Value, x: f64, y: f64) -> bool {
-    numbers(&trace["x"]).iter().zip(numbers(&trace["y"])).any(|(&a, b)| a == x && b == y)
+    numbers(&trace["x"]).iter().zip(numbers(&trace["y"])).any(|(&a, b)| same(a, x) && same(b, y))
 }
 
 /// A jump worth drawing, by the rule of the report.
@@ -64,8 +74,8 @@ fn compare(model: &str, said: &Value, page: &Opened) {
     let last = &said["final"];
     for (i, line) in traces(page, "positions", "position", "").iter().enumerate() {
         let (x, y) = (numbers(&line["x"]), numbers(&line["y"]));
-        assert_eq!(x.last().copied(), last["t"].as_f64(), "{model}");
-        assert_eq!(y.last().copied(), last["q"][i].as_f64(), "{model}: {}", coordinates[i]);
+        assert!(agree(x.last().copied(), last["t"].as_f64()), "{model}");
+        assert!(agree(y.last().copied(), last["q"][i].as_f64()), "{model}: {}", coordinates[i]);
     }
     let impacts = said["impacts"]["first"].as_array().expect("list");
     for impact in impacts {
@@ -83,9 +93,14 @@ fn compare(model: &str, said: &Value, page: &Opened) {
             // The line itself: left limit, a break, right limit, all at the same instant; never a slope.
             let line = velocity_trace(page, "velocity", name, i).expect("a line");
             let (x, y) = (numbers(&line["x"]), numbers(&line["y"]));
-            let at = (0..x.len()).find(|&k| x[k] == t && y[k] == before).expect("the left limit");
-            assert!(x[at + 1] == t && y[at + 1].is_nan(), "{model}: no break at t = {t}");
-            assert_eq!((x[at + 2], y[at + 2]), (t, after), "{model}");
+            let broken = (0..x.len().saturating_sub(2)).any(|k| {
+                same(x[k], t)
+                    && same(y[k], before)
+                    && (x[k + 1], x[k + 2]) == (x[k], x[k])
+                    && y[k + 1].is_nan()
+                    && same(y[k + 2], after)
+            });
+            assert!(broken, "{model}: no break of {name} at t = {t}");
         }
         let names = impact["constraints"].as_array().expect("names");
         for (name, p) in names.iter().zip(numbers(&impact["impulse"])) {
@@ -101,15 +116,22 @@ fn compare(model: &str, said: &Value, page: &Opened) {
     assert_eq!(rows.len(), count.min(2000), "{model}");
     for (row, impact) in rows.iter().zip(impacts) {
         let cell = |k: usize| row[k].as_str().expect("a cell").parse::<f64>().expect("a number");
-        assert_eq!(Some(cell(1)), impact["t"].as_f64(), "{model}");
-        assert_eq!(cell(4), numbers(&impact["impulse"]).iter().sum::<f64>(), "{model}");
-        assert_eq!(Some(cell(5)), impact["energy_change"].as_f64(), "{model}");
+        assert!(agree(Some(cell(1)), impact["t"].as_f64()), "{model}");
+        let impulse: f64 = numbers(&impact["impulse"]).iter().sum();
+        assert!((cell(4) - impulse).abs() <= 1e-14 * impulse, "{model}");
+        assert!(agree(Some(cell(5)), impact["energy_change"].as_f64()), "{model}");
     }
     if let Some(total) = traces(page, "energy", "energy", "total").first() {
         let end = numbers(&total["y"]).last().copied().expect("some");
         let said = said["audit"]["energy_end"].as_f64().expect("energy");
         assert!((end - said).abs() <= 1e-12 * said.abs().max(1.0), "{model}: {end} {said}");
     }
+    // Pointing at a curve shows that instant in the animation and on every figure over time.
+    let linked = &page.read["linked"];
+    let t = linked["t"].as_f64().expect("a time");
+    let shown = linked["now"].as_str().and_then(|s| s.split_whitespace().nth(2)).and_then(|s| s.parse::<f64>().ok());
+    assert!(shown.is_some_and(|shown| (shown - t).abs() <= 1e-3 * t.abs().max(1e-3)), "{model}: {linked}");
+    assert!(linked["cursors"].as_u64().unwrap_or(0) >= 3, "{model}: {linked}");
     let seen = &page.read["animated"];
     assert!(seen["shapes"].as_u64().unwrap_or(0) > 0, "{model} is not drawn");
     assert!(seen["ink"][0].as_u64().unwrap_or(0) > 50 && seen["ink"][1].as_u64().unwrap_or(0) > 50, "{model}: {seen}");
@@ -160,14 +182,15 @@ fn the_other_commands_have_pages_too() {
     let overlays = traces(&page, "overlay-1", "overlay", "");
     assert_eq!(overlays.len(), 3);
     for (line, scheme) in overlays.iter().zip(said["schemes"].as_array().expect("list")) {
-        assert_eq!(numbers(&line["y"]).last().copied(), scheme["final"]["q"][0].as_f64());
+        assert!(agree(numbers(&line["y"]).last().copied(), scheme["final"]["q"][0].as_f64()));
     }
     assert_eq!(page.table("distance-table").len(), 3);
     let (said, page) = open(&["converge", "ball-gravity", "--step", "0.01", "--end", "1", "--levels", "3"]);
     let errors = traces(&page, "orders", "error", "");
     let wanted: Vec<f64> =
         said["levels"].as_array().expect("list").iter().filter_map(|l| l["position"].as_f64()).collect();
-    assert_eq!(numbers(&errors[0]["y"]), wanted);
+    let shown = numbers(&errors[0]["y"]);
+    assert!(shown.len() == wanted.len() && shown.iter().zip(&wanted).all(|(a, b)| same(*a, *b)), "{shown:?}");
     assert!(!traces(&page, "orders", "fit", "").is_empty());
     let (said, page) = open(&["check", "wedge"]);
     let angle = said["pairs"][0]["widest"].as_f64().expect("an angle");

@@ -61,3 +61,13 @@ fn the_command_in_a_report_makes_it_again() {
     assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
     assert!(page.contains("SHA-256") && page.len() < 6_000_000);
 }
+
+#[test]
+fn a_long_run_with_many_impacts_gives_a_small_page_that_says_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let long = ["run", "hard-rods", "--scheme", "mabrouk", "--end", "200", "--step", "8e-4", "--report", "page.html"];
+    assert!(saltus(&long, dir.path()).status.success());
+    let page = std::fs::read_to_string(dir.path().join("page.html")).expect("there");
+    assert!(page.len() < 12_000_000, "{} bytes", page.len());
+    assert!(page.contains("so no extremum is lost") && page.contains("are drawn as jumps"));
+}

@@ -6,7 +6,7 @@
   if (!show || !figure) return;
   const canvas = figure.querySelector("canvas");
   const [play, slider, now, speed] = ["play", "when", "now", "speed"].map((id) => document.getElementById(id));
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d", { willReadFrequently: location.hash === "#readback" });
   const [start, end] = show.span;
   const length = Math.max(end - start, 1e-300);
   const impacts = show.impacts;
@@ -131,7 +131,7 @@
   // Speeds in units of time a second; a run of a few seconds plays as it is, any other in about ten.
   const base = length > 2 && length < 30 ? 1 : length / 10;
   for (const factor of [0.1, 0.25, 0.5, 1, 2, 4]) {
-    const option = new Option(Number((base * factor).toPrecision(2)) + (show.unit || "") + "/s", base * factor);
+    const option = new Option(Number((base * factor).toPrecision(2)) + (show.unit ? " " + show.unit : "") + " per s", base * factor);
     option.selected = factor === 1;
     speed.append(option);
   }
@@ -163,7 +163,7 @@
       const ink = () => pen.getImageData(0, 0, canvas.width, canvas.height).data.reduce((n, x, i) => n + (i % 4 === 3 && x > 0), 0);
       const first = ink();
       go(start + length / 2, true);
-      return { shapes: show.shapes.length, frames: show.t.length, ink: [first, ink()], impacts: impacts.t.length };
+      return { shapes: show.shapes.length + show.sampled.length, frames: show.t.length, ink: [first, ink()], impacts: impacts.t.length };
     },
   });
   fit();

@@ -40,7 +40,7 @@ const Saltus = (() => {
     root.dataset.theme = dark ? "dark" : "light";
     const { axis, font } = themed();
     for (const { gd } of plots) {
-      const change = { "font.color": font.color, "hoverlabel.bgcolor": colour("ground") };
+      const change = { "font.color": font.color, "hoverlabel.bgcolor": colour("ground"), "modebar.color": colour("faint") };
       for (const name of Object.keys(gd.layout)) {
         if (/^[xy]axis\d*$/.test(name)) for (const [k, v] of Object.entries(axis)) change[name + "." + k] = v;
       }
@@ -58,6 +58,7 @@ const Saltus = (() => {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: figure.traces.some((t) => t.showlegend),
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, bargap: 0.05,
       hoverlabel: { bgcolor: colour("ground") },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("faint"), activecolor: colour("accent") },
     }, figure.layout);
     for (const name of Object.keys(layout)) if (/^[xy]axis\d*$/.test(name)) Object.assign(layout[name], axis);
     const config = { responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg", filename: figure.id } };
@@ -68,6 +69,12 @@ const Saltus = (() => {
       const plot = { gd, cursor, figure };
       plots.push(plot);
       if (figure.timed) follow(plot);
+      // With a view box a figure fits whatever width paper has.
+      const framed = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
+        svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
+      });
+      framed();
+      gd.on("plotly_afterplot", framed);
     });
   }
 
@@ -97,6 +104,7 @@ const Saltus = (() => {
     for (const { gd, cursor, figure } of plots) {
       if (!figure.timed || now === null) continue;
       const { xaxis, yaxis } = gd._fullLayout;
+      if (!xaxis || !yaxis) continue;
       const x = xaxis.l2p(now);
       const inside = x >= 0 && x <= xaxis._length;
       cursor.style.display = inside ? "block" : "none";
@@ -141,11 +149,21 @@ const Saltus = (() => {
       table.querySelector("th button")?.click();
       tables[table.id] = [...table.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.dataset.v ?? c.textContent));
     }
+    // Pointing at a curve must move the cursors and the animation.
+    let linked = null;
+    const pointed = plots.find((p) => p.figure.timed);
+    if (pointed) {
+      const times = pointed.gd.data[0].x, pointNumber = times.length >> 1;
+      Plotly.Fx.hover(pointed.gd, [{ curveNumber: 0, pointNumber }]);
+      await new Promise((next) => setTimeout(next, 200));
+      const cursors = plots.filter((p) => p.cursor.style.display === "block").length;
+      linked = { t: times[pointNumber], now: document.getElementById("now")?.textContent ?? null, cursors };
+    }
     const out = document.createElement("script");
     out.type = "application/json";
     out.id = "readback";
     const animated = listeners.map((f) => f.read && f.read()).filter(Boolean)[0] ?? null;
-    out.textContent = JSON.stringify({ figures, tables, animated, errors }).replaceAll("<", "\\u003c");
+    out.textContent = JSON.stringify({ figures, tables, animated, linked, errors }).replaceAll("<", "\\u003c");
     document.body.appendChild(out);
   }
 

@@ -16,7 +16,7 @@ pub const MOST_SERIES: usize = 24;
 /// What may be shown of each of a number of series, so that the page stays small and quick.
 pub fn limit(series: usize) -> Limit {
     let each = |all: usize, most: usize| (all / series.max(1)).clamp(200, most);
-    Limit { points: each(40_000, 4_000), jumps: each(4_000, 2_000) }
+    Limit { points: each(60_000, 6_000), jumps: each(4_000, 2_000) }
 }
 
 /// How much of a run is shown, in a sentence.

@@ -158,5 +158,15 @@ pub fn energy(
             limits(&mut figure, names[k], k, line);
         }
     }
-    figure.caption(format!("Impacts take energy at once: open circle before, filled after. {}", thinned(&lines)))
+    // An energy that is kept is shown as such, not as its rounding.
+    let values = || shown.iter().flat_map(|&k| lines[k].y[0].iter().copied()).filter(|y| y.is_finite());
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if high - low <= 1e-9 * high.abs().max(low.abs()) && high != 0.0 {
+        figure.layout["yaxis"]["range"] = json!([1.2 * low.min(0.0), 1.2 * high.max(0.0)]);
+    }
+    let impacts = match trajectory.impacts.is_empty() {
+        true => "",
+        false => "Impacts change the energy at once: open circle before, filled after. ",
+    };
+    figure.caption(impacts.to_string() + &thinned(&lines))
 }

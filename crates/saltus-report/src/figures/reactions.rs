@@ -11,16 +11,15 @@ use serde_json::json;
 pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
     let (m, n) = (model.constraints.len(), model.constraints.len().min(MOST_SERIES));
     let limit = limit(n);
-    let mut figure = Figure::new(
-        "reactions",
-        "Reactions",
-        &with_unit("t", &model.units.time),
-        &with_unit("reaction in contact", &model.units.force),
-    )
-    .over_time();
+    let densities = series::reactions(trajectory, m, limit);
+    // Impulses and forces have an axis each; without contacts one is enough.
+    let pressed = densities.iter().take(n).any(|line| !line.t.is_empty());
+    let impulse = with_unit("impulse at impacts", &model.units.impulse);
+    let force = with_unit("reaction in contact", &model.units.force);
+    let (axis, title) = if pressed { ("y2", &force) } else { ("y", &impulse) };
+    let mut figure = Figure::new("reactions", "Reactions", &with_unit("t", &model.units.time), title).over_time();
     let mut any = (false, false);
     let mut left = 0;
-    let densities = series::reactions(trajectory, m, limit);
     for (a, line) in densities.iter().enumerate().take(n) {
         let name = &model.constraints[a].name;
         let stems = series::impulses(trajectory, a, limit);
@@ -45,21 +44,22 @@ pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
                 y.extend([0.0, p, f64::NAN]);
             }
             let sticks = Trace::new("stem", name, "lines", &t, &y).colour(a).group(name, false);
-            figure.push(sticks.with(json!({ "yaxis": "y2", "line": { "width": 1 }, "hoverinfo": "skip" })));
+            figure.push(sticks.with(json!({ "yaxis": axis, "line": { "width": 1 }, "hoverinfo": "skip" })));
             let size = if stems.t.len() > 300 { 3 } else { 6 };
             let heads = Trace::new("impulse", name, "markers", &stems.t, &stems.impulse).group(name, true);
-            figure.push(heads.with(json!({ "yaxis": "y2", "marker": { "color": colour(a), "size": size } })));
+            figure.push(heads.with(json!({ "yaxis": axis, "marker": { "color": colour(a), "size": size } })));
         }
     }
     if any == (false, false) {
         return None;
     }
-    let impulse = with_unit("impulse at impacts", &model.units.impulse);
     figure.layout["yaxis"]["rangemode"] = json!("tozero");
-    figure.layout["yaxis2"] = json!({
-        "title": { "text": crate::html::escape(&impulse) }, "overlaying": "y", "side": "right", "rangemode": "tozero",
-        "showgrid": false, "exponentformat": "power",
-    });
+    if pressed {
+        figure.layout["yaxis2"] = json!({
+            "title": { "text": crate::html::escape(&impulse) }, "overlaying": "y", "side": "right", "rangemode": "tozero",
+            "showgrid": false, "exponentformat": "power",
+        });
+    }
     let densities = match (any.0, trajectory.pieces.is_empty()) {
         (false, _) => "Stems: impulses of impacts. ",
         (true, false) => "Areas: reaction during contact. Stems: impulses of impacts. ",

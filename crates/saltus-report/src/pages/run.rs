@@ -5,7 +5,7 @@ use crate::animation::{self, Shape};
 use crate::figures;
 use crate::html::{count, grouped, number, with_unit};
 use crate::page::{Origin, Page};
-use saltus::{Ledger, Model, Run, RunOptions, SetupError, Side, Status};
+use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, SetupError, Side, Status};
 
 /// Gaps of all constraints at a time and a position.
 pub type ReadGaps<'a> = dyn FnMut(f64, &[f64], &mut [f64]) + 'a;
@@ -101,6 +101,32 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
     Ok(page)
 }
 
+/// Accumulations and grazes, where an engine located them, in sentences.
+fn story(report: &RunReport) -> Vec<String> {
+    let names = |phase: &Phase| {
+        let names = phase.constraints.iter().map(|&a| report.model.constraints[a].name.as_str());
+        names.collect::<Vec<_>>().join(" and ")
+    };
+    let timeline = &report.run.timeline;
+    let chatter = timeline.of(PhaseKind::Chatter).map(|p| {
+        format!(
+            "bounced {} on {}, at ever shorter intervals, and stayed in contact from t = {} on (limit ± {})",
+            count(p.impacts, "time"),
+            names(p),
+            number(p.end, 10),
+            number(p.error, 1)
+        )
+    });
+    let grazes = timeline.of(PhaseKind::Graze).map(|p| format!("grazed {} at t = {}", names(p), number(p.start, 8)));
+    let mut all: Vec<String> = chatter.chain(grazes).collect();
+    let more = all.len().saturating_sub(8);
+    all.truncate(8);
+    if more > 0 {
+        all.push(format!("… and {more} more accumulations or grazes"));
+    }
+    all
+}
+
 /// The first things to see: how it ended, what happened, what to know.
 fn overview(page: &mut Page, report: &RunReport) {
     let (model, run, ledger) = (report.model, report.run, report.ledger);
@@ -113,13 +139,13 @@ fn overview(page: &mut Page, report: &RunReport) {
     page.tiles(&[
         ("impacts", grouped(trajectory.impacts.len())),
         ("contacts", grouped(trajectory.contacts.len())),
-        ("deepest violation", if audit.max_violation > 0.0 { number(audit.max_violation, 2) } else { "none".into() }),
+        ("deepest violation", if audit.infeasible > 0 { number(audit.max_violation, 2) } else { "none".into() }),
         ("energy lost at impacts", number(audit.energy_lost_at_impacts, 4)),
         ("energy balance open by", number(ledger.balance.relative(), 2)),
         ("ledger", if holds { "all holds".into() } else { "look below".into() }),
     ]);
     page.list("warning", run.warnings.clone());
-    page.list("good", report.findings.clone());
+    page.list("good", story(report).into_iter().chain(report.findings.clone()));
     let meetings = ledger.meetings.iter().filter(|m| !m.continuous).map(|m| m.sentence.clone());
     let mut notes: Vec<String> = run.notes.iter().cloned().chain(meetings).collect();
     let more = notes.len().saturating_sub(50);
@@ -130,14 +156,19 @@ fn overview(page: &mut Page, report: &RunReport) {
     page.list("note", notes);
     if let Some(k) = trajectory.len().checked_sub(1) {
         let n = model.coordinates.len().min(12);
+        // What is only rounding next to the motion is zero.
+        let largest = |m: f64, x: &f64| m.max(x.abs());
+        let far = trajectory.positions().iter().fold(0.0, largest);
+        let fast = trajectory.left_velocities().iter().fold(0.0, largest);
+        let plain = |x: f64, scale: f64| number(if x.abs() < 1e-13 * scale { 0.0 } else { x }, 6);
         let state: Vec<String> = (0..n)
             .map(|i| {
                 let unit = model.units.position(i);
                 let space = if unit.is_empty() { "" } else { " " };
-                format!("{} = {}{space}{unit}", model.coordinates[i], number(trajectory.q(k)[i], 6))
+                format!("{} = {}{space}{unit}", model.coordinates[i], plain(trajectory.q(k)[i], far))
             })
             .collect();
-        let speeds: Vec<String> = (0..n).map(|i| number(trajectory.v(k, Side::Left)[i], 6)).collect();
+        let speeds: Vec<String> = (0..n).map(|i| plain(trajectory.v(k, Side::Left)[i], fast)).collect();
         let more = if n < model.coordinates.len() { ", …" } else { "" };
         page.say(&format!("At the end: {}{more}; velocities {}{more}.", state.join(", "), speeds.join(", ")));
     }

@@ -27,7 +27,8 @@ const INSTANTS: usize = 24;
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
 pub fn forcing_period(problem: &Problem, end: f64) -> Option<f64> {
-    if !is_forced(problem.model()) || !(end > 0.0 && end.is_finite()) {
+    let usable = end > 0.0 && end.is_finite();
+    if !usable || !is_forced(problem.model()) {
         return None;
     }
     let mut forcing = Forcing::new(problem, end);
