@@ -18,6 +18,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 MODELS = ["ball-gravity", "hard-rods", "rocking-block", "wedge"]
@@ -85,6 +86,8 @@ def check(saltus, model, formats, folder):
 
 
 def main():
+    # Newer versions of pandas read exactly by themselves and complain about being asked to.
+    warnings.filterwarnings("ignore", message=".*float_precision.*")
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--saltus", default="target/release/saltus")
     saltus = parser.parse_args().saltus

@@ -24,25 +24,17 @@ struct Cli {
     command: Command,
 }
 
+// What a command does is said in its own file; a line here would hide it from `--help`.
 #[derive(Subcommand)]
 enum Command {
-    /// Integrate a model and say what happened at the impacts
     Run(commands::run::Args),
-    /// Say which hypotheses of the papers a model satisfies, and which theorem covers it
     Check(commands::check::Args),
-    /// Find the equilibria of a model: positions, contacts, reactions, stability
     Equilibria(commands::equilibria::Args),
-    /// Run several schemes on one model and say which agree
     Compare(commands::compare::Args),
-    /// Measure how the error falls with the step
     Converge(commands::converge::Args),
-    /// Draw a figure of a run for a paper: SVG, PDF or PNG
     Plot(commands::plot::Args),
-    /// List the schemes: what they do, what is proved about them, what to use them for
     Schemes(commands::schemes::Args),
-    /// Write a commented model to start from
     New(commands::new::Args),
-    /// List the models that come with Saltus, or print one of them
     Models(commands::models::Args),
 }
 

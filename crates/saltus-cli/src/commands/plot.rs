@@ -8,7 +8,7 @@ use saltus_report::paper::{self, Columns, Hit, Kind, Motion, Options, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Draw a figure of a run, good enough for a paper.
+/// Draw a figure of a run for a paper: SVG, PDF or PNG.
 ///
 /// Takes the directory that `saltus run --out` wrote. The ending of --out says the format: svg and pdf are vectors, png has
 /// dots. The figure is 85 mm wide, one column of a journal, or 180 mm, two. Velocities and energies have a gap at every

@@ -125,8 +125,8 @@ fn in_format(
     ledger: &Ledger,
     record: &Record,
 ) -> Result<Vec<(NamedTempFile, PathBuf)>, WriteError> {
-    let motion = arrays::motion(model, &run.trajectory);
-    let with_impacts = || motion.into_iter().chain(arrays::impacts(model, &run.trajectory)).collect::<Vec<_>>();
+    let motion = || arrays::motion(model, &run.trajectory);
+    let with_impacts = || motion().into_iter().chain(arrays::impacts(model, &run.trajectory)).collect::<Vec<_>>();
     let path = dir.join(format.files()[0]);
     Ok(match format {
         Format::Npz => vec![aside(path, |w| npz::write(w, &with_impacts()))?],
@@ -144,7 +144,7 @@ fn in_format(
             let meta = meta::of(record, model);
             let impacts = dir.join(format.files()[1]);
             vec![
-                aside(path, |w| parquet::trajectory(w, model, &motion, &meta))?,
+                aside(path, |w| parquet::trajectory(w, model, &motion(), &meta))?,
                 aside(impacts, |w| parquet::impacts(w, model, &run.trajectory, ledger, &meta))?,
             ]
         }
