@@ -11,9 +11,10 @@ use std::process::ExitCode;
 
 /// Say which hypotheses of the papers a model satisfies, and which theorem covers it.
 ///
-/// Looks at the start, the mass matrix, the forces and the boundary of K, searches for places where two constraints can be
-/// closed at once and takes their kinetic angle there, and says which theorem covers the model with which scheme, and what no
-/// theorem covers. A search by samples: it says how hard it looked.
+/// Looks at the start, the mass matrix, the forces and the boundary of K, searches for places
+/// where two constraints can be closed at once and takes their kinetic angle there, and says
+/// which theorem covers the model with which scheme, and what no theorem covers. A search by
+/// samples: it says how hard it looked.
 ///
 /// Examples:
 ///

@@ -11,11 +11,12 @@ use std::process::ExitCode;
 
 /// Run several schemes on one model and say which agree.
 ///
-/// Each time-stepping scheme is run with every step given (by default the model's and half of it), event-driven with its
-/// tolerance and with a hundred times that. How much a scheme changes between its
-/// two smallest steps gives its own error (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
-/// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
-/// by its shift.
+/// Each time-stepping scheme is run with every step given (by default the model's and half of
+/// it), event-driven with its tolerance and with a hundred times that. How much a scheme changes
+/// between its two smallest steps gives its own error (with one step only, what the motion covers
+/// in a step); two schemes agree if their distance is within what those estimates explain.
+/// Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a
+/// shifted impact counts by its shift.
 ///
 /// Examples:
 ///

@@ -12,9 +12,11 @@ use std::process::ExitCode;
 
 /// Measure how the error falls with the step.
 ///
-/// Runs a geometric sequence of steps and compares each run with the motion found from event to event with tolerance 1e-12
-/// (where that is not to be had, with one of a step eight times smaller than the smallest): largest error in position, ∫|Δv| dt, impact times, total impulse. The order is the slope of a straight line through the
-/// logarithms, with its standard error. A model that gives its exact motion in [exact] has its positions compared with that.
+/// Runs a geometric sequence of steps and compares each run with the motion found from event to
+/// event with tolerance 1e-12 (where that is not to be had, with one of a step eight times
+/// smaller than the smallest): largest error in position, ∫|Δv| dt, impact times, total impulse.
+/// The order is the slope of a straight line through the logarithms, with its standard error. A
+/// model that gives its exact motion in [exact] has its positions compared with that.
 ///
 /// Example:  saltus converge ball-gravity --set e=0.5 --step 0.01 --end 2
 #[derive(clap::Args)]

@@ -12,9 +12,10 @@ use std::process::ExitCode;
 
 /// Find the equilibria of a model: positions, contacts, reactions, stability.
 ///
-/// Solves g(t, q, 0) + Σ λ ∇f = 0 with 0 ≤ f ⊥ λ ≥ 0 over sets of constraints, by Newton's method from many starts. With few
-/// constraints every set is tried; with many, those that a start is near to. Where all forces come from energies, the second
-/// variation on the critical cone tells stability; otherwise a short run from a small push does.
+/// Solves g(t, q, 0) + Σ λ ∇f = 0 with 0 ≤ f ⊥ λ ≥ 0 over sets of constraints, by Newton's method
+/// from many starts. With few constraints every set is tried; with many, those that a start is
+/// near to. Where all forces come from energies, the second variation on the critical cone tells
+/// stability; otherwise a short run from a small push does.
 ///
 /// Examples:
 ///

@@ -10,9 +10,10 @@ use std::process::ExitCode;
 
 /// Draw a figure of a run for a paper: SVG, PDF or PNG.
 ///
-/// Takes the directory that `saltus run --out` wrote. The ending of --out says the format: svg and pdf are vectors, png has
-/// dots. The figure is 85 mm wide, one column of a journal, or 180 mm, two. Velocities and energies have a gap at every
-/// impact, with the limit before it as a ring and the one after it as a dot.
+/// Takes the directory that `saltus run --out` wrote. The ending of --out says the format: svg
+/// and pdf are vectors, png has dots. The figure is 85 mm wide, one column of a journal, or 180
+/// mm, two. Velocities and energies have a gap at every impact, with the limit before it as a
+/// ring and the one after it as a dot.
 ///
 ///   positions    each coordinate over time
 ///   velocities   their velocities

@@ -17,8 +17,9 @@ use std::time::Instant;
 
 /// Integrate a model and say what happened at the impacts.
 ///
-/// Impacts are located, contacts held and accumulations of impacts passed to their limit; --scheme chooses a time-stepping
-/// scheme instead. The summary gives the impacts, how well the constraints and the impact law were kept, and the energy.
+/// Impacts are located, contacts held and accumulations of impacts passed to their limit;
+/// --scheme chooses a time-stepping scheme instead. The summary gives the impacts, how well the
+/// constraints and the impact law were kept, and the energy.
 ///
 /// Examples:
 ///
