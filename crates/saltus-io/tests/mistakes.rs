@@ -111,7 +111,7 @@ fn mistakes_in_drawings_and_units() {
     draw("point = [\"0\", \"z\"]", "unknown name `z`", "z", "");
     draw("circle = [0, \"hieght\"]\nradius = 0.1", "unknown name `hieght`", "hieght", "`height`");
     draw("circle = [0, \"y\"]\nradius = \"y'\"", "may not depend on velocities", "y'", "");
-    draw("point = [0, \"y +\"]", "", "+", "");
+    draw("point = [0, \"y +\"]", "ends where a value should follow", "", "");
     draw("circel = [0, \"y\"]", "unknown key `circel`", "circel", "`circle`");
     draw("point = [0, \"y\", 1]", "a place is a pair", "[0, \"y\", 1]", "");
     draw("point = \"y\"", "a place is a pair", "\"y\"", "");
@@ -122,7 +122,7 @@ fn mistakes_in_drawings_and_units() {
     draw("point = [0, \"y\"]\ncircle = [0, 0]", "two shapes in one", "[0, 0]", "each shape");
     draw("point = [0, \"y\"]\nlook = \"bodi\"", "unknown look `bodi`", "\"bodi\"", "`body`");
     draw("point = [0, \"y\"]\nconstraint = \"flor\"", "no constraint `flor`", "\"flor\"", "`floor`");
-    draw("point = [0, \"y[i]\"]\nfor = \"i = 1..2\"", "`y` is not a family", "y", "");
+    draw("point = [0, \"y[i]\"]\nfor = \"i = 1..2\"", "`y` is not a family", "y[i]", "");
     mistake("[run]", "[units]\ntmie = \"s\"\n[run]", "nothing is called `tmie`", "tmie", "`time`");
     mistake("[run]", "[units]\ntime = 1\n[run]", "a unit must be a text", "1", "");
     mistake("velocity = 0.0 }", "velocity = 0.0, unit = 2 }", "a unit must be a text", "2", "");

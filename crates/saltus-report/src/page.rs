@@ -152,7 +152,7 @@ impl Page {
         }
         write!(out, "</script>\n<script>{}</script>\n", include_str!("assets/page.js"))?;
         if !self.animation.is_null() {
-            write!(out, "<script>{}</script>\n", include_str!("assets/animation.js"))?;
+            writeln!(out, "<script>{}</script>", include_str!("assets/animation.js"))?;
         }
         out.write_all(b"</body>\n</html>\n")
     }

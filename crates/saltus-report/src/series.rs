@@ -128,14 +128,12 @@ fn split(curve: Curve<2>) -> [Line; 2] {
     })
 }
 
+/// Values at a time, a position and a velocity.
+pub type ReadState<'a> = dyn FnMut(f64, &[f64], &[f64], &mut [f64]) + 'a;
+
 /// Functions of the state, one curve each: `read` is told the time, the position and a velocity, and fills `count` values.
 /// Gaps and energies are such functions; where the velocity jumps both limits are asked for.
-pub fn sampled(
-    trajectory: &Trajectory,
-    count: usize,
-    limit: Limit,
-    read: &mut dyn FnMut(f64, &[f64], &[f64], &mut [f64]),
-) -> Vec<Line> {
+pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut ReadState) -> Vec<Line> {
     let size = |k: usize| {
         let (left, right) = (trajectory.v(k, Side::Left), trajectory.v(k, Side::Right));
         left.iter().zip(right).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

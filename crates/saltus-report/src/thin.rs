@@ -135,11 +135,8 @@ impl<const C: usize> Thinner<C> {
         self.push(t, left);
         self.split(t);
         self.curve.jumps.push(Jump { t, left, right });
+        // Kept whatever follows: it is the first of what is held.
         self.take(t, right);
-        if self.whole {
-            return;
-        }
-        // The right limit is kept whatever follows: it is the first of what is held.
     }
 
     /// The next instant, which must be shown: a corner.

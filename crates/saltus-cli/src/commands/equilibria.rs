@@ -77,7 +77,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
             time: t,
             all: &all,
             words: words.collect(),
-            landscape: model.potential.is_some().then_some(Box::new(move |q: &[f64]| {
+            landscape: Some(Box::new(move |q: &[f64]| {
                 gaps.evaluate(t, q);
                 (energy.both(t, q, &still).1, gaps.values.iter().copied().fold(f64::INFINITY, f64::min))
             })),

@@ -153,11 +153,14 @@ const Saltus = (() => {
     let linked = null;
     const pointed = plots.find((p) => p.figure.timed);
     if (pointed) {
-      const times = pointed.gd.data[0].x, pointNumber = times.length >> 1;
-      Plotly.Fx.hover(pointed.gd, [{ curveNumber: 0, pointNumber }]);
+      const { x: times, y: values } = pointed.gd.data[0], k = times.length >> 1;
+      const drag = pointed.gd.querySelector(".nsewdrag"), place = drag.getBoundingClientRect();
+      const { xaxis, yaxis } = pointed.gd._fullLayout;
+      const [clientX, clientY] = [place.left + xaxis.l2p(times[k]), place.top + yaxis.l2p(values[k])];
+      drag.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, view: window, clientX, clientY }));
       await new Promise((next) => setTimeout(next, 200));
       const cursors = plots.filter((p) => p.cursor.style.display === "block").length;
-      linked = { t: times[pointNumber], now: document.getElementById("now")?.textContent ?? null, cursors };
+      linked = { t: times[k], now: document.getElementById("now")?.textContent ?? null, cursors };
     }
     const out = document.createElement("script");
     out.type = "application/json";

@@ -10,6 +10,11 @@ pub use statistics::{impulses, section, spectrum, speeds};
 
 use crate::thin::{Curve, Limit};
 
+/// Gaps of all constraints at a time and a position.
+pub type ReadGaps<'a> = dyn FnMut(f64, &[f64], &mut [f64]) + 'a;
+/// Kinetic and potential energy at a time, a position and a velocity.
+pub type ReadEnergy<'a> = dyn FnMut(f64, &[f64], &[f64]) -> (f64, f64) + 'a;
+
 /// At most this many coordinates or constraints are shown in a figure.
 pub const MOST_SERIES: usize = 24;
 

@@ -1,6 +1,6 @@
 //! Positions, velocities, phase portraits, gaps and energy over time.
 
-use super::{MOST_SERIES, left_out, limit, thinned};
+use super::{MOST_SERIES, ReadEnergy, ReadGaps, left_out, limit, thinned};
 use crate::figure::{Figure, Trace};
 use crate::html::with_unit;
 use crate::series;
@@ -118,7 +118,7 @@ pub fn phase(model: &Model, trajectory: &Trajectory) -> Figure {
 }
 
 /// Gaps over time; closed is zero.
-pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut dyn FnMut(f64, &[f64], &mut [f64])) -> Figure {
+pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut ReadGaps) -> Figure {
     let (m, n) = (model.constraints.len(), model.constraints.len().min(MOST_SERIES));
     let mut figure = Figure::new("gaps", "Gaps", &time(model), &with_unit("gap", &model.units.length)).over_time();
     let mut all = vec![0.0; m];
@@ -135,12 +135,7 @@ pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut dyn FnMut(f64, &[
 }
 
 /// Energy over time, with what impacts take.
-pub fn energy(
-    model: &Model,
-    trajectory: &Trajectory,
-    potential: bool,
-    read: &mut dyn FnMut(f64, &[f64], &[f64]) -> (f64, f64),
-) -> Figure {
+pub fn energy(model: &Model, trajectory: &Trajectory, potential: bool, read: &mut ReadEnergy) -> Figure {
     let mut figure =
         Figure::new("energy", "Energy", &time(model), &with_unit("energy", &model.units.energy)).over_time();
     let lines = series::sampled(trajectory, 3, limit(3), &mut |t, q, v, out| {

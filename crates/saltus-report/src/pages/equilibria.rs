@@ -82,7 +82,9 @@ fn colour(stability: Stability) -> &'static str {
 fn range(model: &Model, all: &Equilibria, i: usize) -> (f64, f64) {
     let values = all.found.iter().map(|e| e.q[i]).chain([model.q0[i]]);
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    let room = (0.4 * (high - low)).max(0.2 * low.abs().max(high.abs())).max(0.1);
+    // One scale for all coordinates: what surrounds a place is as wide as it is high.
+    let scale = all.found.iter().flat_map(|e| &e.q).chain(&model.q0).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let room = (0.4 * (high - low)).max(0.6 * scale).max(0.1);
     (low - room, high + room)
 }
 
@@ -121,7 +123,8 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
         (0..=80).map(|k| low + (high - low) * f64::from(k) / 80.0).collect::<Vec<f64>>()
     });
     let names = [0, 1].map(|i| with_unit(&model.coordinates[i], model.units.position(i)));
-    let mut figure = Figure::new("landscape", "Potential and admissible positions", &names[0], &names[1]);
+    let title = if model.potential.is_some() { "Potential and admissible positions" } else { "Admissible positions" };
+    let mut figure = Figure::new("landscape", title, &names[0], &names[1]);
     let (mut potential, mut gap) = (Vec::new(), Vec::new());
     for &y in &axes[1] {
         let (row, gaps): (Vec<f64>, Vec<f64>) = axes[0].iter().map(|&x| landscape(&[x, y])).unzip();
@@ -131,10 +134,12 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
     let base = json!({ "type": "contour", "x": numbers(&axes[0]), "y": numbers(&axes[1]) });
     let unit = escape(&with_unit("potential", &model.units.energy));
     let heights = Trace::other("potential", "potential", base.clone());
-    figure.push(heights.with(json!({
-        "z": potential, "colorscale": "Viridis", "ncontours": 24, "showlegend": false,
-        "contours": { "coloring": "heatmap" }, "colorbar": { "title": { "text": unit } },
-    })));
+    if model.potential.is_some() {
+        figure.push(heights.with(json!({
+            "z": potential, "colorscale": "Viridis", "ncontours": 24, "showlegend": false,
+            "contours": { "coloring": "heatmap" }, "colorbar": { "title": { "text": unit } },
+        })));
+    }
     let boundary = Trace::other("boundary", "boundary of K", base);
     figure.push(boundary.with(json!({
         "z": gap, "showscale": false, "showlegend": false, "line": { "width": 2.5, "color": "#777" },
@@ -142,5 +147,7 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
     })));
     let places: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], e.q[1])).collect();
     dots(&mut figure, all, &places);
-    figure.caption("Green: stable, red: unstable, yellow: neither is known. Coloured: admissible positions.")
+    let heights = if model.potential.is_some() { " Coloured: admissible positions." } else { "" };
+    figure
+        .caption(format!("Green: stable, red: unstable, yellow: neither is known. Grey line: boundary of K.{heights}"))
 }

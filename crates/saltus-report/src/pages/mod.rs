@@ -10,5 +10,5 @@ mod tables;
 pub use check::{CheckReport, check};
 pub use compare::{CompareReport, Compared, compare};
 pub use converge::{ConvergeReport, Errors, converge};
-pub use equilibria::{EquilibriaReport, Rest, equilibria};
+pub use equilibria::{EquilibriaReport, Landscape, Rest, equilibria};
 pub use run::{RunReport, run};

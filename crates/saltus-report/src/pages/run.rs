@@ -2,15 +2,10 @@
 
 use super::tables;
 use crate::animation::{self, Shape};
-use crate::figures;
+use crate::figures::{self, ReadEnergy, ReadGaps};
 use crate::html::{count, grouped, number, with_unit};
 use crate::page::{Origin, Page};
 use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, SetupError, Side, Status};
-
-/// Gaps of all constraints at a time and a position.
-pub type ReadGaps<'a> = dyn FnMut(f64, &[f64], &mut [f64]) + 'a;
-/// Kinetic and potential energy at a time, a position and a velocity.
-pub type ReadEnergy<'a> = dyn FnMut(f64, &[f64], &[f64]) -> (f64, f64) + 'a;
 
 /// All that the page of a run shows. Gaps and energies are functions, so that any kind of system can give them.
 pub struct RunReport<'a> {
