@@ -4,8 +4,10 @@ mod commands;
 mod diagnose;
 mod locate;
 mod progress;
+mod report;
 mod runner;
 mod setup;
+mod sketch;
 mod text;
 
 use clap::{Parser, Subcommand};
@@ -22,23 +24,17 @@ struct Cli {
     command: Command,
 }
 
+// What a command does is said in its own file; a line here would hide it from `--help`.
 #[derive(Subcommand)]
 enum Command {
-    /// Integrate a model and say what happened at the impacts
     Run(commands::run::Args),
-    /// Say which hypotheses of the papers a model satisfies, and which theorem covers it
     Check(commands::check::Args),
-    /// Find the equilibria of a model: positions, contacts, reactions, stability
     Equilibria(commands::equilibria::Args),
-    /// Run several schemes on one model and say which agree
     Compare(commands::compare::Args),
-    /// Measure how the error falls with the step
     Converge(commands::converge::Args),
-    /// List the schemes: what they do, what is proved about them, what to use them for
+    Plot(commands::plot::Args),
     Schemes(commands::schemes::Args),
-    /// Write a commented model to start from
     New(commands::new::Args),
-    /// List the models that come with Saltus, or print one of them
     Models(commands::models::Args),
 }
 
@@ -53,6 +49,7 @@ fn main() -> ExitCode {
         Command::Equilibria(args) => commands::equilibria::main(&args),
         Command::Compare(args) => commands::compare::main(&args),
         Command::Converge(args) => commands::converge::main(&args),
+        Command::Plot(args) => commands::plot::main(&args),
         Command::Schemes(args) => commands::schemes::main(&args),
         Command::New(args) => commands::new::main(&args),
         Command::Models(args) => commands::models::main(&args),

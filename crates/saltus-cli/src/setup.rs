@@ -5,6 +5,7 @@ use saltus::scheme::{self, Forcing, Scheme, Settings};
 use saltus::structure::{On, Place, Reduction, StructureOptions};
 use saltus::{Problem, RunOptions, SetupError, Structure};
 use saltus_io::{FileError, ModelFile, RunDefaults, System};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Which model, and what of it to change.
@@ -37,6 +38,9 @@ pub struct ModelArgs {
     /// with mabrouk
     #[arg(long, value_name = "DEPTH", conflicts_with = "stiffness")]
     pub penetration: Option<f64>,
+    /// Also write all of it as one HTML file that opens in any browser, offline: figures, tables, the model, the command
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print one JSON object instead of a text
     #[arg(long)]
     pub json: bool,
@@ -144,6 +148,9 @@ impl ModelArgs {
         let (system, mut defaults) = file.system(&overrides, &numbers)?;
         if let Some(forcing) = &self.forcing {
             defaults.forcing = Some(Forcing::find(forcing)?);
+        }
+        if let Some(path) = &self.report {
+            saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         match system {
             System::Problem(problem) => {

@@ -103,6 +103,52 @@ fn mistakes_in_expressions() {
 }
 
 #[test]
+fn mistakes_in_drawings_and_units() {
+    // A drawing put before [run], with a mistake in it.
+    let draw = |text: &str, message: &str, marked: &str, help: &str| {
+        mistake("[run]", &format!("[[draw]]\n{text}\n\n[run]"), message, marked, help);
+    };
+    draw("point = [\"0\", \"z\"]", "unknown name `z`", "z", "");
+    draw("circle = [0, \"hieght\"]\nradius = 0.1", "unknown name `hieght`", "hieght", "`height`");
+    draw("circle = [0, \"y\"]\nradius = \"y'\"", "may not depend on velocities", "y'", "");
+    draw("point = [0, \"y +\"]", "ends where a value should follow", "", "");
+    draw("circel = [0, \"y\"]", "unknown key `circel`", "circel", "`circle`");
+    draw("point = [0, \"y\", 1]", "a place is a pair", "[0, \"y\", 1]", "");
+    draw("point = \"y\"", "a place is a pair", "\"y\"", "");
+    draw("segment = [[0, 0]]", "at least 2 places", "[[0, 0]]", "");
+    draw("polygon = [[0, 0], [1, \"y\"]]", "at least 3 places", "[[0, 0], [1, \"y\"]]", "");
+    draw("point = [0, \"y\"]\nradius = 1", "a point has no `radius`", "1", "");
+    draw("point = [0, \"y\"]\nat = [0, 0]", "a point has no `at`", "[0, 0]", "");
+    draw("point = [0, \"y\"]\ncircle = [0, 0]", "two shapes in one", "[0, 0]", "each shape");
+    draw("point = [0, \"y\"]\nlook = \"bodi\"", "unknown look `bodi`", "\"bodi\"", "`body`");
+    draw("point = [0, \"y\"]\nconstraint = \"flor\"", "no constraint `flor`", "\"flor\"", "`floor`");
+    draw("point = [0, \"y[i]\"]\nfor = \"i = 1..2\"", "`y` is not a family", "y[i]", "");
+    mistake("[run]", "[units]\ntmie = \"s\"\n[run]", "nothing is called `tmie`", "tmie", "`time`");
+    mistake("[run]", "[units]\ntime = 1\n[run]", "a unit must be a text", "1", "");
+    mistake("velocity = 0.0 }", "velocity = 0.0, unit = 2 }", "a unit must be a text", "2", "");
+    let text = GOOD.replace("[run]", "[[draw]]\nradius = 1\n\n[run]");
+    let error = load(&text).expect_err("nothing to draw");
+    assert!(error.error.message.contains("does not say what to draw"), "{}", error.error.message);
+    let text = GOOD.replace("[run]", "[[draw]]\ncircle = [0, \"y\"]\n\n[run]");
+    assert!(load(&text).expect_err("no radius").error.message.contains("needs a `radius`"));
+}
+
+#[test]
+fn units_and_shapes_are_understood() {
+    let text = GOOD
+        .replace("velocity = 0.0 }", "velocity = 0.0, unit = \"m\" }")
+        .replace("[run]", "[units]\ntime = \"s\"\ng = \"m/s²\"\n[[draw]]\ncircle = [0, \"y + t\"]\nradius = \"m/2\"\n[[draw]]\nsegment = [[-1, 0], [1, 0]]\nconstraint = \"floor\"\n[run]");
+    let (problem, _) = ModelFile::parse("test.toml", &text, Path::new("")).expect("read").problem(&[]).expect("built");
+    let model = problem.model();
+    assert_eq!((model.units.position(0), model.units.velocity(0).as_str()), ("m", "m/s"));
+    assert_eq!((model.units.parameter("g"), model.units.parameter("m")), ("m/s²", ""));
+    let mut drawing = saltus::model::Drawing::new(model).expect("compiled").expect("one");
+    assert_eq!(drawing.at(2.0, &[3.0]), [0.0, 5.0, 0.5, -1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(model.draw[0].flashes, [0]);
+    assert_eq!((model.draw[0].look.name(), model.draw[1].look.name()), ("body", "wall"));
+}
+
+#[test]
 fn mistakes_in_the_mechanics() {
     mistake("restitution = 0.8", "restitution = 1.5", "outside [0, 1]", "1.5", "energy");
     mistake("restitution = 0.8", "restitution = -0.1", "outside [0, 1]", "-0.1", "");

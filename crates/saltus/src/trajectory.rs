@@ -127,6 +127,11 @@ impl Trajectory {
         }
     }
 
+    /// Which stored instants have a right limit of the velocity other than the left one, in order.
+    pub fn jumps(&self) -> &[usize] {
+        &self.jumps
+    }
+
     /// All positions, one instant after another.
     pub fn positions(&self) -> &[f64] {
         &self.q

@@ -1,6 +1,7 @@
 //! `saltus check MODEL`: what can be said before any run.
 
 use crate::progress::{self, Bar};
+use crate::report;
 use crate::setup::{ModelArgs, Opened, Refusal};
 use crate::text::{out, tame};
 use anstyle::{AnsiColor, Style};
@@ -10,9 +11,10 @@ use std::process::ExitCode;
 
 /// Say which hypotheses of the papers a model satisfies, and which theorem covers it.
 ///
-/// Looks at the start, the mass matrix, the forces and the boundary of K, searches for places where two constraints can be
-/// closed at once and takes their kinetic angle there, and says which theorem covers the model with which scheme, and what no
-/// theorem covers. A search by samples: it says how hard it looked.
+/// Looks at the start, the mass matrix, the forces and the boundary of K, searches for places
+/// where two constraints can be closed at once and takes their kinetic angle there, and says
+/// which theorem covers the model with which scheme, and what no theorem covers. A search by
+/// samples: it says how hard it looked.
 ///
 /// Examples:
 ///
@@ -53,6 +55,14 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         print_json(&ready.file.name, &found);
     } else {
         print(&ready.problem.model().title, &found);
+    }
+    if let Some(path) = &args.model.report {
+        let origin = report::origin(&ready.file);
+        let page =
+            saltus_report::check(&saltus_report::CheckReport { model: ready.problem.model(), origin, found: &found });
+        if let Err(code) = report::written(path, &page, args.model.json) {
+            return Ok(code);
+        }
     }
     Ok(if found.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -2,7 +2,7 @@
 
 use crate::setup::{ModelArgs, Opened, Ready, Refusal, StructureArgs};
 use crate::text::{count, duration, number, out, tame};
-use crate::{progress, runner};
+use crate::{progress, report, runner};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{Distance, distance};
 use saltus::scheme::{self, SCHEMES, Scheme};
@@ -11,11 +11,12 @@ use std::process::ExitCode;
 
 /// Run several schemes on one model and say which agree.
 ///
-/// Each time-stepping scheme is run with every step given (by default the model's and half of it), event-driven with its
-/// tolerance and with a hundred times that. How much a scheme changes between its
-/// two smallest steps gives its own error (with one step only, what the motion covers in a step); two schemes agree if their distance is within what those estimates
-/// explain. Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a shifted impact counts
-/// by its shift.
+/// Each time-stepping scheme is run with every step given (by default the model's and half of
+/// it), event-driven with its tolerance and with a hundred times that. How much a scheme changes
+/// between its two smallest steps gives its own error (with one step only, what the motion covers
+/// in a step); two schemes agree if their distance is within what those estimates explain.
+/// Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a
+/// shifted impact counts by its shift.
 ///
 /// Examples:
 ///
@@ -140,6 +141,12 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         print_json(&ready, &entries, &apart, &refused, &verdict);
     } else {
         print(&ready, &steps, &entries, &apart, &refused, &verdict);
+    }
+    if let Some(path) = &args.model.report {
+        let page = page(&ready, &steps, &entries, &apart, &refused, &verdict);
+        if let Err(code) = report::written(path, &page, args.model.json) {
+            return Ok(code);
+        }
     }
     // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
     Ok(if refused.is_empty() || all_asked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -358,6 +365,52 @@ fn print(
             out!("  {help}\n");
         }
     }
+}
+
+/// The comparison as a page.
+fn page(
+    ready: &Ready,
+    steps: &[f64],
+    entries: &[Entry],
+    apart: &Distances,
+    refused: &[(&str, String, Option<String>)],
+    verdict: &Verdict,
+) -> saltus_report::Page {
+    let shown: Vec<String> = steps.iter().map(|h| number(*h, 4)).collect();
+    let heads =
+        ["impacts", "violation", "instants outside", "energy gained", "law residual", "seconds a step", "own error"];
+    let runs = entries.iter().map(|entry| {
+        let (run, wall) = &entry.runs[entry.runs.len() - 1];
+        let gained = run.trajectory.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max);
+        saltus_report::Compared {
+            name: entry.scheme.name,
+            trajectory: &run.trajectory,
+            figures: vec![
+                run.trajectory.impacts.len() as f64,
+                run.audit.max_violation,
+                run.audit.infeasible as f64,
+                gained,
+                run.audit.worst_law_residual,
+                wall / run.steps.max(1) as f64,
+                entry.error,
+            ],
+        }
+    });
+    let warned = entries.iter().flat_map(|e| e.finest().warnings.iter().map(|w| format!("{}: {w}", e.scheme.name)));
+    let left_out = refused.iter().map(|(name, message, _)| format!("left out: {name}. {message}"));
+    saltus_report::compare(&saltus_report::CompareReport {
+        model: ready.problem.model(),
+        origin: report::origin(&ready.file),
+        subtitle: format!(
+            "schemes side by side, time steps {} (figures and tables for the smallest)",
+            shown.join(", ")
+        ),
+        runs: runs.collect(),
+        heads: heads.map(String::from).to_vec(),
+        distances: apart.pairs().map(|(a, b, d)| (a, b, [d.position, d.at, d.velocity])).collect(),
+        verdict: verdict.sentences.clone(),
+        warnings: warned.chain(left_out).collect(),
+    })
 }
 
 fn print_json(

@@ -2,7 +2,7 @@
 
 use crate::setup::{ModelArgs, Opened, Ready, Refusal, StructureArgs};
 use crate::text::{number, out, tame};
-use crate::{progress, runner};
+use crate::{progress, report, runner};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{Fit, distance, fit};
 use saltus::problem::Exact;
@@ -12,9 +12,11 @@ use std::process::ExitCode;
 
 /// Measure how the error falls with the step.
 ///
-/// Runs a geometric sequence of steps and compares each run with the motion found from event to event with tolerance 1e-12
-/// (where that is not to be had, with one of a step eight times smaller than the smallest): largest error in position, ∫|Δv| dt, impact times, total impulse. The order is the slope of a straight line through the
-/// logarithms, with its standard error. A model that gives its exact motion in [exact] has its positions compared with that.
+/// Runs a geometric sequence of steps and compares each run with the motion found from event to
+/// event with tolerance 1e-12 (where that is not to be had, with one of a step eight times
+/// smaller than the smallest): largest error in position, ∫|Δv| dt, impact times, total impulse.
+/// The order is the slope of a straight line through the logarithms, with its standard error. A
+/// model that gives its exact motion in [exact] has its positions compared with that.
 ///
 /// Example:  saltus converge ball-gravity --set e=0.5 --step 0.01 --end 2
 #[derive(clap::Args)]
@@ -148,12 +150,17 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let extent = reference.trajectory.positions().iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let warnings = warnings(&levels, &orders, extent, scheme.order);
     let richardson = richardson(&runs, &orders, args.ratio);
-    let report =
+    let found =
         Report { ready: &ready, scheme: scheme.name, reference, of_events, levels, orders, richardson, warnings };
     if args.model.json {
-        print_json(&report)
+        print_json(&found)
     } else {
-        print(&report)
+        print(&found)
+    }
+    if let Some(path) = &args.model.report
+        && let Err(code) = report::written(path, &page(&found), args.model.json)
+    {
+        return Ok(code);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -299,16 +306,11 @@ fn shown(fit: Option<Fit>) -> String {
 }
 
 fn print(report: &Report) {
-    let Report { ready, scheme, reference, of_events, levels, orders, richardson, warnings } = report;
+    let Report { ready, scheme, levels, orders, richardson, warnings, .. } = report;
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = ready.problem.model();
-    let truth = if model.exact.is_some() { "positions against the exact motion, the rest" } else { "errors" };
-    let against = match of_events {
-        true => "the run by events".to_string(),
-        false => format!("its run with h = {}", number(reference.step, 4)),
-    };
-    out!("{bold}{}{bold:#}\n{dim}{scheme}, {truth} against {against}{dim:#}\n\n", tame(&model.title));
+    out!("{bold}{}{bold:#}\n{dim}{scheme}, {}{dim:#}\n\n", tame(&model.title), against_what(report));
     out!("{dim}step         position     velocity     impact times  total impulse  impacts{dim:#}\n");
     for l in levels {
         out!(
@@ -337,6 +339,47 @@ fn print(report: &Report) {
     for warning in warnings {
         out!("{yellow}warning:{yellow:#} {warning}\n");
     }
+}
+
+/// What positions, and the other figures, are compared with.
+fn against_what(report: &Report) -> String {
+    let exact = report.ready.problem.model().exact.is_some();
+    let truth = if exact { "positions against the exact motion, the rest" } else { "errors" };
+    match report.of_events {
+        true => format!("{truth} against the run by events"),
+        false => format!("{truth} against its run with h = {}", number(report.reference.step, 4)),
+    }
+}
+
+/// The study as a page.
+fn page(found: &Report) -> saltus_report::Page {
+    let Report { ready, scheme, levels, orders, richardson, warnings, .. } = found;
+    let model = ready.problem.model();
+    let errors = |name, fit, value: &dyn Fn(&Level) -> f64| saltus_report::Errors {
+        name,
+        values: levels.iter().map(value).collect(),
+        fit,
+    };
+    let extrapolated = richardson.as_ref().map(|q| {
+        let state: Vec<String> =
+            q.iter().take(12).zip(&model.coordinates).map(|(x, name)| format!("{name} = {}", number(*x, 8))).collect();
+        format!("extrapolated final position: {}", state.join(", "))
+    });
+    saltus_report::converge(&saltus_report::ConvergeReport {
+        model,
+        origin: report::origin(&ready.file),
+        subtitle: format!("{scheme}, {}", against_what(found)),
+        steps: levels.iter().map(|l| l.step).collect(),
+        errors: vec![
+            errors("position", orders.position, &|l| l.position),
+            errors("velocity", orders.velocity, &|l| l.velocity),
+            errors("impact times", orders.times, &|l| l.times.unwrap_or(f64::NAN)),
+            errors("total impulse", orders.impulse, &|l| l.impulse),
+        ],
+        impacts: levels.iter().map(|l| l.impacts).collect(),
+        findings: extrapolated.into_iter().collect(),
+        warnings: warnings.clone(),
+    })
 }
 
 fn print_json(report: &Report) {

@@ -2,6 +2,7 @@
 
 use super::check::wrapped;
 use crate::progress::{self, Bar};
+use crate::report;
 use crate::setup::{ModelArgs, Refusal};
 use crate::text::{count, number, out, tame};
 use anstyle::Style;
@@ -11,9 +12,10 @@ use std::process::ExitCode;
 
 /// Find the equilibria of a model: positions, contacts, reactions, stability.
 ///
-/// Solves g(t, q, 0) + Σ λ ∇f = 0 with 0 ≤ f ⊥ λ ≥ 0 over sets of constraints, by Newton's method from many starts. With few
-/// constraints every set is tried; with many, those that a start is near to. Where all forces come from energies, the second
-/// variation on the critical cone tells stability; otherwise a short run from a small push does.
+/// Solves g(t, q, 0) + Σ λ ∇f = 0 with 0 ≤ f ⊥ λ ≥ 0 over sets of constraints, by Newton's method
+/// from many starts. With few constraints every set is tried; with many, those that a start is
+/// near to. Where all forces come from energies, the second variation on the critical cone tells
+/// stability; otherwise a short run from a small push does.
 ///
 /// Examples:
 ///
@@ -61,6 +63,28 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         print_json(&ready.file.name, model, args.at, &all, &evidence);
     } else {
         print(model, args.at, &all, &evidence);
+    }
+    if let Some(path) = &args.model.report {
+        let words = all.found.iter().zip(&evidence);
+        let words =
+            words.map(|(e, evidence)| saltus_report::Rest { contacts: contacts(model, e), evidence: evidence.clone() });
+        let (mut energy, mut gaps) = (ready.problem.energy(), ready.problem.gaps());
+        let still = vec![0.0; model.coordinates.len()];
+        let t = args.at;
+        let page = saltus_report::equilibria(saltus_report::EquilibriaReport {
+            model,
+            origin: report::origin(&ready.file),
+            time: t,
+            all: &all,
+            words: words.collect(),
+            landscape: Some(Box::new(move |q: &[f64]| {
+                gaps.evaluate(t, q);
+                (energy.both(t, q, &still).1, gaps.values.iter().copied().fold(f64::INFINITY, f64::min))
+            })),
+        });
+        if let Err(code) = report::written(path, &page, args.model.json) {
+            return Ok(code);
+        }
     }
     Ok(if all.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -6,6 +6,7 @@ pub mod converge;
 pub mod equilibria;
 pub mod models;
 pub mod new;
+pub mod plot;
 pub mod run;
 pub mod schemes;
 pub mod structure;

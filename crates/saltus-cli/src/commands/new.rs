@@ -52,7 +52,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
     match written {
         Ok(()) => {
-            out!("wrote {path}\nrun it with  saltus run {path}\n");
+            out!("wrote {path}\nrun it with  saltus run {path},  see it with  saltus run {path} --report page.html\n");
             ExitCode::SUCCESS
         }
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {

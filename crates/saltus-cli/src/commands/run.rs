@@ -2,28 +2,32 @@
 
 use crate::diagnose;
 use crate::progress::{self, Bar};
-use crate::runner;
 use crate::setup::{ModelArgs, Opened, Refusal, StructureArgs};
+use crate::sketch;
 use crate::text::{count, duration, grouped, number, out, tame};
+use crate::{report, runner};
 use anstyle::{AnsiColor, Style};
 use saltus::analysis::{LongTime, Probe, ensemble, judge, long_time};
 use saltus::scheme;
 use saltus::{Ledger, Phase, PhaseKind, Problem, Run, RunOptions, SetupError, Status};
-use saltus_io::output::{self, Record, Summary};
+use saltus_io::output::{self, Format, Record, Summary};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 /// Integrate a model and say what happened at the impacts.
 ///
-/// Impacts are located, contacts held and accumulations of impacts passed to their limit; --scheme chooses a time-stepping
-/// scheme instead. The summary gives the impacts, how well the constraints and the impact law were kept, and the energy.
+/// Impacts are located, contacts held and accumulations of impacts passed to their limit;
+/// --scheme chooses a time-stepping scheme instead. The summary gives the impacts, how well the
+/// constraints and the impact law were kept, and the energy.
 ///
 /// Examples:
 ///
 ///   saltus run ball-gravity
 ///
 ///   saltus run ball-gravity --set e=0.5 --end 2 --out results
+///
+///   saltus run rocking-block --plot
 ///
 ///   saltus run my-model.toml --step 1e-5 --every 100 --json
 #[derive(clap::Args)]
@@ -57,11 +61,21 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
     /// Write trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv, run.json and, by events, timeline.csv into this
-    /// directory
+    /// directory; `saltus plot DIR` makes figures of them
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub structure: StructureArgs,
+    /// The formats of the trajectory in that directory, joined by commas: npz (NumPy), csv, mat (MATLAB, Octave, SciPy),
+    /// parquet (pandas; where the program was built with it) [default: npz,csv]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out")]
+    pub format: Vec<String>,
+    /// Draw the coordinates over time as text, with the impacts marked on the axis
+    #[arg(long, conflicts_with = "json")]
+    pub plot: bool,
+    /// With --plot: plain characters only
+    #[arg(long, requires = "plot")]
+    pub ascii: bool,
 }
 
 pub fn main(args: &Args) -> ExitCode {
@@ -89,6 +103,10 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         return Err(SetupError::new(message).into());
     }
     let (file, problem, overrides) = (&ready.file, &ready.problem, &ready.overrides);
+    let formats = match args.format.as_slice() {
+        [] => Format::DEFAULT.to_vec(),
+        names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
+    };
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
@@ -104,11 +122,19 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let probe = args.probe.map(|n| probed(problem, &options, n as usize, args));
     let summary = Summary::new(file, problem.model(), &options, &run, &ledger, wall_s);
     // Files first: whatever happens to the terminal, they are there.
-    let mut unwritten = None;
+    let mut unwritten = Vec::new();
     if let Some(dir) = &args.out {
         progress::saving();
         let record = Record::new(file, problem.model(), &options, overrides, summary.clone());
-        unwritten = output::write(dir, problem.model(), &run, &ledger, &record).err();
+        unwritten
+            .extend(output::write(dir, problem.model(), &run, &ledger, &record, &formats).err().map(|e| e.to_string()));
+    }
+    let findings: Vec<String> =
+        told(problem, &settled).into_iter().chain(probe.as_ref().map(|p| p.sentence.clone())).collect();
+    if let Some(path) = &args.model.report {
+        progress::saving();
+        let page = report::of_run(&ready, &options, &run, &ledger, wall_s, findings);
+        unwritten.extend(page.and_then(|page| report::save(path, &page)).err().map(|e| e.message));
     }
     if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();
@@ -121,8 +147,8 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
                 "sentence": probe.sentence,
             });
         }
-        if let Some(error) = &unwritten {
-            object["error"] = serde_json::json!({ "message": error.to_string() });
+        if !unwritten.is_empty() {
+            object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
         out!("{object}\n");
     } else {
@@ -133,15 +159,22 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         if let Some(probe) = &probe {
             show_probe(problem, probe);
         }
-        if let (Some(dir), None) = (&args.out, &unwritten) {
+        if args.plot {
+            sketch::print(problem.model(), &run.trajectory, args.ascii);
+        }
+        if let (Some(dir), true) = (&args.out, unwritten.is_empty()) {
             let timeline = if run.timeline.phases.is_empty() { "" } else { "timeline.csv, " };
-            let files = "trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv";
-            out!("\nwrote {files}, {timeline}run.json to {}\n", dir.display());
+            let written = Format::ALL.into_iter().filter(|f| formats.contains(f));
+            let written = written.flat_map(Format::files).map(|f| format!("{f}, ")).collect::<String>();
+            out!("\nwrote {written}impacts.csv, contacts.csv, energy.csv, {timeline}run.json to {}\n", dir.display());
+        }
+        if let (Some(path), true) = (&args.model.report, unwritten.is_empty()) {
+            report::tell(path);
         }
     }
-    if let Some(error) = unwritten {
-        if !json {
-            diagnose::plain(&SetupError::new(error.to_string()), false);
+    if !unwritten.is_empty() {
+        for error in unwritten.into_iter().filter(|_| !json) {
+            diagnose::plain(&SetupError::new(error), false);
         }
         return Ok(ExitCode::FAILURE);
     }

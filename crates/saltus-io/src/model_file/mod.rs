@@ -1,5 +1,6 @@
 //! Model files: TOML in, [`Description`] and run defaults out. The format is described in `docs/model-files.md`.
 
+mod draw;
 mod structure;
 mod tree;
 
@@ -256,6 +257,8 @@ impl Reader<'_> {
                 "loads",
                 "base",
                 "start",
+                "draw",
+                "units",
             ],
         )?;
         self.has_structure = get(root, "structure").is_some();
@@ -275,6 +278,8 @@ impl Reader<'_> {
                 "loads" => self.loads(value)?,
                 "base" => self.base(value)?,
                 "start" => self.start(value)?,
+                "draw" => self.draw(value)?,
+                "units" => self.units(value)?,
                 "exact" => self.description.exact = self.by_coordinate(value, "[exact]", "y = \"1 - t\"")?,
                 _ => self.run(value)?,
             }
@@ -333,12 +338,15 @@ impl Reader<'_> {
         let example = "y = { position = 1.0, velocity = 0.0 }";
         for (key, value) in tree::entries(tree::table(value, "[coordinates]", example)?) {
             let table = tree::table(value, "a coordinate", example)?;
-            tree::only(table, "a coordinate", &["for", "position", "velocity"])?;
+            tree::only(table, "a coordinate", &["for", "position", "velocity", "unit"])?;
             let position = need(table, "position", value.span(), "a coordinate", example)?;
             let velocity = match get(table, "velocity") {
                 Some(v) => tree::values(self.text, v, "an initial velocity")?,
                 None => Values::One(Text { text: "0".into(), span: key.span() }),
             };
+            if let Some(unit) = get(table, "unit") {
+                self.description.units.push((tree::name(key), tree::string(unit, "a unit")?));
+            }
             self.description.coordinates.push(CoordinateText {
                 name: tree::name(key),
                 range: self.range(table)?,

@@ -1,14 +1,21 @@
-//! What a run leaves behind: `trajectory.npz`, `trajectory.csv`, `impacts.csv`, `contacts.csv`, `energy.csv`,
-//! `run.json` and, by events, `timeline.csv`.
+//! What a run leaves behind: the trajectory (`trajectory.npz`, `.csv`, `.mat`, `.parquet`, as asked for), `impacts.csv`,
+//! `contacts.csv`, `energy.csv`, `run.json` and, by events, `timeline.csv`.
 //!
 //! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
 //! file under a final name.
 
+mod arrays;
+mod format;
+mod mat;
+mod meta;
 mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod structure;
 mod summary;
 mod tables;
 
+pub use format::Format;
 pub use structure::{PointSummary, Spread, StopSummary, StructureSummary};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, LedgerSummary, PhaseSummary,
@@ -42,30 +49,46 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes all files of a run into a directory; those of an earlier run are replaced when all new ones are complete.
-pub fn write(dir: &Path, model: &Model, run: &Run, ledger: &Ledger, record: &Record) -> Result<(), WriteError> {
+/// Writes all files of a run into a directory, the trajectory in each of `formats`; those of an earlier run are replaced
+/// when all new ones are complete, and removed where the new run has none of that name.
+pub fn write(
+    dir: &Path,
+    model: &Model,
+    run: &Run,
+    ledger: &Ledger,
+    record: &Record,
+    formats: &[Format],
+) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
+    let trajectory = &run.trajectory;
     let mut complete = vec![
-        aside(path("trajectory.npz"), |w| npz::write(w, model, &run.trajectory))?,
-        aside(path("trajectory.csv"), |w| tables::trajectory(w, model, &run.trajectory))?,
-        aside(path("impacts.csv"), |w| tables::impacts(w, model, &run.trajectory, ledger))?,
-        aside(path("contacts.csv"), |w| tables::contacts(w, model, &run.trajectory))?,
+        aside(path("impacts.csv"), |w| tables::impacts(w, model, trajectory, ledger))?,
+        aside(path("contacts.csv"), |w| tables::contacts(w, model, trajectory))?,
         aside(path("energy.csv"), |w| tables::energy(w, ledger))?,
         aside(path("run.json"), |w| {
             serde_json::to_writer_pretty(&mut *w, record)?;
             w.write_all(b"\n")
         })?,
     ];
-    // A timeline of an earlier run must not stand beside a run that has none.
-    let timeline = path("timeline.csv");
+    let mut stale: Vec<&str> = Vec::new();
     if run.timeline.phases.is_empty() {
-        let _ = std::fs::remove_file(&timeline);
+        stale.push("timeline.csv");
     } else {
-        complete.push(aside(timeline, |w| tables::timeline(w, model, &run.timeline))?);
+        complete.push(aside(path("timeline.csv"), |w| tables::timeline(w, model, &run.timeline))?);
+    }
+    for format in Format::ALL {
+        match formats.contains(&format) {
+            true => complete.extend(in_format(dir, format, model, run, ledger, record)?),
+            false => stale.extend(format.files()),
+        }
     }
     for (file, path) in complete {
         file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
+    }
+    // Files of an earlier run must not stand beside a run that has none of that name.
+    for name in stale {
+        let _ = std::fs::remove_file(path(name));
     }
     Ok(())
 }
@@ -75,6 +98,77 @@ pub fn write_shocks(dir: &Path, model: &Model, shocks: &saltus::structure::Shock
     let (file, path) = aside(dir.join("shocks.csv"), |w| structure::shocks(w, model, shocks))?;
     file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     Ok(())
+}
+
+/// Makes sure that one file can be written, before a long run is started.
+pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
+    let refuse = |reason: &str| WriteError { path: path.display().to_string(), reason: reason.to_string() };
+    if path.is_dir() {
+        return Err(refuse("it is a directory"));
+    }
+    let dir = folder(path);
+    if !dir.is_dir() {
+        return Err(refuse(&format!("there is no directory `{}`", dir.display())));
+    }
+    // Renaming would replace a file that its owner does not want changed.
+    if std::fs::metadata(path).is_ok_and(|m| m.permissions().readonly()) {
+        return Err(refuse("it is read-only"));
+    }
+    tempfile::Builder::new().tempfile_in(dir).map_err(|e| WriteError::new(path, &e))?;
+    Ok(())
+}
+
+/// Writes one file, which has its name only when it is complete.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), WriteError> {
+    let (file, path) = aside(path.to_path_buf(), |w| write(w))?;
+    file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
+    Ok(())
+}
+
+/// The trajectory in one format.
+fn in_format(
+    dir: &Path,
+    format: Format,
+    model: &Model,
+    run: &Run,
+    ledger: &Ledger,
+    record: &Record,
+) -> Result<Vec<(NamedTempFile, PathBuf)>, WriteError> {
+    let motion = || arrays::motion(model, &run.trajectory);
+    let with_impacts = || motion().into_iter().chain(arrays::impacts(model, &run.trajectory)).collect::<Vec<_>>();
+    let path = dir.join(format.files()[0]);
+    Ok(match format {
+        Format::Npz => vec![aside(path, |w| npz::write(w, &with_impacts()))?],
+        Format::Csv => vec![aside(path, |w| tables::trajectory(w, model, &run.trajectory))?],
+        Format::Mat => {
+            let names = [
+                ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
+                ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
+                ("coordinate_units", (0..model.coordinates.len()).map(|i| model.units.position(i)).collect()),
+            ];
+            vec![aside(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record, model)))?]
+        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            let meta = meta::of(record, model);
+            let impacts = dir.join(format.files()[1]);
+            vec![
+                aside(path, |w| parquet::trajectory(w, model, &motion(), &meta))?,
+                aside(impacts, |w| parquet::impacts(w, model, &run.trajectory, ledger, &meta))?,
+            ]
+        }
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            let _ = ledger;
+            let built = std::io::Error::other("this program was built without Parquet");
+            return Err(WriteError::new(&path, &built));
+        }
+    })
+}
+
+/// The directory of a file.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The reaction densities at stored instant k, right limits; at the end of the run, and where they are not known, the left
@@ -94,7 +188,7 @@ fn aside(
         if path.is_dir() {
             return Err(std::io::ErrorKind::IsADirectory.into());
         }
-        let dir = path.parent().unwrap_or(Path::new("."));
+        let dir = folder(&path);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".saltus-").suffix(".tmp");
         // Temporary files are private to their owner; results are ordinary files, as the umask has them.

@@ -1,6 +1,7 @@
 //! `trajectory.csv`, `impacts.csv` and `contacts.csv`: plain tables that open anywhere.
 
-use saltus::{Ledger, Model, Side, Timeline, Trajectory};
+use saltus::ledger::Entry;
+use saltus::{Impact, Ledger, Model, Side, Timeline, Trajectory};
 use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
@@ -39,22 +40,45 @@ pub fn trajectory(out: &mut impl Write, model: &Model, trajectory: &Trajectory) 
     Ok(())
 }
 
+/// The numbers of `impacts.csv` between the constraint and the state.
+pub const IMPACT_NUMBERS: [&str; 9] = [
+    "impulse",
+    "approach",
+    "energy_change",
+    "law_residual",
+    "uncertainty",
+    "kinetic_before",
+    "kinetic_after",
+    "complementarity",
+    "penetration",
+];
+
+/// Their values for the constraint that stands at `at` among those that acted.
+pub fn impact_numbers(impact: &Impact, at: usize, entry: &Entry) -> [f64; 9] {
+    [
+        impact.impulses[at],
+        impact.approach,
+        impact.energy_change,
+        impact.law_residual,
+        entry.uncertainty,
+        entry.kinetic_before,
+        entry.kinetic_after,
+        entry.complementarity,
+        entry.penetration,
+    ]
+}
+
 /// One row for each constraint that acts in an impact; rows of one impact share its number.
 pub fn impacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory, ledger: &Ledger) -> io::Result<()> {
     let names = |p, s| columns(model, p, s);
-    writeln!(
-        out,
-        "impact,t,constraint,impulse,approach,energy_change,law_residual,uncertainty,kinetic_before,kinetic_after,complementarity,penetration{}{}{}",
-        names("", ""),
-        names("v_before_", ""),
-        names("v_after_", "")
-    )?;
+    let numbered = IMPACT_NUMBERS.join(",");
+    let (before, after) = (names("v_before_", ""), names("v_after_", ""));
+    writeln!(out, "impact,t,constraint,{numbered}{}{before}{after}", names("", ""))?;
     for (k, (impact, entry)) in trajectory.impacts.iter().zip(&ledger.impacts).enumerate() {
-        for (&a, impulse) in impact.constraints.iter().zip(impact.impulses) {
+        for (at, &a) in impact.constraints.iter().enumerate() {
             let name = field(&model.constraints[a].name);
-            write!(out, "{},{:?},{name},{impulse:?}", k + 1, impact.t)?;
-            numbers(out, &[impact.approach, impact.energy_change, impact.law_residual, entry.uncertainty])?;
-            numbers(out, &[entry.kinetic_before, entry.kinetic_after, entry.complementarity, entry.penetration])?;
+            write!(out, "{},{:?},{name}", k + 1, impact.t)?;
+            numbers(out, &impact_numbers(&impact, at, entry))?;
             numbers(out, impact.q)?;
             numbers(out, impact.v_before)?;
             numbers(out, impact.v_after)?;

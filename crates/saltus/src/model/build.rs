@@ -3,7 +3,7 @@
 use super::description::*;
 use super::lagrange::{self, Symbols};
 use super::names::{Family, Level, Meaning, Names, indexed};
-use super::{Constraint, Model, Places};
+use super::{Constraint, Model, Places, Units};
 use crate::SetupError;
 use saltus_expr::{
     CompareOp, Expr, ExprKind, Graph, NodeId, Span, integer, lower_with, nearest, parse_at, parse_range_at,
@@ -14,13 +14,15 @@ use std::rc::Rc;
 /// A system larger than this is a typing mistake, not a model for dense expressions.
 const MAX_COORDINATES: usize = 2_000;
 
-type Locals = Vec<(String, i64)>;
+pub(super) type Locals = Vec<(String, i64)>;
 
-struct Build<'a> {
-    text: &'a Description,
-    graph: Graph,
-    names: Names,
+pub(super) struct Build<'a> {
+    pub(super) text: &'a Description,
+    pub(super) graph: Graph,
+    pub(super) names: Names,
     coordinates: Vec<String>,
+    /// How many coordinates each entry of the text stands for.
+    members: Vec<usize>,
     places: Places,
 }
 
@@ -44,7 +46,7 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     let mut graph = Graph::new();
     let t = graph.symbol("t");
     let names = Names::new(t);
-    let mut b = Build { text, graph, names, coordinates: Vec::new(), places: Places::default() };
+    let mut b = Build { text, graph, names, coordinates: Vec::new(), members: Vec::new(), places: Places::default() };
     b.parameters()?;
     b.definitions()?;
     b.coordinates()?;
@@ -59,6 +61,8 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     let constraints = b.constraints()?;
     let signals = b.signals()?;
     let settings = b.settings()?;
+    let draw = b.drawing(&constraints)?;
+    let units = Units::new(text, &b.members)?;
     let warnings = b.warnings(&constraints);
     let conservative = text.forces.is_empty()
         && matches!(text.inertia, Some(Inertia::Kinetic(_)))
@@ -82,6 +86,8 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
         signals,
         settings,
         exact,
+        draw,
+        units,
         conservative,
         warnings,
         places: b.places,
@@ -109,7 +115,7 @@ fn whole(error: saltus_expr::ExprError, text: &Text) -> SetupError {
 }
 
 impl Build<'_> {
-    fn lower(&mut self, text: &Text, locals: &Locals) -> Result<NodeId, SetupError> {
+    pub(super) fn lower(&mut self, text: &Text, locals: &Locals) -> Result<NodeId, SetupError> {
         let expr = parse(text)?;
         Ok(lower_with(&expr, &mut self.graph, &mut self.names, locals)?)
     }
@@ -146,7 +152,7 @@ impl Build<'_> {
         Ok(Family { index: parsed.index, from, to })
     }
 
-    fn optional_family(&mut self, range: &Option<Text>) -> Result<Option<Family>, SetupError> {
+    pub(super) fn optional_family(&mut self, range: &Option<Text>) -> Result<Option<Family>, SetupError> {
         range.as_ref().map(|r| self.family(r)).transpose()
     }
 
@@ -223,6 +229,7 @@ impl Build<'_> {
                 None => vec![None],
             };
             self.names.define(&c.name.text, &c.name.span, Meaning::Coordinate { first, family })?;
+            self.members.push(members.len());
             for member in members {
                 let name = indexed(&c.name.text, member);
                 let q = self.graph.symbol(&name);

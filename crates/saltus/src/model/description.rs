@@ -1,6 +1,7 @@
 //! What a person wrote: texts with their places, not yet understood.
 
 use super::Model;
+use super::draw::DrawText;
 use crate::SetupError;
 use saltus_expr::{Span, Table};
 use std::sync::Arc;
@@ -130,6 +131,10 @@ pub struct Description {
     /// Further numbers made of parameters, with the names under which [`Model::settings`] gives them: a run's step
     /// and end, say.
     pub settings: Vec<(String, Text)>,
+    /// How it looks.
+    pub draw: Vec<DrawText>,
+    /// Units, each with the name of what has it: a coordinate, a parameter, or `time`, `length`, `force`, `impulse`, `energy`.
+    pub units: Vec<(Name, String)>,
 }
 
 impl Description {

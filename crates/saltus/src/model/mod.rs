@@ -5,13 +5,17 @@
 mod build;
 mod builder;
 mod description;
+mod draw;
 mod lagrange;
 mod names;
+mod units;
 
 pub use builder::Builder;
 pub use description::{
     ConstraintText, CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, ParameterText, Text, Values,
 };
+pub use draw::{DrawText, Drawing, Drawn, Look, ShapeKind};
+pub use units::Units;
 
 use saltus_expr::{Graph, NodeId, Span, Table};
 
@@ -69,6 +73,10 @@ pub struct Model {
     pub signals: Vec<NodeId>,
     /// Further numbers made of parameters, and where they are written.
     pub settings: Vec<(String, f64, Span)>,
+    /// How it looks: shapes in the order of the text, families spread out.
+    pub draw: Vec<Drawn>,
+    /// Units for axes and tables.
+    pub units: Units,
     /// All forces come from the energies: without moving walls the energy cannot grow.
     pub conservative: bool,
     /// What the person should know about the model before any run.

@@ -65,4 +65,12 @@ impl Signals {
     pub fn is_still(&self) -> bool {
         self.still
     }
+
+    /// The gaps of the stops from the displacements of the points.
+    pub fn gaps(&mut self, t: f64, points: &[f64], out: &mut [f64]) {
+        let known = self.rest.len();
+        self.evaluator.run(t, &[&points[..known]]);
+        self.evaluator.write(0, &mut self.offsets);
+        out.copy_from_slice(&self.offsets);
+    }
 }

@@ -5,14 +5,14 @@ mod study;
 pub use study::{check, compare, converge};
 
 use super::run::Args;
-use crate::diagnose;
 use crate::progress::{self, Bar};
 use crate::setup::{ReadyStructure, Refusal};
 use crate::text::{count, duration, grouped, number, out, tame};
+use crate::{diagnose, report, sketch};
 use anstyle::{AnsiColor, Style};
 use saltus::structure::{Portrait, StructureRun};
 use saltus::{Model, RunOptions, SetupError, Status, structure};
-use saltus_io::output::{self, Record, StructureSummary, Summary};
+use saltus_io::output::{self, Format, Record, StructureSummary, Summary};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -28,7 +28,12 @@ pub fn run(args: &Args, ready: ReadyStructure) -> Result<ExitCode, Refusal> {
     }
     let mut options = ready.options(ready.scheme(args.scheme.as_ref())?, None)?;
     options.every = args.every.unwrap_or(options.every);
-    let more = ready.more()?;
+    let mut more = ready.more()?;
+    more.outline = args.model.report.is_some();
+    let formats = match args.format.as_slice() {
+        [] => Format::DEFAULT.to_vec(),
+        names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
+    };
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
@@ -44,29 +49,42 @@ pub fn run(args: &Args, ready: ReadyStructure) -> Result<ExitCode, Refusal> {
     let (run, ledger) = (&done.run, &done.ledger);
     let mut summary = Summary::new(&ready.file, model, &options, run, ledger, wall_s);
     summary.structure = Some(StructureSummary::new(model, &portrait, &done.shocks));
-    let mut unwritten = None;
+    let mut unwritten = Vec::new();
     if let Some(dir) = &args.out {
         progress::saving();
         let record = Record::new(&ready.file, model, &options, &ready.overrides, summary.clone());
-        let written = output::write(dir, model, run, ledger, &record);
-        unwritten = written.and_then(|()| output::write_shocks(dir, model, &done.shocks)).err();
+        let written = output::write(dir, model, run, ledger, &record, &formats);
+        let written = written.and_then(|()| output::write_shocks(dir, model, &done.shocks));
+        unwritten.extend(written.err().map(|e| e.to_string()));
+    }
+    if let Some(path) = &args.model.report {
+        progress::saving();
+        let page = report::of_structure(&ready, &options, &done, wall_s, told(model, &portrait, &done));
+        unwritten.extend(page.and_then(|page| report::save(path, &page)).err().map(|e| e.message));
     }
     if json {
         let mut object = serde_json::to_value(&summary).unwrap_or_default();
-        if let Some(error) = &unwritten {
-            object["error"] = serde_json::json!({ "message": error.to_string() });
+        if !unwritten.is_empty() {
+            object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
         out!("{object}\n");
     } else {
         print(model, &options, &portrait, &done, &summary);
-        if let (Some(dir), None) = (&args.out, &unwritten) {
-            let files = "trajectory.npz, trajectory.csv, impacts.csv, contacts.csv, energy.csv, shocks.csv, run.json";
-            out!("\nwrote {files} to {}\n", dir.display());
+        if args.plot {
+            sketch::print(model, &run.trajectory, args.ascii);
+        }
+        if let (Some(dir), true) = (&args.out, unwritten.is_empty()) {
+            let written = Format::ALL.into_iter().filter(|f| formats.contains(f));
+            let written = written.flat_map(Format::files).map(|f| format!("{f}, ")).collect::<String>();
+            out!("\nwrote {written}impacts.csv, contacts.csv, energy.csv, shocks.csv, run.json to {}\n", dir.display());
+        }
+        if let (Some(path), true) = (&args.model.report, unwritten.is_empty()) {
+            report::tell(path);
         }
     }
-    if let Some(error) = unwritten {
-        if !json {
-            diagnose::plain(&SetupError::new(error.to_string()), false);
+    if !unwritten.is_empty() {
+        for error in unwritten.into_iter().filter(|_| !json) {
+            diagnose::plain(&SetupError::new(error), false);
         }
         return Ok(ExitCode::FAILURE);
     }
@@ -218,4 +236,28 @@ fn statistics(model: &Model, done: &StructureRun, dim: Style) {
     for (&(max, min, rms), name) in done.shocks.points.iter().zip(&model.coordinates).take(SHOWN) {
         out!("{:<20} {} … {}, rms {}\n", tame(name), number(min, 5), number(max, 5), number(rms, 4));
     }
+}
+
+/// What the page of a run says of the structure and its shocks.
+fn told(model: &Model, portrait: &Portrait, done: &StructureRun) -> Vec<String> {
+    let shown: Vec<String> = portrait.frequencies.iter().take(5).map(|f| number(*f, 5)).collect();
+    let mut told =
+        vec![format!("{} degrees of freedom; lowest frequencies {}", grouped(portrait.dofs as u64), shown.join(", "))];
+    for (stop, c) in done.shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0) {
+        let mut text = format!(
+            "{}: {} ({} more touches within them), impulse {} at most, {} on average; speed {} at most; mean force {}",
+            c.name,
+            count(stop.count as u64, "shock"),
+            stop.rebounds,
+            number(stop.impulse.0, 4),
+            number(stop.impulse.1, 4),
+            number(stop.speed.0, 4),
+            number(stop.mean_force, 4)
+        );
+        if let Some(wear) = stop.wear_power {
+            text.push_str(&format!("; wear power {}", number(wear, 4)));
+        }
+        told.push(text);
+    }
+    told
 }

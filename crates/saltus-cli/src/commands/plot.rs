@@ -1,0 +1,168 @@
+//! `saltus plot RUN_DIR`: static figures for papers, from the files of a run.
+
+use crate::setup::Refusal;
+use crate::text::{number, out, tame};
+use saltus::{Problem, SetupError, nearest};
+use saltus_io::{RunFiles, output};
+use saltus_report::paper::{self, Columns, Hit, Kind, Motion, Options, What};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Draw a figure of a run for a paper: SVG, PDF or PNG.
+///
+/// Takes the directory that `saltus run --out` wrote. The ending of --out says the format: svg
+/// and pdf are vectors, png has dots. The figure is 85 mm wide, one column of a journal, or 180
+/// mm, two. Velocities and energies have a gap at every impact, with the limit before it as a
+/// ring and the one after it as a dot.
+///
+///   positions    each coordinate over time
+///   velocities   their velocities
+///   phase        velocity over position
+///   gaps         the distance to each obstacle
+///   reactions    forces of the obstacles as areas, impulses at impacts as stems
+///   energy       kinetic, potential, total
+///   impacts      approach speeds over time, and a histogram of them
+///   spectrum     power spectral density of each coordinate
+///
+/// Examples:
+///
+///   saltus run ball-gravity --out results
+///
+///   saltus plot results --what velocities --out fig1.pdf
+///
+///   saltus plot results --what phase --columns two --coordinate y --from 1 --to 3 --out fig2.svg
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The directory of a run
+    #[arg(value_name = "RUN_DIR")]
+    dir: PathBuf,
+    /// What to draw: positions, velocities, phase, gaps, reactions, energy, impacts or spectrum
+    #[arg(long, value_name = "WHAT", default_value = "positions")]
+    what: String,
+    /// The figure's file: fig.svg, fig.pdf or fig.png
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The width: one column (85 mm) or two (180 mm)
+    #[arg(long, value_name = "WIDTH", default_value = "one", value_parser = ["one", "two"])]
+    columns: String,
+    /// Show this coordinate only; may be repeated, and `x` stands for all of x[1], x[2], …
+    #[arg(long, value_name = "NAME")]
+    coordinate: Vec<String>,
+    /// The same for the constraints of gaps, reactions and impacts
+    #[arg(long, value_name = "NAME")]
+    constraint: Vec<String>,
+    /// Where the time axis begins [default: the start of the run]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    from: Option<f64>,
+    /// Where it ends [default: the end of the run]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    to: Option<f64>,
+    /// Dots an inch of a png
+    #[arg(long, default_value_t = 300.0)]
+    dpi: f64,
+}
+
+pub fn main(args: &Args) -> ExitCode {
+    match execute(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refusal.show(false),
+    }
+}
+
+fn execute(args: &Args) -> Result<(), Refusal> {
+    let what = what(&args.what)?;
+    let kind = Kind::of(&args.out).ok_or_else(|| {
+        let message = format!("`{}` does not end in .svg, .pdf or .png", args.out.display());
+        SetupError::new(message).help("the ending of --out says which format is meant")
+    })?;
+    if !(args.dpi >= 10.0 && args.dpi <= 5000.0) {
+        let message = format!("the dots an inch must be between 10 and 5000, not {}", args.dpi);
+        return Err(SetupError::new(message).into());
+    }
+    let run = RunFiles::open(&args.dir)?;
+    let chosen = match what.of_constraints() {
+        true => choose(&args.constraint, &run.constraints, "constraint")?,
+        false => choose(&args.coordinate, &run.coordinates, "coordinate")?,
+    };
+    let problem = run.problem();
+    let needed = matches!(what, What::Gaps | What::Energy);
+    // Other figures can do without the model, whose input files may be elsewhere; then the axes have no units.
+    let problem: Option<Problem> = match problem {
+        Ok(problem) => Some(problem),
+        Err(error) if needed => return Err(error.into()),
+        Err(_) => None,
+    };
+    let motion = windowed(motion(run, problem.as_ref()), args)?;
+    let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
+    let figure = paper::draw(&motion, problem.as_ref(), what, &Options { columns, chosen }).map_err(SetupError::new)?;
+    let bytes = paper::encode(&figure.sheet, kind, args.dpi).map_err(SetupError::new)?;
+    let unwritten = |e: output::WriteError| SetupError::new(e.to_string());
+    output::prepare_file(&args.out).map_err(unwritten)?;
+    output::write_file(&args.out, |w| w.write_all(&bytes)).map_err(unwritten)?;
+    let mm = |points: f64| number(points * 25.4 / 72.0, 3);
+    out!("wrote {} ({} × {} mm)\n", args.out.display(), mm(figure.sheet.width), mm(figure.sheet.height));
+    for note in figure.notes {
+        out!("note: {} (--{} chooses)\n", tame(&note), if what.of_constraints() { "constraint" } else { "coordinate" });
+    }
+    Ok(())
+}
+
+fn what(word: &str) -> Result<What, SetupError> {
+    What::ALL.into_iter().find(|w| w.name() == word).ok_or_else(|| {
+        let names = What::ALL.map(What::name);
+        let help = match nearest(word, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names.join(", ")),
+        };
+        SetupError::new(format!("there is no figure called `{word}`")).help(help)
+    })
+}
+
+/// The places of names in a list; a family's name stands for all its members.
+fn choose(words: &[String], names: &[String], kind: &str) -> Result<Vec<usize>, SetupError> {
+    let mut chosen = Vec::new();
+    for word in words {
+        let meant = |name: &String| name == word || name.split('[').next() == Some(word);
+        let found: Vec<usize> = (0..names.len()).filter(|&i| meant(&names[i])).collect();
+        if found.is_empty() {
+            let help = match nearest(word, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.iter().take(20).cloned().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(SetupError::new(format!("the run has no {kind} `{word}`")).help(help));
+        }
+        chosen.extend(found.into_iter().filter(|i| !chosen.contains(i)).collect::<Vec<_>>());
+    }
+    Ok(chosen)
+}
+
+fn motion(run: RunFiles, problem: Option<&Problem>) -> Motion {
+    let hits = run.impacts.into_iter();
+    Motion {
+        title: run.title,
+        coordinates: run.coordinates,
+        constraints: run.constraints,
+        units: problem.map(|p| p.model().units.clone()).unwrap_or_default(),
+        t: run.t,
+        q: run.q,
+        v_left: run.v_left,
+        v_right: run.v_right,
+        reaction: run.reaction,
+        impacts: hits.map(|i| Hit { t: i.t, impulses: i.impulses, approach: i.approach.abs() }).collect(),
+        contacts: run.contacts,
+    }
+}
+
+fn windowed(motion: Motion, args: &Args) -> Result<Motion, SetupError> {
+    let (Some(&first), Some(&last)) = (motion.t.first(), motion.t.last()) else {
+        return Err(SetupError::new("the run has no instants"));
+    };
+    let (from, to) = (args.from.unwrap_or(first), args.to.unwrap_or(last));
+    if !(from < to) || !(from < last) || !(to > first) {
+        let message = format!("there is nothing between {} and {}", number(from, 6), number(to, 6));
+        let help = format!("the run goes from {} to {}", number(first, 6), number(last, 6));
+        return Err(SetupError::new(message).help(help));
+    }
+    Ok(if (args.from, args.to) == (None, None) { motion } else { motion.window(from.max(first), to.min(last)) })
+}

@@ -1,0 +1,150 @@
+//! `--report FILE.html`: pages of what a command found.
+
+use crate::setup::{Ready, ReadyStructure};
+use crate::text::out;
+use saltus::analysis::{forcing_period, is_forced};
+use saltus::structure::StructureRun;
+use saltus::{Ledger, Run, RunOptions, SetupError};
+use saltus_io::{ModelFile, output};
+use saltus_report::{Origin, Page, RunReport, Shape};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Where a page comes from: this command, this version, this model.
+pub fn origin(file: &ModelFile) -> Origin {
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    Origin {
+        command: ["saltus".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" "),
+        version: env!("CARGO_PKG_VERSION").into(),
+        model: file.name.clone(),
+        text: file.text.clone(),
+        sha256: file.hash(),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// The page of a run.
+pub fn of_run(
+    ready: &Ready,
+    options: &RunOptions,
+    run: &Run,
+    ledger: &Ledger,
+    wall_s: f64,
+    findings: Vec<String>,
+) -> Result<Page, SetupError> {
+    let problem = &ready.problem;
+    let model = problem.model();
+    let (mut gaps, mut energy) = (problem.gaps(), problem.energy());
+    saltus_report::run(RunReport {
+        model,
+        run,
+        ledger,
+        options,
+        origin: origin(&ready.file),
+        wall_s,
+        findings,
+        gaps: Some(Box::new(move |t, q, out| {
+            gaps.evaluate(t, q);
+            out.copy_from_slice(&gaps.values);
+        })),
+        energy: Some(Box::new(move |t, q, v| energy.both(t, q, v))),
+        forced: is_forced(model),
+        period: forcing_period(problem, options.end),
+        shapes: Vec::new(),
+    })
+}
+
+/// The page of a run of a structure.
+pub fn of_structure(
+    ready: &ReadyStructure,
+    options: &RunOptions,
+    done: &StructureRun,
+    wall_s: f64,
+    findings: Vec<String>,
+) -> Result<Page, SetupError> {
+    let model = ready.structure.model();
+    let mut signals = ready.structure.signals();
+    saltus_report::run(RunReport {
+        model,
+        run: &done.run,
+        ledger: &done.ledger,
+        options,
+        origin: origin(&ready.file),
+        wall_s,
+        findings,
+        gaps: Some(Box::new(move |t, q, out| signals.gaps(t, q, out))),
+        energy: None,
+        forced: !model.signals.is_empty(),
+        period: None,
+        shapes: shapes(ready, done),
+    })
+}
+
+/// The deflected shapes of the parts, exaggerated to a sixth of their length, one above the other.
+fn shapes(ready: &ReadyStructure, done: &StructureRun) -> Vec<Shape> {
+    let outlines: Vec<Vec<f64>> =
+        ready.structure.parts().iter().map(|p| p.outline().into_iter().map(|(x, _)| x).collect()).collect();
+    let length = outlines.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let largest = done.shapes.iter().flat_map(|(_, u)| u).fold(0.0_f64, |m, u| m.max(u.abs()));
+    if !(length > 0.0 && largest > 0.0) {
+        return Vec::new();
+    }
+    let wanted = length / 6.0 / largest;
+    // A round factor is easier to believe.
+    let power = 10f64.powf(wanted.log10().floor());
+    let factor = [5.0, 2.0, 1.0].into_iter().map(|x| x * power).find(|x| *x <= wanted).unwrap_or(power);
+    let mut at = 0;
+    let mut shapes = Vec::new();
+    for (k, (x, part)) in outlines.into_iter().zip(ready.structure.parts()).enumerate() {
+        let range = at..at + x.len();
+        at = range.end;
+        if x.is_empty() {
+            continue;
+        }
+        shapes.push(Shape {
+            name: if part.name.is_empty() { part.what.clone() } else { part.name.clone() },
+            t: done.shapes.iter().map(|(t, _)| *t).collect(),
+            frames: done.shapes.iter().map(|(_, u)| u[range.clone()].to_vec()).collect(),
+            x,
+            factor,
+            offset: -0.5 * length * k as f64,
+        });
+    }
+    shapes
+}
+
+/// Writes a page.
+pub fn save(path: &Path, page: &Page) -> Result<(), SetupError> {
+    output::write_file(path, |out| page.write(out)).map_err(|e| SetupError::new(e.to_string()))
+}
+
+/// Says where the page is.
+pub fn tell(path: &Path) {
+    out!("\nwrote the report to {}\n", path.display());
+}
+
+/// Writes the page of a command that has told all else by now; a failure is shown and is the exit code.
+pub fn written(path: &Path, page: &Page, json: bool) -> Result<(), ExitCode> {
+    match save(path, page) {
+        Ok(()) => {
+            if !json {
+                tell(path);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            // One JSON object has been printed already: a second would not be one.
+            eprintln!("{}", error.message);
+            Err(ExitCode::FAILURE)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Reports as a person gets them: written by the command, opened in a browser, read from the page.
+
+mod browser;
+mod paths;
+
+use browser::{Browser, Opened};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs `saltus` with `--json` and a report; what it printed.
+fn saltus(args: &[&str], report: &Path) -> Value {
+    let out = Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
+        .args(args)
+        .arg("--json")
+        .arg("--report")
+        .arg(report)
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{args:?}: {text} {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_str(&text).expect("one JSON object")
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().map(|list| list.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()).unwrap_or_default()
+}
+
+fn is(value: &Value, role: &str, name: &str) -> bool {
+    value["role"] == role && value["name"] == name
+}
+
+/// The traces of a figure with a role, and the name where one is given.
+fn traces<'a>(page: &'a Opened, figure: &str, role: &'a str, name: &'a str) -> Vec<&'a Value> {
+    let figure = page.figure(figure);
+    let all = figure["traces"].as_array().expect("traces");
+    all.iter().filter(|t| t["role"] == role && (name.is_empty() || is(t, role, name))).collect()
+}
+
+/// The same number, but for the last digit that reading JSON may change.
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-15 * a.abs()
+}
+
+/// The same numbers, or both missing.
+fn agree(a: Option<f64>, b: Option<f64>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| same(a, b))
+}
+
+/// Whether a trace has a point, number by number.
+fn has(trace: &Value, x: f64, y: f64) -> bool {
+    numbers(&trace["x"]).iter().zip(numbers(&trace["y"])).any(|(&a, b)| same(a, x) && same(b, y))
+}
+
+/// A jump worth drawing, by the rule of the report.
+fn jumps(before: f64, after: f64) -> bool {
+    (before - after).abs() > 1e-13 * (before.abs() + after.abs())
+}
+
+/// Names as figures have them: coordinates with a prime and, where units differ, a unit.
+fn velocity_trace<'a>(page: &'a Opened, role: &'a str, coordinate: &str, k: usize) -> Option<&'a Value> {
+    let figure = page.figure("velocities");
+    let lines: Vec<&Value> = figure["traces"].as_array()?.iter().filter(|t| t["role"] == "velocity").collect();
+    let name = lines.get(k)?["name"].as_str()?;
+    assert!(name.starts_with(&format!("{coordinate}′")), "{name} is not {coordinate}");
+    let wanted = if role == "velocity" { name.to_string() } else { format!("{name} {role} an impact") };
+    figure["traces"].as_array()?.iter().find(|t| t["role"] == role && t["name"] == wanted.as_str())
+}
+
+/// Holds the page of a run against what the command said of the run.
+fn compare(model: &str, said: &Value, page: &Opened) {
+    let coordinates: Vec<&str> =
+        said["coordinates"].as_array().expect("list").iter().filter_map(Value::as_str).collect();
+    let last = &said["final"];
+    for (i, line) in traces(page, "positions", "position", "").iter().enumerate() {
+        let (x, y) = (numbers(&line["x"]), numbers(&line["y"]));
+        assert!(agree(x.last().copied(), last["t"].as_f64()), "{model}");
+        assert!(agree(y.last().copied(), last["q"][i].as_f64()), "{model}: {}", coordinates[i]);
+    }
+    let impacts = said["impacts"]["first"].as_array().expect("list");
+    for impact in impacts {
+        let t = impact["t"].as_f64().expect("a time");
+        for (i, name) in coordinates.iter().enumerate() {
+            let (before, after) = (numbers(&impact["v_before"])[i], numbers(&impact["v_after"])[i]);
+            if !jumps(before, after) {
+                continue;
+            }
+            for (role, v) in [("before", before), ("after", after)] {
+                let marks =
+                    velocity_trace(page, role, name, i).unwrap_or_else(|| panic!("{model}: no marks of {name}"));
+                assert!(has(marks, t, v), "{model}: {name} {role} t = {t} is not {v}");
+            }
+            // The line itself: left limit, a break, right limit, all at the same instant; never a slope.
+            let line = velocity_trace(page, "velocity", name, i).expect("a line");
+            let (x, y) = (numbers(&line["x"]), numbers(&line["y"]));
+            let broken = (0..x.len().saturating_sub(2)).any(|k| {
+                same(x[k], t)
+                    && same(y[k], before)
+                    && (x[k + 1], x[k + 2]) == (x[k], x[k])
+                    && y[k + 1].is_nan()
+                    && same(y[k + 2], after)
+            });
+            assert!(broken, "{model}: no break of {name} at t = {t}");
+        }
+        let names = impact["constraints"].as_array().expect("names");
+        for (name, p) in names.iter().zip(numbers(&impact["impulse"])) {
+            let heads = traces(page, "reactions", "impulse", name.as_str().expect("a name"));
+            assert!(heads.iter().any(|h| has(h, t, p)), "{model}: no stem at t = {t} of height {p}");
+            let stems = traces(page, "reactions", "stem", name.as_str().expect("a name"));
+            assert!(stems.iter().any(|s| has(s, t, 0.0) && has(s, t, p)), "{model}: no stick at t = {t}");
+        }
+    }
+    // The table has a row an impact; the readback sorted it by its first column, the number.
+    let count = said["impacts"]["count"].as_u64().expect("a count") as usize;
+    let rows = page.table("impact-table");
+    assert_eq!(rows.len(), count.min(2000), "{model}");
+    for (row, impact) in rows.iter().zip(impacts) {
+        let cell = |k: usize| row[k].as_str().expect("a cell").parse::<f64>().expect("a number");
+        assert!(agree(Some(cell(1)), impact["t"].as_f64()), "{model}");
+        let impulse: f64 = numbers(&impact["impulse"]).iter().sum();
+        assert!((cell(4) - impulse).abs() <= 1e-14 * impulse, "{model}");
+        assert!(agree(Some(cell(5)), impact["energy_change"].as_f64()), "{model}");
+    }
+    if let Some(total) = traces(page, "energy", "energy", "total").first() {
+        let end = numbers(&total["y"]).last().copied().expect("some");
+        let said = said["audit"]["energy_end"].as_f64().expect("energy");
+        assert!((end - said).abs() <= 1e-12 * said.abs().max(1.0), "{model}: {end} {said}");
+    }
+    // Pointing at a curve shows that instant in the animation and on every figure over time.
+    let linked = &page.read["linked"];
+    let t = linked["t"].as_f64().expect("a time");
+    let shown = linked["now"].as_str().and_then(|s| s.split_whitespace().nth(2)).and_then(|s| s.parse::<f64>().ok());
+    // The nearest point of any curve within some pixels is the one that is pointed at.
+    let near = 0.01 * last["t"].as_f64().expect("an end");
+    assert!(shown.is_some_and(|shown| (shown - t).abs() <= near), "{model}: {linked}");
+    assert!(linked["cursors"].as_u64().unwrap_or(0) >= 3, "{model}: {linked}");
+    let seen = &page.read["animated"];
+    assert!(seen["shapes"].as_u64().unwrap_or(0) > 0, "{model} is not drawn");
+    assert!(seen["ink"][0].as_u64().unwrap_or(0) > 50 && seen["ink"][1].as_u64().unwrap_or(0) > 50, "{model}: {seen}");
+}
+
+#[test]
+fn reports_of_all_shipped_models_open_and_carry_the_numbers_of_the_run() {
+    let Some(browser) = Browser::find("the reports of all shipped models") else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut names: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models"))
+        .expect("models")
+        .filter_map(|f| f.ok()?.path().file_stem().map(|s| s.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 14);
+    // Two at a time: a browser is mostly one thread.
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(name) = names.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+                    let report = dir.path().join(format!("{name}.html"));
+                    let said = saltus(&["run", name], &report);
+                    let page = browser.open(&report, dir.path());
+                    page.is_clean(name);
+                    let shots = page.screenshots(&dir.path().join(name));
+                    assert!(shots >= 4, "{name}: {shots} figures");
+                    compare(name, &said, &page);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn the_other_commands_have_pages_too() {
+    let Some(browser) = Browser::find("the pages of compare, converge, check and equilibria") else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let open = |args: &[&str]| {
+        let report = dir.path().join(format!("{}.html", args[0]));
+        let said = saltus(args, &report);
+        let page = browser.open(&report, dir.path());
+        page.is_clean(args[0]);
+        page.screenshots(&dir.path().join(args[0]));
+        (said, page)
+    };
+    let (said, page) = open(&["compare", "ball", "--schemes", "event-driven,mabrouk,moreau-jean"]);
+    let overlays = traces(&page, "overlay-1", "overlay", "");
+    assert_eq!(overlays.len(), 3);
+    for (line, scheme) in overlays.iter().zip(said["schemes"].as_array().expect("list")) {
+        assert!(agree(numbers(&line["y"]).last().copied(), scheme["final"]["q"][0].as_f64()));
+    }
+    assert_eq!(page.table("distance-table").len(), 3);
+    let (said, page) = open(&["converge", "ball-gravity", "--step", "0.01", "--end", "1", "--levels", "3"]);
+    let errors = traces(&page, "orders", "error", "");
+    let wanted: Vec<f64> =
+        said["levels"].as_array().expect("list").iter().filter_map(|l| l["position"].as_f64()).collect();
+    let shown = numbers(&errors[0]["y"]);
+    assert!(shown.len() == wanted.len() && shown.iter().zip(&wanted).all(|(a, b)| same(*a, *b)), "{shown:?}");
+    assert!(!traces(&page, "orders", "fit", "").is_empty());
+    let (said, page) = open(&["check", "wedge"]);
+    let angle = said["pairs"][0]["widest"].as_f64().expect("an angle");
+    assert!(page.dom.contains(&format!("{}°</text>", (angle * 10.0).round() / 10.0)), "{angle}");
+    let (said, page) = open(&["equilibria", "ball-gravity"]);
+    let dots = traces(&page, "landscape", "equilibrium", "");
+    assert_eq!(numbers(&dots[0]["x"]).len(), said["equilibria"].as_array().expect("list").len());
+}
+
+#[test]
+fn text_from_a_model_is_text() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let nasty = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>";
+    let model = format!(
+        "title = \"{nasty}\"\n[coordinates]\ny = {{ position = 1.0, velocity = -1.0, unit = \"<b>m</b>\" }}\n[dynamics]\n\
+         kinetic = \"y'^2/2\"\n[[constraint]]\nname = \"{nasty}\"\ngap = \"y\"\nrestitution = 0.5\n[run]\nstep = 0.1\nend = 2.0\n\
+         [[draw]]\ntext = \"{nasty}\"\nat = [0, \"y\"]\n"
+    );
+    let file = dir.path().join("nasty.toml");
+    std::fs::write(&file, model).expect("written");
+    let report = dir.path().join("nasty.html");
+    saltus(&["run", &file.to_string_lossy()], &report);
+    let page = std::fs::read_to_string(&report).expect("there");
+    assert!(!page.contains("<img src=x") && !page.contains("<script>document.title") && !page.contains("<b>m</b>"));
+    let Some(browser) = Browser::find("a model with HTML in its texts") else { return };
+    let opened = browser.open(&report, dir.path());
+    opened.is_clean("nasty");
+    assert!(!opened.dom.contains("<title>taken"));
+    assert_eq!(opened.table("impact-table")[0][2], nasty);
+}

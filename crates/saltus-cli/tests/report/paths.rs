@@ -1,0 +1,73 @@
+//! Where a report cannot go: said before the run, or after it with everything else kept.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn saltus(args: &[&str], dir: &Path) -> Output {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("saltus"));
+    command.args(args).current_dir(dir).output().expect("it starts")
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_the_run() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let kept = dir.path().join("kept.html");
+    std::fs::write(&kept, "mine").expect("written");
+    let mut permissions = std::fs::metadata(&kept).expect("there").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&kept, permissions).expect("set");
+    for command in ["run", "compare", "converge", "check", "equilibria"] {
+        for (path, reason) in
+            [("no/such/place.html", "no directory `no/such`"), ("kept.html", "read-only"), (".", "directory")]
+        {
+            let out = saltus(&[command, "ball", "--report", path], dir.path());
+            let said = String::from_utf8_lossy(&out.stderr).replace('\n', " ");
+            assert_eq!(out.status.code(), Some(1), "{command} {path}: {said}");
+            assert!(said.contains("cannot write") && said.contains(reason), "{command} {path}: {said}");
+            assert!(out.stdout.is_empty(), "{command} {path} ran");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&kept).expect("there"), "mine");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_keeps_the_data_and_fails() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // Files above a megabyte fail, as on a disk that is full; the run's own files are smaller.
+    let script = "ulimit -f 1024; trap '' XFSZ; exec \"$0\" run ball --out data --report page.html";
+    let out = Command::new("bash")
+        .args(["-c", script])
+        .arg(assert_cmd::cargo::cargo_bin!("saltus"))
+        .current_dir(dir.path())
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot write `page.html`"), "{said}");
+    assert!(String::from_utf8_lossy(&out.stdout).contains("impact"), "the summary is there");
+    assert!(dir.path().join("data/trajectory.npz").exists() && !dir.path().join("page.html").exists());
+    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("there").filter_map(Result::ok).collect();
+    assert_eq!(left.len(), 1, "no half file is left: {left:?}");
+}
+
+#[test]
+fn the_command_in_a_report_makes_it_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = saltus(&["run", "ball", "--set", "e=1/2 + 0", "--report", "page.html"], dir.path());
+    assert!(out.status.success());
+    let page = std::fs::read_to_string(dir.path().join("page.html")).expect("there");
+    assert!(page.contains("saltus run ball --set &#39;e=1/2 + 0&#39; --report page.html"));
+    assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
+    assert!(page.contains("SHA-256") && page.len() < 6_000_000);
+}
+
+#[test]
+fn a_long_run_with_many_impacts_gives_a_small_page_that_says_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let long = ["run", "hard-rods", "--scheme", "mabrouk", "--end", "200", "--step", "8e-4", "--report", "page.html"];
+    assert!(saltus(&long, dir.path()).status.success());
+    let page = std::fs::read_to_string(dir.path().join("page.html")).expect("there");
+    assert!(page.len() < 12_000_000, "{} bytes", page.len());
+    assert!(page.contains("so no extremum is lost") && page.contains("are drawn as jumps"));
+}

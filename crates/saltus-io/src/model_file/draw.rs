@@ -1,0 +1,124 @@
+//! `[[draw]]` and `[units]`: how a model looks, and what its axes say.
+
+use super::tree::{self, Value};
+use super::{Failure, Reader, get, need};
+use saltus::model::{DrawText, Look, Name, ShapeKind, Text};
+use saltus::{SetupError, nearest};
+use toml::de::DeTable;
+
+const SHAPES: [&str; 5] = ["point", "segment", "circle", "polygon", "text"];
+const EXAMPLE: &str = "[[draw]]\n  circle = [\"x\", \"y\"]\n  radius = 0.1";
+
+impl Reader<'_> {
+    pub(super) fn draw(&mut self, value: &Value) -> Result<(), Failure> {
+        let list: Vec<&Value> = match (value.get_ref().as_array(), value.get_ref().is_table()) {
+            (Some(list), _) => list.iter().collect(),
+            (None, true) => vec![value],
+            (None, false) => {
+                return Err(SetupError::new("shapes are written as [[draw]] sections")
+                    .at(value.span(), "not a section")
+                    .help(format!("such as  {EXAMPLE}"))
+                    .into());
+            }
+        };
+        for value in list {
+            let shape = self.shape(value)?;
+            self.description.draw.push(shape);
+        }
+        Ok(())
+    }
+
+    fn shape(&self, value: &Value) -> Result<DrawText, SetupError> {
+        let table = tree::table(value, "a drawing", EXAMPLE)?;
+        let allowed: Vec<&str> = SHAPES.into_iter().chain(["at", "radius", "for", "look", "constraint"]).collect();
+        tree::only(table, "[[draw]]", &allowed)?;
+        let (name, given) = which(table, value)?;
+        let (kind, points) = match name {
+            "point" => (ShapeKind::Point, vec![self.place(given)?]),
+            "circle" => (ShapeKind::Circle, vec![self.place(given)?]),
+            "segment" => (ShapeKind::Segment, self.places(given, "a segment", 2)?),
+            "polygon" => (ShapeKind::Polygon, self.places(given, "a polygon", 3)?),
+            _ => {
+                let at = need(table, "at", value.span(), "a text", "at = [\"x\", \"y\"]")?;
+                (ShapeKind::Text(tree::string(given, "the text of a drawing")?), vec![self.place(at)?])
+            }
+        };
+        let radius = match (get(table, "radius"), name) {
+            (Some(radius), "circle") => Some(tree::text(self.text, radius, "a radius")?),
+            (None, "circle") => Some(tree::text(
+                self.text,
+                need(table, "radius", value.span(), "a circle", "radius = 0.1")?,
+                "a radius",
+            )?),
+            (Some(radius), _) => return Err(not_for(radius, "radius", name, "a circle")),
+            (None, _) => None,
+        };
+        if let (Some(at), true) = (get(table, "at"), name != "text") {
+            return Err(not_for(at, "at", name, "a text").help(format!("a {name} has its place in `{name}` itself")));
+        }
+        let constraint = get(table, "constraint")
+            .map(|c| Ok::<_, SetupError>(Name { text: tree::string(c, "the name of a constraint")?, span: c.span() }))
+            .transpose()?;
+        let look = get(table, "look").map(look).transpose()?;
+        Ok(DrawText { kind, points, radius, range: self.range(table)?, look, constraint })
+    }
+
+    /// `["x", "y"]`.
+    fn place(&self, value: &Value) -> Result<[Text; 2], SetupError> {
+        let pair = value.get_ref().as_array().map(|list| list.iter().collect::<Vec<_>>());
+        match pair.as_deref() {
+            Some([x, y]) => Ok([tree::text(self.text, x, "a place")?, tree::text(self.text, y, "a place")?]),
+            _ => Err(SetupError::new("a place is a pair, x and y")
+                .at(value.span(), "a pair is needed here")
+                .help("such as  [\"x\", \"y + 0.1\"]")),
+        }
+    }
+
+    /// `[["0", "0"], ["x", "y"]]`.
+    fn places(&self, value: &Value, what: &str, least: usize) -> Result<Vec<[Text; 2]>, SetupError> {
+        let list: Vec<&Value> = value.get_ref().as_array().map(|list| list.iter().collect()).unwrap_or_default();
+        if list.len() < least {
+            return Err(SetupError::new(format!("{what} needs at least {least} places"))
+                .at(value.span(), format!("{} here", list.len()))
+                .help("such as  [[\"0\", \"0\"], [\"x\", \"y\"]]"));
+        }
+        list.into_iter().map(|v| self.place(v)).collect()
+    }
+
+    pub(super) fn units(&mut self, value: &Value) -> Result<(), Failure> {
+        for (key, value) in tree::entries(tree::table(value, "[units]", "time = \"s\"")?) {
+            self.description.units.push((tree::name(key), tree::string(value, "a unit")?));
+        }
+        Ok(())
+    }
+}
+
+/// The one shape of a section.
+fn which<'a, 't>(table: &'t DeTable<'a>, value: &Value) -> Result<(&'static str, &'t Value<'a>), SetupError> {
+    let given: Vec<_> = SHAPES.into_iter().filter_map(|name| get(table, name).map(|v| (name, v))).collect();
+    match given.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(SetupError::new("[[draw]] does not say what to draw")
+            .at(value.span(), format!("needs one of {}", SHAPES.join(", ")))
+            .help(format!("such as  {EXAMPLE}"))),
+        [_, (_, second), ..] => Err(SetupError::new("two shapes in one [[draw]]")
+            .at(second.span(), "the second")
+            .help("write a [[draw]] section for each shape")),
+    }
+}
+
+fn not_for(value: &Value, key: &str, name: &str, what: &str) -> SetupError {
+    SetupError::new(format!("a {name} has no `{key}`")).at(value.span(), format!("only {what} has"))
+}
+
+fn look(value: &Value) -> Result<Look, SetupError> {
+    let name = tree::string(value, "a look")?;
+    let known = Look::ALL.map(Look::name);
+    Look::ALL.into_iter().find(|l| l.name() == name).ok_or_else(|| {
+        let help = match nearest(&name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        SetupError::new(format!("unknown look `{name}`")).at(value.span(), "not known").help(help)
+    })
+}

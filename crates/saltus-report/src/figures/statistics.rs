@@ -1,0 +1,130 @@
+//! Histograms of impacts, spectrum, stroboscopic section.
+
+use super::MOST_SERIES;
+use crate::figure::{Figure, Trace, numbers};
+use crate::html::{self, with_unit};
+use crate::spectrum::welch;
+use saltus::{Model, Side, Trajectory};
+use serde_json::json;
+
+/// Counts in equal bins between the smallest and the largest value.
+fn histogram(figure: &mut Figure, name: &str, values: &[f64]) {
+    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
+    let bins = ((values.len() as f64).sqrt().ceil() as usize).clamp(5, 60);
+    let width = (high - low) / bins as f64;
+    if !(width > 1e-12 * high.abs()) {
+        let fields = json!({ "type": "bar", "x": [low], "y": [values.len()], "width": [0.05 * low.abs().max(1e-12)] });
+        figure.push(Trace::other("histogram", name, fields).colour(0));
+        return;
+    }
+    let mut counts = vec![0.0; bins];
+    for x in values {
+        counts[(((x - low) / width) as usize).min(bins - 1)] += 1.0;
+    }
+    let middles: Vec<f64> = (0..bins).map(|k| low + (k as f64 + 0.5) * width).collect();
+    let fields = json!({ "type": "bar", "x": numbers(&middles), "y": numbers(&counts), "width": width });
+    figure.push(Trace::other("histogram", name, fields).colour(0));
+}
+
+/// How fast impacts are: the speed at which the gap closes.
+pub fn speeds(model: &Model, trajectory: &Trajectory) -> Figure {
+    let unit = match (model.units.length.as_str(), model.units.time.as_str()) {
+        ("", _) | (_, "") => String::new(),
+        (length, time) => format!("{length}/{time}"),
+    };
+    let values: Vec<f64> = trajectory.impacts.iter().map(|i| -i.approach).filter(|x| x.is_finite()).collect();
+    let mut figure =
+        Figure::new("speeds", "Impact speeds", &with_unit("speed at which the gap closes", &unit), "impacts");
+    histogram(&mut figure, "impact speeds", &values);
+    figure.caption(format!("All {}.", html::count(values.len(), "impact")))
+}
+
+/// How hard impacts are.
+pub fn impulses(model: &Model, trajectory: &Trajectory) -> Figure {
+    let values: Vec<f64> =
+        trajectory.impacts.iter().map(|i| i.impulses.iter().sum::<f64>()).filter(|x| x.is_finite()).collect();
+    let mut figure =
+        Figure::new("impulses", "Impulses", &with_unit("impulse of an impact", &model.units.impulse), "impacts");
+    histogram(&mut figure, "impulses", &values);
+    figure.caption("The sum over the constraints that act together.")
+}
+
+/// Samples for a spectrum.
+const SAMPLES: usize = 16_384;
+
+/// The power spectral density of the positions; None if the run is too short for one.
+pub fn spectrum(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
+    let (first, last) = (*trajectory.t.first()?, *trajectory.t.last()?);
+    if trajectory.len() < 2_000 || !(last > first) {
+        return None;
+    }
+    let count = trajectory.len().min(SAMPLES).next_power_of_two().min(SAMPLES);
+    let dt = (last - first) / count as f64;
+    let n = model.coordinates.len().min(8);
+    let mut samples = vec![Vec::with_capacity(count); n];
+    for k in 0..count {
+        let (q, _) = trajectory.at(first + k as f64 * dt, Side::Right)?;
+        samples.iter_mut().zip(&q).for_each(|(s, q)| s.push(*q));
+    }
+    let per = if model.units.time.is_empty() { String::new() } else { format!("1/{}", model.units.time) };
+    let mut figure = Figure::new("spectrum", "Spectrum", &with_unit("frequency", &per), "power spectral density");
+    figure.layout["xaxis"]["type"] = json!("log");
+    figure.layout["yaxis"]["type"] = json!("log");
+    for (i, samples) in samples.iter().enumerate() {
+        let Some(s) = welch(samples, dt, count / 4) else { continue };
+        let largest = s.density.iter().copied().fold(0.0, f64::max);
+        // Below this it is rounding and the shape of the window.
+        let kept = (1..s.density.len()).filter(|&k| s.density[k] > 1e-16 * largest);
+        let (f, d): (Vec<f64>, Vec<f64>) = kept.map(|k| (s.frequency[k], s.density[k])).unzip();
+        if !f.is_empty() {
+            let trace = Trace::new("spectrum", &model.coordinates[i], "lines", &f, &d).colour(i);
+            figure.push(trace.with(json!({ "showlegend": true, "line": { "width": 1.2 } })));
+        }
+    }
+    (!figure.traces.is_empty()).then(|| {
+        figure.caption(format!(
+            "Positions at {} equal intervals; Welch's method, {} windows with half overlap.",
+            html::grouped(count),
+            7
+        ))
+    })
+}
+
+/// The state once every period of the forcing; None if the run has too few of them.
+pub fn section(model: &Model, trajectory: &Trajectory, period: f64) -> Option<Figure> {
+    let last = *trajectory.t.last()?;
+    if !(period > 0.0) || last < 5.0 * period {
+        return None;
+    }
+    let all = (last / period * (1.0 + 1e-9)).floor() as usize;
+    let from = all.saturating_sub(5_000);
+    let n = model.coordinates.len().min(MOST_SERIES).min(8);
+    let (mut q, mut v) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    let mut times = Vec::new();
+    for k in from..=all {
+        let t = (k as f64 * period).min(last);
+        let (x, w) = trajectory.at(t, Side::Right)?;
+        times.push(t);
+        for i in 0..n {
+            q[i].push(x[i]);
+            v[i].push(w[i]);
+        }
+    }
+    let mut figure = Figure::new("section", "Stroboscopic section", "position", "velocity");
+    for i in 0..n {
+        let name = &model.coordinates[i];
+        let dots = Trace::new("section", name, "markers", &q[i], &v[i]).colour(i);
+        let visible = if i < 4 { json!(true) } else { json!("legendonly") };
+        figure.push(dots.with(json!({
+            "showlegend": true, "visible": visible, "marker": { "size": 4, "opacity": 0.7 }, "customdata": numbers(&times),
+            "hovertemplate": "%{x:.6g}, %{y:.6g}<br>t = %{customdata:.6g}<extra></extra>",
+        })));
+    }
+    let unit = &model.units.time;
+    let period = if unit.is_empty() { html::number(period, 6) } else { format!("{} {unit}", html::number(period, 6)) };
+    Some(figure.caption(format!(
+        "The state at {} instants, one period of the forcing ({period}) apart, beginning with t = {}.",
+        html::grouped(times.len()),
+        html::number(times[0], 6)
+    )))
+}

@@ -1,0 +1,28 @@
+//! Runs of Saltus made visible: one self-contained HTML file a run, a comparison, a check.
+//!
+//! - [`series`]: curves of a run for display, thinned so that no extremum and no jump is lost.
+//! - [`run`], [`compare`], [`converge`], [`check`], [`equilibria`]: the pages; each takes plain data and gives a [`Page`].
+//! - [`paper`]: static figures for papers, as SVG, PNG and PDF.
+//! - [`Shape`]: something drawn from samples, such as a deflected beam.
+
+mod animation;
+mod figure;
+mod figures;
+mod html;
+mod page;
+mod pages;
+pub mod paper;
+pub mod series;
+mod spectrum;
+mod thin;
+
+pub use animation::Shape;
+pub use figure::{Figure, Trace};
+pub use figures::{ReadEnergy, ReadGaps};
+pub use page::{Origin, Page};
+pub use pages::{
+    CheckReport, CompareReport, Compared, ConvergeReport, EquilibriaReport, Errors, Landscape, Rest, RunReport, check,
+    compare, converge, equilibria, run,
+};
+pub use spectrum::{Spectrum, welch};
+pub use thin::{Curve, Jump, Limit, Line, Thinner, largest};

@@ -1,0 +1,178 @@
+//! One self-contained HTML file: sections of text and figures, with the style and the scripts inside.
+
+use crate::figure::Figure;
+use crate::html::{self, escape};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Where a page comes from, so that it can be made again.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The command line.
+    pub command: String,
+    /// The version of Saltus.
+    pub version: String,
+    /// The model's name as given.
+    pub model: String,
+    /// The model's text.
+    pub text: String,
+    /// SHA-256 of that text.
+    pub sha256: String,
+}
+
+/// A page: its parts in order.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The title of the model.
+    pub title: String,
+    /// One line below it.
+    pub subtitle: String,
+    origin: Origin,
+    body: String,
+    contents: Vec<(String, String)>,
+    figures: Vec<Figure>,
+    animation: Value,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(title: &str, subtitle: &str, origin: &Origin) -> Self {
+        Page { title: title.into(), subtitle: subtitle.into(), origin: origin.clone(), ..Page::default() }
+    }
+
+    /// Starts a section.
+    pub fn section(&mut self, id: &str, title: &str) {
+        self.contents.push((id.into(), title.into()));
+        let _ = writeln!(self.body, "<h2 id=\"{id}\">{}</h2>", escape(title));
+    }
+
+    /// A paragraph.
+    pub fn say(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+    }
+
+    /// Sentences, each with a mark of its kind: `warning`, `note`, `good`.
+    pub fn list(&mut self, kind: &str, sentences: impl IntoIterator<Item = String>) {
+        let items: Vec<String> = sentences.into_iter().map(|s| format!("<li>{}</li>", escape(&s))).collect();
+        if !items.is_empty() {
+            let _ = writeln!(self.body, "<ul class=\"said {kind}\">{}</ul>", items.join("\n"));
+        }
+    }
+
+    /// Figures of a few words each, the first things to see.
+    pub fn tiles(&mut self, tiles: &[(&str, String)]) {
+        self.body.push_str("<div class=\"tiles\">");
+        for (name, value) in tiles {
+            let _ = write!(self.body, "<div><b>{}</b><span>{}</span></div>", escape(value), escape(name));
+        }
+        self.body.push_str("</div>\n");
+    }
+
+    /// HTML made by [`html::table`] or another function that escapes what it is given.
+    pub fn raw(&mut self, html: &str) {
+        self.body.push_str(html);
+    }
+
+    /// Figures side by side where there is room.
+    pub fn figures(&mut self, figures: impl IntoIterator<Item = Figure>) {
+        self.body.push_str("<div class=\"figures\">\n");
+        for figure in figures {
+            let _ = writeln!(
+                self.body,
+                "<figure><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
+                escape(&figure.title),
+                figure.id,
+                escape(&figure.caption)
+            );
+            self.figures.push(figure);
+        }
+        self.body.push_str("</div>\n");
+    }
+
+    /// The animation; `note` is said below it.
+    pub fn animate(&mut self, animation: Value, note: &str) {
+        self.animation = animation;
+        let _ = writeln!(
+            self.body,
+            "<figure id=\"animation\" class=\"wide\"><canvas></canvas><div class=\"controls\"><button type=\"button\" \
+             id=\"play\">Play</button><input id=\"when\" type=\"range\" min=\"0\" max=\"10000\" value=\"0\" \
+             aria-label=\"time\"><output id=\"now\"></output><label>speed <select id=\"speed\"></select></label></div>\
+             <figcaption>{}</figcaption></figure>",
+            escape(note)
+        );
+    }
+
+    /// Ends the page with the model as written and how to make all of it again.
+    pub fn close(&mut self) {
+        let origin = self.origin.clone();
+        self.section("model", "The model as written");
+        let _ = writeln!(self.body, "<pre>{}</pre>", escape(&origin.text));
+        self.section("again", "Make it again");
+        let _ = writeln!(
+            self.body,
+            "<pre>{}</pre><p>Saltus {}. Model <code>{}</code>, SHA-256 <code class=\"hash\">{}</code>.</p>",
+            escape(&origin.command),
+            escape(&origin.version),
+            escape(&origin.model),
+            escape(&origin.sha256)
+        );
+    }
+
+    /// Writes the page.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let figures: Vec<Value> = self.figures.iter().map(Figure::data).collect();
+        let data = json!({ "figures": figures, "animation": self.animation });
+        let contents: String =
+            self.contents.iter().map(|(id, title)| format!("<a href=\"#{id}\">{}</a>", escape(title))).collect();
+        // Nothing may be loaded from anywhere, and the browser is told so.
+        let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
+                      base-uri 'none'; form-action 'none'";
+        write!(
+            out,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"generator\" content=\"Saltus {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
+            escape(&self.origin.version),
+            escape(&self.title),
+            include_str!("assets/page.css")
+        )?;
+        write!(
+            out,
+            "<header><h1>{}</h1><p>{}</p><button type=\"button\" id=\"theme\" aria-label=\"light or dark\">◐</button></header>\n\
+             <nav>{contents}</nav>\n<main>\n{}</main>\n",
+            escape(&self.title),
+            escape(&self.subtitle),
+            self.body
+        )?;
+        write!(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>", html::json(&data))?;
+        if !self.figures.is_empty() {
+            out.write_all(plotly_js().as_bytes())?;
+        }
+        write!(out, "</script>\n<script>{}</script>\n", include_str!("assets/page.js"))?;
+        if !self.animation.is_null() {
+            writeln!(out, "<script>{}</script>", include_str!("assets/animation.js"))?;
+        }
+        out.write_all(b"</body>\n</html>\n")
+    }
+}
+
+/// plotly.js alone: the first script of those that the plotly crate embeds; the second sets formulas, which pages have none of.
+fn plotly_js() -> String {
+    let all = plotly::Plot::offline_js_sources();
+    let start = all.find('>').map_or(0, |at| at + 1);
+    let end = all.find("</script>").unwrap_or(all.len());
+    all.get(start..end).unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_of_figures_is_there_without_that_of_formulas() {
+        let js = plotly_js();
+        assert!(js.contains("plotly.js v") && !js.contains("</script") && js.len() < 5_500_000);
+    }
+}

@@ -1,0 +1,153 @@
+//! The page of equilibria: a table and, for one or two coordinates, a map of the potential.
+
+use crate::figure::{Figure, Trace, numbers};
+use crate::html::{Cell, escape, number, table, with_unit};
+use crate::page::{Origin, Page};
+use saltus::Model;
+use saltus::analysis::{Equilibria, Stability};
+use serde_json::json;
+
+/// What is known of the landscape at a position: the potential, if there is one, and the smallest gap.
+pub type Landscape<'a> = dyn FnMut(&[f64]) -> (f64, f64) + 'a;
+
+/// An equilibrium in words.
+pub struct Rest {
+    /// Its contacts with their reactions.
+    pub contacts: String,
+    /// What speaks for or against its stability.
+    pub evidence: String,
+}
+
+/// All that the page of equilibria shows.
+pub struct EquilibriaReport<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The frozen time.
+    pub time: f64,
+    /// What was found.
+    pub all: &'a Equilibria,
+    /// Each of them in words.
+    pub words: Vec<Rest>,
+    /// The landscape.
+    pub landscape: Option<Box<Landscape<'a>>>,
+}
+
+/// Makes the page of equilibria.
+pub fn equilibria(mut report: EquilibriaReport) -> Page {
+    let (model, all) = (report.model, report.all);
+    let how = if all.exhaustive { "every set of constraints" } else { "sets of constraints near each start" };
+    let subtitle =
+        format!("equilibria at t = {}; {how}: {} sets, {} starts", number(report.time, 6), all.sets, all.starts);
+    let mut page = Page::new(&model.title, &subtitle, &report.origin);
+    page.section("equilibria", "Equilibria");
+    if all.stopped {
+        page.list("warning", ["interrupted: the search was not finished".to_string()]);
+    }
+    if all.found.is_empty() {
+        page.say("None was found.");
+    }
+    let shown = model.coordinates.len().min(12);
+    let mut heads: Vec<String> = vec!["no.".into()];
+    heads.extend((0..shown).map(|i| with_unit(&model.coordinates[i], model.units.position(i))));
+    heads.extend(["contacts".into(), "stability".into()]);
+    let rows = all.found.iter().zip(&report.words).enumerate().map(|(k, (e, words))| {
+        let mut row = vec![Cell::count(k + 1)];
+        row.extend(e.q.iter().take(shown).map(|&x| Cell::number(x, 8)));
+        row.extend([Cell::text(&words.contacts), Cell::text(&words.evidence)]);
+        row
+    });
+    page.raw(&table("equilibrium-table", &heads, rows, true));
+    if let (Some(landscape), false) = (&mut report.landscape, all.found.is_empty()) {
+        match model.coordinates.len() {
+            1 => page.figures([curve(model, all, landscape)]),
+            2 => page.figures([map(model, all, landscape)]),
+            _ => {}
+        }
+    }
+    page.close();
+    page
+}
+
+fn colour(stability: Stability) -> &'static str {
+    match stability {
+        Stability::Stable { .. } => "#2ba15d",
+        Stability::Unstable { .. } => "#e4572e",
+        Stability::Neutral { .. } | Stability::Unknown => "#c78a00",
+    }
+}
+
+/// The range of a coordinate to show: all equilibria and the start, with room around.
+fn range(model: &Model, all: &Equilibria, i: usize) -> (f64, f64) {
+    let values = all.found.iter().map(|e| e.q[i]).chain([model.q0[i]]);
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    // One scale for all coordinates: what surrounds a place is as wide as it is high.
+    let scale = all.found.iter().flat_map(|e| &e.q).chain(&model.q0).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let room = (0.4 * (high - low)).max(0.6 * scale).max(0.1);
+    (low - room, high + room)
+}
+
+/// The equilibria as dots at (x, y), green where stable, red where not.
+fn dots(figure: &mut Figure, all: &Equilibria, places: &[(f64, f64)]) {
+    let (x, y): (Vec<f64>, Vec<f64>) = places.iter().copied().unzip();
+    let colours: Vec<&str> = all.found.iter().map(|e| colour(e.stability)).collect();
+    let trace = Trace::new("equilibrium", "equilibria", "markers", &x, &y);
+    figure.push(
+        trace.with(json!({ "marker": { "color": colours, "size": 12, "line": { "width": 1, "color": "#888" } } })),
+    );
+}
+
+fn curve(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
+    let (low, high) = range(model, all, 0);
+    let q: Vec<f64> = (0..=600).map(|k| low + (high - low) * f64::from(k) / 600.0).collect();
+    let name = with_unit(&model.coordinates[0], model.units.position(0));
+    let mut figure = Figure::new("landscape", "Potential", &name, &with_unit("potential", &model.units.energy));
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    for &q in &q {
+        let (potential, gap) = landscape(&[q]);
+        inside.push(if gap >= 0.0 { potential } else { f64::NAN });
+        outside.push(if gap >= 0.0 { f64::NAN } else { potential });
+    }
+    figure.push(Trace::new("potential", "potential on K", "lines", &q, &inside).colour(0));
+    let beyond = Trace::new("outside", "outside K", "lines", &q, &outside).colour(0);
+    figure.push(beyond.with(json!({ "line": { "dash": "dot", "width": 1 }, "opacity": 0.5 })));
+    let places: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], landscape(&e.q).0)).collect();
+    dots(&mut figure, all, &places);
+    figure.caption("Green: stable, red: unstable, yellow: neither is known. Dotted: positions outside K.")
+}
+
+fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
+    let axes = [0, 1].map(|i| {
+        let (low, high) = range(model, all, i);
+        (0..=80).map(|k| low + (high - low) * f64::from(k) / 80.0).collect::<Vec<f64>>()
+    });
+    let names = [0, 1].map(|i| with_unit(&model.coordinates[i], model.units.position(i)));
+    let title = if model.potential.is_some() { "Potential and admissible positions" } else { "Admissible positions" };
+    let mut figure = Figure::new("landscape", title, &names[0], &names[1]);
+    let (mut potential, mut gap) = (Vec::new(), Vec::new());
+    for &y in &axes[1] {
+        let (row, gaps): (Vec<f64>, Vec<f64>) = axes[0].iter().map(|&x| landscape(&[x, y])).unzip();
+        potential.push(json!(row.iter().zip(&gaps).map(|(v, g)| (*g >= 0.0).then_some(*v)).collect::<Vec<_>>()));
+        gap.push(json!(gaps));
+    }
+    let base = json!({ "type": "contour", "x": numbers(&axes[0]), "y": numbers(&axes[1]) });
+    let unit = escape(&with_unit("potential", &model.units.energy));
+    let heights = Trace::other("potential", "potential", base.clone());
+    if model.potential.is_some() {
+        figure.push(heights.with(json!({
+            "z": potential, "colorscale": "Viridis", "ncontours": 24, "showlegend": false,
+            "contours": { "coloring": "heatmap" }, "colorbar": { "title": { "text": unit } },
+        })));
+    }
+    let boundary = Trace::other("boundary", "boundary of K", base);
+    figure.push(boundary.with(json!({
+        "z": gap, "showscale": false, "showlegend": false, "line": { "width": 2.5, "color": "#777" },
+        "contours": { "start": 0, "end": 0, "size": 1, "coloring": "none" },
+    })));
+    let places: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], e.q[1])).collect();
+    dots(&mut figure, all, &places);
+    let heights = if model.potential.is_some() { " Coloured: admissible positions." } else { "" };
+    figure
+        .caption(format!("Green: stable, red: unstable, yellow: neither is known. Grey line: boundary of K.{heights}"))
+}

@@ -1,0 +1,14 @@
+//! The pages: what each command shows.
+
+mod check;
+mod compare;
+mod converge;
+mod equilibria;
+mod run;
+mod tables;
+
+pub use check::{CheckReport, check};
+pub use compare::{CompareReport, Compared, compare};
+pub use converge::{ConvergeReport, Errors, converge};
+pub use equilibria::{EquilibriaReport, Landscape, Rest, equilibria};
+pub use run::{RunReport, run};

@@ -1,0 +1,148 @@
+//! The tables of a run: impacts, contacts, ledger, settings.
+
+use super::RunReport;
+use crate::html::{Cell, count, grouped, number, table, with_unit};
+use crate::page::Page;
+
+/// Rows of a table, at most.
+const MOST_ROWS: usize = 2_000;
+/// Columns of velocities, at most.
+const MOST_COLUMNS: usize = 4;
+
+fn names(report: &RunReport, constraints: &[usize]) -> String {
+    constraints.iter().map(|&a| report.model.constraints[a].name.as_str()).collect::<Vec<_>>().join(" + ")
+}
+
+/// Says how much of a list is in the table.
+fn cut(page: &mut Page, all: usize, what: &str, file: &str) {
+    if all > MOST_ROWS {
+        page.say(&format!(
+            "The first {} of {}; all of them are in {file} (run with --out).",
+            grouped(MOST_ROWS),
+            count(all, what)
+        ));
+    }
+}
+
+pub fn impacts(page: &mut Page, report: &RunReport) {
+    let (model, all) = (report.model, &report.run.trajectory.impacts);
+    if all.is_empty() {
+        page.say(if model.constraints.is_empty() { "No constraints: free motion." } else { "None." });
+        return;
+    }
+    cut(page, all.len(), "impact", "impacts.csv");
+    let units = &model.units;
+    let d = model.coordinates.len().min(MOST_COLUMNS);
+    let mut heads = vec![
+        "no.".to_string(),
+        with_unit("t", &units.time),
+        "constraint".into(),
+        "approach".into(),
+        with_unit("impulse", &units.impulse),
+        with_unit("energy change", &units.energy),
+        "law residual".into(),
+        "known to ±".into(),
+    ];
+    for i in 0..d {
+        let (name, unit) = (&model.coordinates[i], units.velocity(i));
+        heads.push(with_unit(&format!("{name}′ before"), &unit));
+        heads.push(with_unit(&format!("{name}′ after"), &unit));
+    }
+    let uncertainty = |k: usize| report.ledger.impacts.get(k).map_or(f64::NAN, |e| e.uncertainty);
+    let rows = all.iter().take(MOST_ROWS).enumerate().map(|(k, i)| {
+        let mut row = vec![
+            Cell::count(k + 1),
+            Cell::number(i.t, 10),
+            Cell::text(names(report, i.constraints)),
+            Cell::number(-i.approach, 6),
+            Cell::number(i.impulses.iter().sum(), 6),
+            Cell::number(i.energy_change, 6),
+            Cell::number(i.law_residual, 2),
+            Cell::number(uncertainty(k), 2),
+        ];
+        for j in 0..d {
+            row.extend([Cell::number(i.v_before[j], 6), Cell::number(i.v_after[j], 6)]);
+        }
+        row
+    });
+    page.say("Click on a header to sort.");
+    page.raw(&table("impact-table", &heads, rows, true));
+}
+
+pub fn contacts(page: &mut Page, report: &RunReport) {
+    let all = &report.run.trajectory.contacts;
+    cut(page, all.len(), "contact", "contacts.csv");
+    let units = &report.model.units;
+    let heads = [
+        "constraint".to_string(),
+        with_unit("from", &units.time),
+        with_unit("to", &units.time),
+        with_unit("impulse", &units.impulse),
+    ];
+    let rows = all.iter().take(MOST_ROWS).map(|c| {
+        let name = &report.model.constraints[c.constraint].name;
+        vec![Cell::text(name), Cell::number(c.start, 10), Cell::number(c.end, 10), Cell::number(c.impulse, 6)]
+    });
+    page.raw(&table("contact-table", &heads, rows, true));
+}
+
+pub fn ledger(page: &mut Page, report: &RunReport) {
+    let (ledger, units) = (report.ledger, &report.model.units);
+    let heads = ["", "property", "what was measured", "figure", "allowed", ""].map(String::from);
+    let rows = ledger.properties.iter().map(|p| {
+        let allowed = if p.allowed == f64::MAX { Cell::text("finite") } else { Cell::number(p.allowed, 3) };
+        let verdict = if p.holds { "holds" } else { "does not hold" };
+        vec![
+            Cell::text(p.name),
+            Cell::text(p.what),
+            Cell::text(p.measured),
+            Cell::number(p.figure, 3),
+            allowed,
+            Cell::text(verdict),
+        ]
+    });
+    page.raw(&table("ledger-table", &heads, rows, false));
+    let b = &ledger.balance;
+    let heads = ["energy".to_string(), with_unit("value", &units.energy)];
+    let rows = [
+        ("at the start", b.start),
+        ("work of the forces and of moving walls", b.work),
+        ("lost at impacts", b.lost_at_impacts),
+        ("at the end", b.end),
+        ("open (end − start − work + lost)", b.closure),
+        ("open, as a part of what was exchanged", b.relative()),
+    ];
+    let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::number(value, 6)]);
+    page.raw(&table("balance-table", &heads, rows, false));
+    page.list("warning", ledger.complaints(report.options));
+    if !ledger.meetings.is_empty() {
+        page.list("note", ledger.meetings.iter().take(50).map(|m| m.sentence.clone()));
+    }
+}
+
+pub fn settings(page: &mut Page, report: &RunReport) {
+    let (model, run, options) = (report.model, report.run, report.options);
+    let by_events = options.scheme.stepping().is_none();
+    let step = if by_events { "instants stored every" } else { "step h" };
+    let mut rows = vec![
+        ("scheme".to_string(), options.scheme.name.to_string()),
+        (step.into(), number(run.step, 8)),
+        ("end".into(), number(options.end, 8)),
+        ("steps made".into(), grouped(run.steps as usize)),
+        ("instants stored".into(), grouped(run.trajectory.len())),
+        ("wall time (s)".into(), number(report.wall_s, 3)),
+    ];
+    match by_events {
+        true => rows.push(("tolerance".into(), format!("{:e}", options.settings.tolerance))),
+        false => rows.push(("forcing".into(), options.settings.forcing.name().into())),
+    }
+    for (name, value) in model.parameters.iter().take(500) {
+        rows.push((with_unit(name, model.units.parameter(name)), number(*value, 12)));
+    }
+    for c in model.constraints.iter().take(200) {
+        rows.push((format!("restitution of {}", c.name), number(c.restitution, 6)));
+    }
+    let heads = ["".to_string(), "value".into()];
+    let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::text(value)]);
+    page.raw(&table("settings-table", &heads, rows, false));
+}

@@ -1,0 +1,199 @@
+//! Figures of what the constraints do: gaps, reactions, energy, impacts.
+
+use super::Hit;
+use super::panel::{AxisLabel, Layer, MOST, Panel, Plot};
+use super::pictures::{Drawing, layer, thinned};
+use super::sheet::Text;
+use super::ticks::Scale;
+use saltus::Problem;
+
+impl Drawing<'_> {
+    pub(super) fn gaps(&mut self, problem: &Problem) -> Result<Vec<Panel>, String> {
+        let (m, d, c) = (self.m, self.m.dimension(), problem.constraints());
+        if c == 0 {
+            return Err("the model has no constraints, so there are no gaps".into());
+        }
+        let mut gaps = problem.gaps();
+        let mut rows = Vec::with_capacity(m.t.len() * c);
+        for (k, &t) in m.t.iter().enumerate() {
+            gaps.evaluate(t, &m.q[k * d..(k + 1) * d]);
+            rows.extend_from_slice(&gaps.values);
+        }
+        let groups = self.groups(&m.constraints, MOST);
+        let panel = |group: Vec<usize>| Panel {
+            x: self.time(),
+            y: AxisLabel { name: Text::plain("gap"), unit: m.units.length.clone() },
+            span: self.span(),
+            scale: Scale::Linear,
+            zero: true,
+            legend: c > 1,
+            layers: (group.iter().enumerate())
+                .map(|(style, &a)| {
+                    let line = self.curve(|k| (rows[k * c + a], rows[k * c + a]));
+                    layer(Text::plain(&m.constraints[a]), &m.constraints[a], style, Self::plot(&line))
+                })
+                .collect(),
+        };
+        Ok(groups.into_iter().map(panel).collect())
+    }
+
+    pub(super) fn energy(&mut self, problem: &Problem) -> Vec<Panel> {
+        let (m, d) = (self.m, self.m.dimension());
+        let mut energy = problem.energy();
+        let mut read = |velocity: &[f64]| -> Vec<(f64, f64)> {
+            let row = |v: &[f64], k: usize| v[k * d..(k + 1) * d].to_vec();
+            (0..m.t.len()).map(|k| energy.both(m.t[k], &row(&m.q, k), &row(velocity, k))).collect()
+        };
+        let (left, right) = (read(&m.v_left), read(&m.v_right));
+        let mut layers = Vec::new();
+        let mut add = |what: &str, style: usize, of: &dyn Fn((f64, f64)) -> f64| {
+            let line = self.curve(|k| (of(left[k]), of(right[k])));
+            layers.push(layer(Text::plain(what), what, style, Self::plot(&line)));
+        };
+        if problem.model().potential.is_some() {
+            add("total", 0, &|e| e.0 + e.1);
+            add("kinetic", 1, &|e| e.0);
+            add("potential", 2, &|e| e.1);
+        } else {
+            add("kinetic", 0, &|e| e.0);
+        }
+        let y = AxisLabel { name: Text::plain("energy"), unit: m.units.energy.clone() };
+        let legend = layers.len() > 1;
+        vec![Panel { x: self.time(), y, span: self.span(), scale: Scale::Linear, zero: true, legend, layers }]
+    }
+
+    pub(super) fn reactions(&mut self) -> Result<Vec<Panel>, String> {
+        let m = self.m;
+        let acted = |a: &usize| {
+            m.impacts.iter().any(|i| i.impulses.iter().any(|p| p.0 == *a)) || m.contacts.iter().any(|c| c.0 == *a)
+        };
+        let all: Vec<usize> = self.groups(&m.constraints, usize::MAX).into_iter().flatten().filter(acted).collect();
+        let shown: Vec<usize> = all.iter().copied().take(MOST).collect();
+        if shown.is_empty() {
+            return Err("no constraint acted in this interval, so there are no reactions".into());
+        }
+        if shown.len() < all.len() {
+            self.notes.push(format!("{} of {} constraints that acted are shown", shown.len(), all.len()));
+        }
+        let panel = |label: &str, unit: &str, layers: Vec<Layer>| Panel {
+            x: self.time(),
+            y: AxisLabel { name: Text::plain(label), unit: unit.to_string() },
+            span: self.span(),
+            scale: Scale::Linear,
+            zero: true,
+            legend: m.constraints.len() > 1,
+            layers,
+        };
+        // Colours rather than black: an area in black would be a grey one.
+        let made = |plot: &dyn Fn(usize) -> Plot| -> Vec<Layer> {
+            let one =
+                |(k, &a): (usize, &usize)| layer(Text::plain(&m.constraints[a]), &m.constraints[a], k + 1, plot(a));
+            shown.iter().enumerate().map(one).collect()
+        };
+        let mut panels = Vec::new();
+        let densities = made(&|a| Plot::Areas(self.densities(a)));
+        if densities.iter().any(|l| matches!(&l.plot, Plot::Areas(pieces) if !pieces.is_empty())) {
+            panels.push(panel("reaction", &m.units.force, densities));
+        }
+        if !m.impacts.is_empty() {
+            let stems = |a: usize| {
+                let of = |i: &Hit| i.impulses.iter().find(|p| p.0 == a).map(|p| (i.t, p.1));
+                Plot::Stems(m.impacts.iter().filter_map(of).collect())
+            };
+            panels.push(panel("impulse", &m.units.impulse, made(&stems)));
+        }
+        Ok(panels)
+    }
+
+    /// The density of a constraint in contact, piece by piece; the mean of each contact where only that is known.
+    fn densities(&self, a: usize) -> Vec<Vec<(f64, f64)>> {
+        let (m, c) = (self.m, self.m.constraints.len());
+        if m.reaction.is_empty() {
+            let of = m.contacts.iter().filter(|k| k.0 == a && k.2 > k.1);
+            return of.map(|&(_, s, e, p)| vec![(s, p / (e - s)), (e, p / (e - s))]).collect();
+        }
+        let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+        let mut on = false;
+        let mut last = 0.0;
+        for k in 0..m.t.len() {
+            let r = m.reaction[k * c + a];
+            let acts = r.is_finite() && r != 0.0;
+            if acts && !on {
+                pieces.push(Vec::new());
+            }
+            if let Some(piece) = pieces.last_mut() {
+                match (acts, on) {
+                    (true, _) => piece.push((m.t[k], r)),
+                    // Where it lets go the stored right limit is zero: the left one is about what it was before.
+                    (false, true) => piece.push((m.t[k], last)),
+                    _ => {}
+                }
+            }
+            (on, last) = (acts, r);
+        }
+        pieces.into_iter().map(thinned).collect()
+    }
+
+    pub(super) fn impacts(&mut self) -> Result<Vec<Panel>, String> {
+        let m = self.m;
+        let wanted = |i: &&Hit| self.chosen.is_empty() || i.impulses.iter().any(|p| self.chosen.contains(&p.0));
+        let hits: Vec<&Hit> = m.impacts.iter().filter(wanted).collect();
+        if hits.is_empty() {
+            return Err("there are no impacts in this interval".into());
+        }
+        let speed = AxisLabel { name: Text::plain("approach speed"), unit: rate(&m.units.length, &m.units.time) };
+        let mut layers: Vec<Layer> = Vec::new();
+        for hit in &hits {
+            let a = hit.impulses.first().map_or(0, |p| p.0);
+            let key = m.constraints.get(a).map_or("", String::as_str);
+            let at = layers.iter().position(|l| l.key == key).unwrap_or_else(|| {
+                layers.push(layer(Text::plain(key), key, layers.len(), Plot::Points(Vec::new())));
+                layers.len() - 1
+            });
+            if let Plot::Points(points) = &mut layers[at].plot {
+                points.push((hit.t, hit.approach));
+            }
+        }
+        if layers.len() > MOST {
+            self.notes.push(format!("{} constraints share {MOST} styles", layers.len()));
+        }
+        let legend = layers.len() > 1;
+        let over_time = Panel {
+            x: self.time(),
+            y: speed.clone(),
+            span: self.span(),
+            scale: Scale::Linear,
+            zero: true,
+            legend,
+            layers,
+        };
+        let speeds: Vec<f64> = hits.iter().map(|h| h.approach).collect();
+        let often = Panel {
+            x: speed,
+            y: AxisLabel { name: Text::plain("impacts"), unit: String::new() },
+            span: None,
+            scale: Scale::Linear,
+            zero: true,
+            legend: false,
+            layers: vec![layer(Text::plain("impacts"), "impacts", 0, Plot::Bars(histogram(&speeds)))],
+        };
+        Ok(vec![over_time, often])
+    }
+}
+
+/// The unit of a rate, where both units are known.
+fn rate(unit: &str, time: &str) -> String {
+    if unit.is_empty() || time.is_empty() { String::new() } else { format!("{unit}/{time}") }
+}
+
+/// Counts in bins of equal width, about the square root of the number many.
+fn histogram(values: &[f64]) -> Vec<(f64, f64, f64)> {
+    let finite = || values.iter().copied().filter(|x| x.is_finite());
+    let high = finite().fold(0.0, f64::max);
+    let low = finite().fold(0.0, f64::min);
+    let bins = ((values.len() as f64).sqrt().ceil() as usize).clamp(5, 40);
+    let width = if high > low { (high - low) / bins as f64 } else { 1.0 };
+    let mut counts = vec![0.0; bins];
+    finite().for_each(|x| counts[(((x - low) / width) as usize).min(bins - 1)] += 1.0);
+    counts.iter().enumerate().map(|(k, &n)| (low + width * k as f64, low + width * (k + 1) as f64, n)).collect()
+}

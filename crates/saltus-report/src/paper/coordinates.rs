@@ -1,0 +1,145 @@
+//! Figures of the coordinates: over time, against their velocities, by frequency.
+
+use super::label::{family, name};
+use super::panel::{AxisLabel, MOST, Panel, Plot};
+use super::pictures::{Drawing, LIMIT, PANELS, layer, thinned};
+use super::sheet::Text;
+use super::ticks::Scale;
+use crate::{Spectrum, Thinner, welch};
+
+impl Drawing<'_> {
+    fn unit(&self, i: usize, velocity: bool) -> String {
+        if velocity { self.m.units.velocity(i) } else { self.m.units.position(i).to_string() }
+    }
+
+    /// What a panel of several is called: the family's name, or their own.
+    fn shared_name(names: &[String], group: &[usize], dash: bool) -> Text {
+        match group {
+            [one] => name(&names[*one], dash),
+            _ => name(family(&names[group[0]]), dash).then("i", true, -1),
+        }
+    }
+
+    pub(super) fn over_time(&mut self, velocity: bool) -> Vec<Panel> {
+        let (m, d) = (self.m, self.m.dimension());
+        let groups = self.groups(&m.coordinates, MOST);
+        let panel = |group: Vec<usize>| Panel {
+            x: self.time(),
+            y: AxisLabel {
+                name: Self::shared_name(&m.coordinates, &group, velocity),
+                unit: self.unit(group[0], velocity),
+            },
+            span: self.span(),
+            scale: Scale::Linear,
+            zero: false,
+            legend: group.len() > 1,
+            layers: group
+                .iter()
+                .enumerate()
+                .map(|(style, &i)| {
+                    let line = match velocity {
+                        true => self.curve(|k| (m.v_left[k * d + i], m.v_right[k * d + i])),
+                        false => self.curve(|k| (m.q[k * d + i], m.q[k * d + i])),
+                    };
+                    layer(name(&m.coordinates[i], velocity), &m.coordinates[i], style, Self::plot(&line))
+                })
+                .collect(),
+        };
+        groups.into_iter().map(panel).collect()
+    }
+
+    pub(super) fn phase(&mut self) -> Vec<Panel> {
+        let (m, d) = (self.m, self.m.dimension());
+        let all: Vec<usize> = self.groups(&m.coordinates, PANELS).into_iter().flatten().take(PANELS).collect();
+        let panel = |&i: &usize| {
+            let n = m.t.len();
+            let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), LIMIT);
+            for k in 0..n {
+                let (q, left, right) = (m.q[k * d + i], m.v_left[k * d + i], m.v_right[k * d + i]);
+                match (left - right).abs() > 1e-13 * (left.abs() + right.abs()) {
+                    true => thin.jump(m.t[k], [q, left], [q, right]),
+                    false => thin.push(m.t[k], [q, left]),
+                }
+            }
+            let curve = thin.finish();
+            let piece = |r: std::ops::Range<usize>| r.map(|k| (curve.y[0][k], curve.y[1][k])).collect::<Vec<_>>();
+            let point = |y: [f64; 2]| (y[0], y[1]);
+            let plot = Plot::Curve {
+                pieces: curve.segments().into_iter().map(piece).collect(),
+                jumps: curve.jumps.iter().map(|j| (j.t, point(j.left), point(j.right))).collect(),
+            };
+            Panel {
+                x: AxisLabel { name: name(&m.coordinates[i], false), unit: self.unit(i, false) },
+                y: AxisLabel { name: name(&m.coordinates[i], true), unit: self.unit(i, true) },
+                span: None,
+                scale: Scale::Linear,
+                zero: false,
+                legend: false,
+                layers: vec![layer(name(&m.coordinates[i], false), &m.coordinates[i], 0, plot)],
+            }
+        };
+        all.iter().map(panel).collect()
+    }
+
+    pub(super) fn spectrum(&mut self) -> Result<Vec<Panel>, String> {
+        let (m, d) = (self.m, self.m.dimension());
+        let per = |unit: &str| if m.units.time.is_empty() { String::new() } else { format!("{unit}/{}", m.units.time) };
+        let mut panels = Vec::new();
+        for i in self.groups(&m.coordinates, PANELS).into_iter().flatten().take(PANELS) {
+            let x: Vec<f64> = (0..m.t.len()).map(|k| m.q[k * d + i]).collect();
+            let spectrum = spectrum(&m.t, &x).ok_or("a spectrum needs at least 64 instants")?;
+            let top = spectrum.density.iter().copied().fold(0.0, f64::max);
+            // Twelve decades below the largest is rounding. Thinned by ratios, as the axis shows them.
+            let points = spectrum.frequency.iter().zip(&spectrum.density).filter(|(_, p)| **p >= top * 1e-12);
+            let points = thinned(points.map(|(f, p)| (f.ln(), *p)).collect());
+            let points: Vec<(f64, f64)> = points.into_iter().map(|(f, p)| (f.exp(), p)).collect();
+            let unit = match (m.units.position(i), m.units.time.as_str()) {
+                ("", _) | (_, "") => String::new(),
+                (unit, time) => format!("{unit}² {time}"),
+            };
+            let power = Text::plain("power density of ").join(name(&m.coordinates[i], false));
+            panels.push(Panel {
+                x: AxisLabel { name: Text::plain("frequency"), unit: per("1") },
+                y: AxisLabel { name: power, unit },
+                span: None,
+                scale: Scale::Log,
+                zero: false,
+                legend: false,
+                layers: vec![layer(
+                    name(&m.coordinates[i], false),
+                    &m.coordinates[i],
+                    0,
+                    Plot::Curve { pieces: vec![points], jumps: Vec::new() },
+                )],
+            });
+        }
+        Ok(panels)
+    }
+}
+
+/// The spectrum of samples in order of time, zero frequency left out; nothing for fewer than 64.
+fn spectrum(t: &[f64], x: &[f64]) -> Option<Spectrum> {
+    let n = t.len();
+    let (first, last) = (*t.first()?, *t.last()?);
+    if n < 64 || !(last > first) || x.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    // Equal spacing, as many as were stored: instants of impacts are few among them.
+    let h = (last - first) / (n - 1) as f64;
+    let mut k = 0;
+    let even = (0..n).map(|i| {
+        let at = first + h * i as f64;
+        while k + 2 < n && t[k + 1] < at {
+            k += 1;
+        }
+        let width = t[k + 1] - t[k];
+        let s = if width > 0.0 { ((at - t[k]) / width).clamp(0.0, 1.0) } else { 0.0 };
+        x[k] + s * (x[k + 1] - x[k])
+    });
+    // Windows of about a quarter: several to average over, long enough to tell frequencies apart.
+    let window = (2 * n / 9).next_power_of_two().clamp(64, 1 << 20).min(1 << n.ilog2());
+    let mut spectrum = welch(&even.collect::<Vec<_>>(), h, window)?;
+    spectrum.frequency.remove(0);
+    spectrum.density.remove(0);
+    Some(spectrum)
+}

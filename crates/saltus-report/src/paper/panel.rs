@@ -1,0 +1,383 @@
+//! A panel: axes, and what is drawn between them.
+
+use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
+use super::simplify::simplified;
+use super::ticks::{LOOSE, Scale, TIGHT, Ticks, minus};
+
+/// Sizes of letters, in points.
+pub const SIZE: f64 = 8.0;
+/// Those of the numbers at ticks.
+pub const TICK_SIZE: f64 = 7.0;
+
+/// Colours that colour-blind readers tell apart (Okabe and Ito), in an order of alternating brightness; the dashes tell curves
+/// apart in grey.
+const STYLES: [(Colour, &[f64]); 7] = [
+    (Colour(0, 0, 0), &[]),
+    (Colour(0, 114, 178), &[4.0, 1.6]),
+    (Colour(213, 94, 0), &[6.0, 1.6, 1.2, 1.6]),
+    (Colour(0, 158, 115), &[1.4, 1.4]),
+    (Colour(204, 121, 167), &[8.0, 2.0]),
+    (Colour(86, 180, 233), &[3.0, 1.2, 1.2, 1.2, 1.2, 1.2]),
+    (Colour(230, 159, 0), &[2.4, 2.4]),
+];
+
+/// How many curves can be told apart.
+pub const MOST: usize = STYLES.len();
+
+/// The colour of a style.
+pub fn colour(style: usize) -> Colour {
+    STYLES[style % MOST].0
+}
+
+/// The colour of areas and stems, where a single black would be heavy.
+pub fn stroke(style: usize, width: f64) -> Stroke {
+    let (colour, dash) = STYLES[style % MOST];
+    Stroke { colour, width, dash }
+}
+
+/// A name and its unit; a power of ten, if the numbers need one, goes before the unit.
+#[derive(Clone, Debug, Default)]
+pub struct AxisLabel {
+    /// What the numbers are.
+    pub name: Text,
+    /// Their unit; may be empty.
+    pub unit: String,
+}
+
+impl AxisLabel {
+    /// As it is printed.
+    fn text(&self, power: i32) -> Text {
+        let unit = &self.unit;
+        match (power, unit.is_empty()) {
+            (0, true) => self.name.clone(),
+            (0, false) => self.name.clone().then(format!(" ({unit})"), false, 0),
+            (p, bare) => {
+                let text = self.name.clone().then(" (10", false, 0).then(minus(&p.to_string()), false, 1);
+                text.then(if bare { ")".to_string() } else { format!(" {unit})") }, false, 0)
+            }
+        }
+    }
+}
+
+/// A point in the coordinates of the axes.
+type Point = (f64, f64);
+
+/// Something drawn, in the coordinates of the axes.
+#[derive(Clone, Debug)]
+pub enum Plot {
+    /// A curve in pieces, with the jumps between them.
+    Curve {
+        /// The pieces.
+        pieces: Vec<Vec<(f64, f64)>>,
+        /// Its jumps: instant, point before, point after.
+        jumps: Vec<(f64, Point, Point)>,
+    },
+    /// Areas between curves and zero.
+    Areas(Vec<Vec<(f64, f64)>>),
+    /// Stems with round heads, standing on zero.
+    Stems(Vec<(f64, f64)>),
+    /// Points.
+    Points(Vec<(f64, f64)>),
+    /// Bars: left edge, right edge, height.
+    Bars(Vec<(f64, f64, f64)>),
+}
+
+/// A plot with its name and style.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Its name in the legend.
+    pub name: Text,
+    /// The name as the model has it.
+    pub key: String,
+    /// Its style.
+    pub style: usize,
+    /// What it is.
+    pub plot: Plot,
+}
+
+/// A panel.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// Below the horizontal axis.
+    pub x: AxisLabel,
+    /// Beside the vertical one.
+    pub y: AxisLabel,
+    /// The interval of the horizontal axis, where it is given.
+    pub span: Option<(f64, f64)>,
+    /// Whether both axes are logarithmic.
+    pub scale: Scale,
+    /// Whether zero belongs to the vertical axis.
+    pub zero: bool,
+    /// Whether the layers are named in a legend.
+    pub legend: bool,
+    /// What is drawn.
+    pub layers: Vec<Layer>,
+}
+
+/// Where a panel lies on the sheet: left, top, width, height of its frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub w: f64,
+    /// Height.
+    pub h: f64,
+}
+
+impl Panel {
+    /// All points, for the ranges of the axes.
+    fn extent(&self) -> ((f64, f64), (f64, f64)) {
+        let empty = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut xs, mut ys) = (empty, empty);
+        let grow = |range: &mut (f64, f64), v: f64| {
+            if v.is_finite() {
+                *range = (range.0.min(v), range.1.max(v));
+            }
+        };
+        for layer in &self.layers {
+            let mut point = |(x, y): (f64, f64)| {
+                grow(&mut xs, x);
+                if self.scale == Scale::Linear || y > 0.0 {
+                    grow(&mut ys, y);
+                }
+            };
+            match &layer.plot {
+                Plot::Curve { pieces, jumps } => {
+                    pieces.iter().flatten().copied().for_each(&mut point);
+                    jumps.iter().flat_map(|j| [j.1, j.2]).for_each(&mut point);
+                }
+                Plot::Areas(pieces) => pieces.iter().flatten().copied().for_each(&mut point),
+                Plot::Stems(points) | Plot::Points(points) => points.iter().copied().for_each(&mut point),
+                Plot::Bars(bars) => bars.iter().flat_map(|b| [(b.0, b.2), (b.1, b.2)]).for_each(&mut point),
+            }
+        }
+        if self.zero {
+            grow(&mut ys, 0.0);
+        }
+        (xs, ys)
+    }
+
+    /// The ticks of both axes for a frame of about this size.
+    pub fn ticks(&self, w: f64, h: f64) -> (Ticks, Ticks) {
+        let (xs, ys) = self.extent();
+        let count = w / 40.0;
+        let x = match (self.scale, self.span) {
+            (Scale::Log, span) => {
+                let (a, b) = span.unwrap_or(xs);
+                Ticks::log(a, b, count, false)
+            }
+            (Scale::Linear, Some((a, b))) => Ticks::linear(a, b, count, TIGHT),
+            (Scale::Linear, None) => Ticks::linear(xs.0, xs.1, count, LOOSE),
+        };
+        let rows = (h / 24.0).clamp(2.0, 7.0);
+        // What stands on zero stands on the frame.
+        let stands = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
+        let y = match self.scale {
+            Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if stands { (0.0, LOOSE.1) } else { LOOSE }),
+            Scale::Log => Ticks::log(ys.0, ys.1, rows, true),
+        };
+        (x, y)
+    }
+
+    /// Names in the legend and how wide each is.
+    pub fn legend_rows(&self, w: f64) -> Vec<Vec<&Layer>> {
+        let mut rows: Vec<Vec<&Layer>> = Vec::new();
+        let mut used = f64::INFINITY;
+        for layer in self.layers.iter().filter(|_| self.legend) {
+            let own = entry_width(layer);
+            if used + own > w {
+                rows.push(Vec::new());
+                used = 0.0;
+            }
+            used += own;
+            if let Some(row) = rows.last_mut() {
+                row.push(layer);
+            }
+        }
+        rows
+    }
+
+    /// Draws it; `numbers` says whether the horizontal axis has its numbers and name.
+    pub fn draw(&self, sheet: &mut Sheet, frame: Frame, left: f64, numbers: bool) {
+        let (tx, ty) = self.ticks(frame.w, frame.h);
+        let data = vec![("x", spoken(&self.x)), ("y", spoken(&self.y))];
+        sheet.begin("panel", data);
+        let at = |(x, y): (f64, f64)| (frame.x + frame.w * tx.place(x), frame.y + frame.h * (1.0 - ty.place(y)));
+        let base = at((tx.range.0, 0.0)).1;
+        if self.scale == Scale::Linear && ty.range.0 < 0.0 && ty.range.1 > 0.0 {
+            sheet.line(vec![(frame.x, base), (frame.x + frame.w, base)], Stroke::solid(GREY, 0.4));
+        }
+        let floor =
+            if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
+        // The first lies on top.
+        for layer in self.layers.iter().rev() {
+            sheet.begin("layer", vec![("name", layer.key.clone())]);
+            layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
+            sheet.end();
+        }
+        self.axes(sheet, frame, left, numbers, &tx, &ty);
+        self.legend_above(sheet, frame);
+        sheet.end();
+    }
+
+    fn axes(&self, sheet: &mut Sheet, frame: Frame, left: f64, numbers: bool, tx: &Ticks, ty: &Ticks) {
+        let Frame { x, y, w, h } = frame;
+        let (right, bottom) = (x + w, y + h);
+        let thin = || Stroke::solid(BLACK, 0.5);
+        sheet.begin("axes", Vec::new());
+        sheet.line(vec![(x, y), (right, y), (right, bottom), (x, bottom), (x, y), (right, y)], thin());
+        let ticks = |t: &Ticks| {
+            let major = t.major.iter().map(|(v, _)| (t.place(*v), 3.2)).collect::<Vec<_>>();
+            let all = major.into_iter().chain(t.minor.iter().map(|v| (t.place(*v), 1.6)));
+            all.filter(|(p, _)| *p > 1e-6 && *p < 1.0 - 1e-6).collect::<Vec<_>>()
+        };
+        for (place, length) in ticks(tx) {
+            let px = x + w * place;
+            sheet.line(vec![(px, bottom), (px, bottom - length)], thin());
+            sheet.line(vec![(px, y), (px, y + length)], thin());
+        }
+        for (place, length) in ticks(ty) {
+            let py = bottom - h * place;
+            sheet.line(vec![(x, py), (x + length, py)], thin());
+            sheet.line(vec![(right, py), (right - length, py)], thin());
+        }
+        for (v, text) in &ty.major {
+            let py = bottom - h * ty.place(*v);
+            sheet.text(text.clone(), (x - 3.0, py + TICK_SIZE * 0.35), TICK_SIZE, Anchor::End);
+        }
+        sheet.upwards(self.y.text(ty.power), (left + SIZE * 0.8, y + h / 2.0), SIZE);
+        if numbers {
+            for (v, text) in &tx.major {
+                let px = x + w * tx.place(*v);
+                sheet.text(text.clone(), (px, bottom + TICK_SIZE + 2.2), TICK_SIZE, Anchor::Middle);
+            }
+            let below = bottom + TICK_SIZE + 2.2 + SIZE + 2.6;
+            sheet.text(self.x.text(tx.power), (x + w / 2.0, below), SIZE, Anchor::Middle);
+        }
+        sheet.end();
+    }
+
+    fn legend_above(&self, sheet: &mut Sheet, frame: Frame) {
+        let rows = self.legend_rows(frame.w);
+        let count = rows.len();
+        for (k, row) in rows.into_iter().enumerate() {
+            let y = frame.y - 4.5 - LEGEND_ROW * (count - 1 - k) as f64;
+            let mut x = frame.x + 2.0;
+            sheet.begin("legend", Vec::new());
+            for layer in row {
+                layer.sample(sheet, x, y - TICK_SIZE * 0.35);
+                sheet.text(layer.name.clone(), (x + SAMPLE + 3.0, y), TICK_SIZE, Anchor::Start);
+                x += entry_width(layer);
+            }
+            sheet.end();
+        }
+    }
+}
+
+/// The height of a row of the legend.
+pub const LEGEND_ROW: f64 = 10.0;
+/// The length of a line that shows a style.
+const SAMPLE: f64 = 18.0;
+
+fn entry_width(layer: &Layer) -> f64 {
+    SAMPLE + 3.0 + layer.name.width(TICK_SIZE) + 10.0
+}
+
+/// A label as plain text, for who reads the file instead of looking at it.
+fn spoken(label: &AxisLabel) -> String {
+    label.text(0).parts.iter().map(|p| p.text.as_str()).collect()
+}
+
+fn on_sheet(piece: &[(f64, f64)], at: &impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
+    simplified(&piece.iter().map(|&p| at(p)).collect::<Vec<_>>())
+}
+
+impl Layer {
+    fn jumps(&self) -> usize {
+        match &self.plot {
+            Plot::Curve { jumps, .. } => jumps.len(),
+            _ => 0,
+        }
+    }
+
+    fn draw(&self, sheet: &mut Sheet, at: &impl Fn((f64, f64)) -> (f64, f64), floor: f64, jumps_in_all: usize) {
+        let tint = colour(self.style);
+        match &self.plot {
+            Plot::Curve { pieces, jumps } => {
+                for piece in pieces {
+                    sheet.line(on_sheet(piece, at), stroke(self.style, 0.9));
+                }
+                // Many marks are small ones, so that the curve stays visible between them.
+                let radius = [(40, 1.25), (120, 0.9), (400, 0.6)].into_iter().find(|(n, _)| jumps_in_all <= *n);
+                let radius = radius.map_or(0.4, |(_, r)| r);
+                for (t, before, after) in jumps {
+                    let (before_y, after_y) = (format!("{:?}", before.1), format!("{:?}", after.1));
+                    sheet.begin("jump", vec![("t", format!("{t:?}")), ("before", before_y), ("after", after_y)]);
+                    sheet.dot(at(*before), radius, tint, false);
+                    sheet.dot(at(*after), radius, tint, true);
+                    sheet.end();
+                }
+            }
+            Plot::Areas(pieces) => {
+                for piece in pieces.iter().filter(|p| p.len() > 1) {
+                    let line = on_sheet(piece, at);
+                    let mut area = line.clone();
+                    area.push((line[line.len() - 1].0, floor));
+                    area.insert(0, (line[0].0, floor));
+                    sheet.area(area, tint, 0.22);
+                    sheet.line(line, Stroke::solid(tint, 0.7));
+                }
+            }
+            Plot::Stems(points) => {
+                let radius: f64 = if points.len() > 80 { 0.8 } else { 1.4 };
+                for &(x, y) in points {
+                    let head = at((x, y));
+                    sheet.begin("stem", vec![("t", format!("{x:?}")), ("value", format!("{y:?}"))]);
+                    sheet.line(vec![(head.0, floor), head], Stroke::solid(tint, radius.min(0.6)));
+                    sheet.dot(head, radius, tint, true);
+                    sheet.end();
+                }
+            }
+            Plot::Points(points) => {
+                let radius = if points.len() > 400 { 0.7 } else { 1.3 };
+                for &(x, y) in points {
+                    sheet.begin("point", vec![("t", format!("{x:?}")), ("value", format!("{y:?}"))]);
+                    sheet.dot(at((x, y)), radius, tint, self.style == 0);
+                    sheet.end();
+                }
+            }
+            Plot::Bars(bars) => {
+                for &(a, b, height) in bars {
+                    let (low, high) = (at((a, 0.0)), at((b, height)));
+                    let corners = vec![(low.0, floor), (low.0, high.1), (high.0, high.1), (high.0, floor)];
+                    sheet.begin("bar", vec![("count", format!("{height}"))]);
+                    sheet.area(corners.clone(), colour(1), 0.35);
+                    sheet.line(corners, Stroke::solid(colour(1), 0.6));
+                    sheet.end();
+                }
+            }
+        }
+    }
+
+    /// The style as it shows in the legend.
+    fn sample(&self, sheet: &mut Sheet, x: f64, y: f64) {
+        let tint = colour(self.style);
+        match &self.plot {
+            Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE, y)], stroke(self.style, 0.9)),
+            Plot::Areas(_) | Plot::Bars(_) => {
+                let box_of =
+                    |h: f64| vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE, y - h), (x + SAMPLE, y + h)];
+                sheet.area(box_of(2.6), tint, 0.22);
+                sheet.line(vec![(x + 6.0, y - 2.6), (x + SAMPLE, y - 2.6)], Stroke::solid(tint, 0.7));
+            }
+            Plot::Stems(_) => {
+                sheet.line(vec![(x + SAMPLE - 4.0, y + 3.0), (x + SAMPLE - 4.0, y - 2.0)], Stroke::solid(tint, 0.6));
+                sheet.dot((x + SAMPLE - 4.0, y - 2.0), 1.4, tint, true);
+            }
+            Plot::Points(_) => sheet.dot((x + SAMPLE - 4.0, y), 1.3, tint, self.style == 0),
+        }
+    }
+}

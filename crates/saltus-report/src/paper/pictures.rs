@@ -1,0 +1,189 @@
+//! What the figures show: positions, velocities, phase portraits, gaps, reactions, energy, impacts, spectra.
+
+use super::label::{family, name};
+use super::layout::{self, Columns, Stack};
+use super::motion::Motion;
+use super::panel::{AxisLabel, Layer, Plot};
+use super::sheet::{Sheet, Text};
+use crate::{Limit, Line, Thinner, largest};
+use saltus::Problem;
+
+/// What a figure shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Coordinates over time.
+    Positions,
+    /// Their velocities over time, with gaps at impacts.
+    Velocities,
+    /// Velocity over position.
+    Phase,
+    /// Distances to the obstacles over time.
+    Gaps,
+    /// Forces of the obstacles as areas, impulses as stems.
+    Reactions,
+    /// Kinetic, potential and total energy over time.
+    Energy,
+    /// Approach speeds over time, and how often each occurs.
+    Impacts,
+    /// Power spectral densities of the coordinates.
+    Spectrum,
+}
+
+impl What {
+    /// All of them.
+    pub const ALL: [What; 8] = [
+        What::Positions,
+        What::Velocities,
+        What::Phase,
+        What::Gaps,
+        What::Reactions,
+        What::Energy,
+        What::Impacts,
+        What::Spectrum,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            What::Positions => "positions",
+            What::Velocities => "velocities",
+            What::Phase => "phase",
+            What::Gaps => "gaps",
+            What::Reactions => "reactions",
+            What::Energy => "energy",
+            What::Impacts => "impacts",
+            What::Spectrum => "spectrum",
+        }
+    }
+
+    /// Whether it shows constraints rather than coordinates.
+    pub fn of_constraints(self) -> bool {
+        matches!(self, What::Gaps | What::Reactions | What::Impacts)
+    }
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Its width.
+    pub columns: Columns,
+    /// The coordinates, or for gaps, reactions and impacts the constraints, to show; all if there are none.
+    pub chosen: Vec<usize>,
+}
+
+/// A figure.
+pub struct Figure {
+    /// It.
+    pub sheet: Sheet,
+    /// What was left out, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Panels beyond this are left out.
+pub(super) const PANELS: usize = 6;
+/// More than a printer resolves in a column.
+pub(super) const LIMIT: Limit = Limit { points: 6000, jumps: 4000 };
+
+/// Draws a figure of a motion; gaps and energies need the problem.
+pub fn draw(motion: &Motion, problem: Option<&Problem>, what: What, options: &Options) -> Result<Figure, String> {
+    if motion.t.len() < 2 {
+        return Err("there are fewer than two instants in this interval".into());
+    }
+    let mut drawing = Drawing { m: &motion.refined(), chosen: &options.chosen, notes: Vec::new() };
+    let needs = |what: &str| format!("{what} need the model, which this run does not have");
+    let (panels, stack) = match what {
+        What::Positions => (drawing.over_time(false), Stack::Shared),
+        What::Velocities => (drawing.over_time(true), Stack::Shared),
+        What::Phase => (drawing.phase(), Stack::Apart),
+        What::Gaps => (drawing.gaps(problem.ok_or_else(|| needs("gaps"))?)?, Stack::Shared),
+        What::Reactions => (drawing.reactions()?, Stack::Shared),
+        What::Energy => (drawing.energy(problem.ok_or_else(|| needs("energies"))?), Stack::Shared),
+        What::Impacts => (drawing.impacts()?, Stack::Apart),
+        // The spectrum is that of the instants as they were stored.
+        What::Spectrum => {
+            drawing.m = motion;
+            (drawing.spectrum()?, Stack::Apart)
+        }
+    };
+    let notes = drawing.notes;
+    let title = format!("{}: {}", motion.title, what.name());
+    Ok(Figure { sheet: layout::sheet(&title, &panels, options.columns, stack), notes })
+}
+
+pub(super) struct Drawing<'a> {
+    pub(super) m: &'a Motion,
+    pub(super) chosen: &'a [usize],
+    pub(super) notes: Vec<String>,
+}
+
+impl Drawing<'_> {
+    pub(super) fn time(&self) -> AxisLabel {
+        AxisLabel { name: name("t", false), unit: self.m.units.time.clone() }
+    }
+
+    pub(super) fn span(&self) -> Option<(f64, f64)> {
+        Some((*self.m.t.first()?, *self.m.t.last()?))
+    }
+
+    /// The chosen names, families together, as many as fit.
+    pub(super) fn groups(&mut self, names: &[String], most: usize) -> Vec<Vec<usize>> {
+        let all: Vec<usize> = if self.chosen.is_empty() { (0..names.len()).collect() } else { self.chosen.to_vec() };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for i in all {
+            let same = |g: &&mut Vec<usize>| family(&names[g[0]]) == family(&names[i]);
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(i),
+                None => groups.push(vec![i]),
+            }
+        }
+        let given: usize = groups.iter().map(Vec::len).sum();
+        groups.truncate(PANELS);
+        groups.iter_mut().for_each(|g| g.truncate(most));
+        let shown: usize = groups.iter().map(Vec::len).sum();
+        if shown < given {
+            self.notes.push(format!("{shown} of {given} are shown"));
+        }
+        groups
+    }
+
+    /// A function of the instants as a curve: `value` gives its limits at instant k.
+    pub(super) fn curve(&self, value: impl Fn(usize) -> (f64, f64)) -> Line {
+        let n = self.m.t.len();
+        let differ = |(a, b): (f64, f64)| (a - b).abs() > 1e-13 * (a.abs() + b.abs());
+        let jumps: Vec<usize> = (0..n).filter(|&k| differ(value(k))).collect();
+        let sizes: Vec<(f64, f64)> = jumps.iter().map(|&k| (self.m.t[k], value(k).0 - value(k).1)).collect();
+        let mut drawn = largest(&sizes, LIMIT.jumps).into_iter().map(|at| jumps[at]).peekable();
+        let mut thin = Thinner::<1>::new(n, self.span().unwrap_or((0.0, 1.0)), LIMIT);
+        for k in 0..n {
+            let (left, right) = value(k);
+            let t = self.m.t[k];
+            match (drawn.next_if_eq(&k), differ((left, right))) {
+                (Some(_), _) => thin.jump(t, [left], [right]),
+                (None, true) => thin.pass(t, [left], [right]),
+                (None, false) => thin.push(t, [left]),
+            }
+        }
+        thin.finish()
+    }
+
+    pub(super) fn plot(line: &Line) -> Plot {
+        let piece = |r: std::ops::Range<usize>| r.map(|k| (line.t[k], line.y[0][k])).collect::<Vec<_>>();
+        Plot::Curve {
+            pieces: line.segments().into_iter().map(piece).collect(),
+            jumps: line.jumps.iter().map(|j| (j.t, (j.t, j.left[0]), (j.t, j.right[0]))).collect(),
+        }
+    }
+}
+
+pub(super) fn layer(name: Text, key: &str, style: usize, plot: Plot) -> Layer {
+    Layer { name, key: key.to_string(), style, plot }
+}
+
+/// A piece of curve with no more points than can be seen.
+pub(super) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return points };
+    let mut thin = Thinner::<1>::new(points.len(), (first.0, last.0), LIMIT);
+    points.iter().for_each(|&(x, y)| thin.push(x, [y]));
+    let line = thin.finish();
+    line.t.iter().copied().zip(line.y[0].iter().copied()).collect()
+}

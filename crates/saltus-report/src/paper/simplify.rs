@@ -1,0 +1,51 @@
+//! Fewer points for the same line: those are left out that no printer can tell from the line without them.
+
+/// How far, in points, the line may be from what is left out.
+const TOLERANCE: f64 = 0.02;
+
+/// A part of the points, in order, both ends included (Ramer, Douglas and Peucker).
+pub fn simplified(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let n = points.len();
+    if n < 3 {
+        return points.to_vec();
+    }
+    let mut kept = vec![false; n];
+    (kept[0], kept[n - 1]) = (true, true);
+    let mut open = vec![(0, n - 1)];
+    while let Some((a, b)) = open.pop() {
+        let farthest = (a + 1..b).map(|k| (k, distance(points[k], points[a], points[b])));
+        let farthest = farthest.max_by(|x, y| x.1.total_cmp(&y.1)).filter(|(_, far)| *far > TOLERANCE);
+        if let Some((k, _)) = farthest {
+            kept[k] = true;
+            open.extend([(a, k), (k, b)]);
+        }
+    }
+    points.iter().zip(kept).filter_map(|(p, keep)| keep.then_some(*p)).collect()
+}
+
+/// From a point to the stretch between two others.
+fn distance(p: (f64, f64), a: (f64, f64), b: (f64, f64)) -> f64 {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let (px, py) = (p.0 - a.0, p.1 - a.1);
+    let length = dx * dx + dy * dy;
+    let s = if length > 0.0 { ((px * dx + py * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
+    (px - s * dx).hypot(py - s * dy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_straight_line_needs_two_points_and_a_corner_three() {
+        let straight: Vec<_> = (0..100).map(|k| (f64::from(k), 2.0 * f64::from(k))).collect();
+        assert_eq!(simplified(&straight), [(0.0, 0.0), (99.0, 198.0)]);
+        let corner: Vec<_> = (0..=100).map(|k| (f64::from(k), f64::from((k - 50_i32).abs()))).collect();
+        assert_eq!(simplified(&corner), [(0.0, 50.0), (50.0, 0.0), (100.0, 50.0)]);
+        let wave: Vec<_> = (0..10_000).map(|k| (0.02 * f64::from(k), 30.0 * (0.001 * f64::from(k)).sin())).collect();
+        let few = simplified(&wave);
+        assert!(few.len() < 500, "{}", few.len());
+        let far = |p: &(f64, f64)| few.windows(2).map(|w| distance(*p, w[0], w[1])).fold(f64::INFINITY, f64::min);
+        assert!(wave.iter().map(far).fold(0.0, f64::max) <= TOLERANCE);
+    }
+}

@@ -1,0 +1,138 @@
+//! A sheet as SVG, with letters that stay letters.
+
+use super::font;
+use super::sheet::{Anchor, Colour, MM, Mark, Sheet, Stroke, Text};
+use std::fmt::Write;
+
+/// The whole file.
+pub fn write(sheet: &Sheet) -> String {
+    let mut out = String::new();
+    let (w, h) = (sheet.width, sheet.height);
+    let _ = write!(
+        out,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}mm\" height=\"{}mm\" \
+         viewBox=\"0 0 {} {}\" font-family=\"{}\">\n<title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+        short(w / MM),
+        short(h / MM),
+        short(w),
+        short(h),
+        font::FAMILY,
+        escape(&sheet.title)
+    );
+    for mark in &sheet.marks {
+        one(&mut out, mark);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+fn one(out: &mut String, mark: &Mark) {
+    let _ = match mark {
+        Mark::Path { points, closed, fill, stroke } => {
+            let mut d = String::with_capacity(points.len() * 14);
+            for (k, (x, y)) in points.iter().enumerate() {
+                let _ = write!(d, "{}{} {}", if k == 0 { 'M' } else { 'L' }, short(*x), short(*y));
+            }
+            if *closed {
+                d.push('Z');
+            }
+            writeln!(out, "<path d=\"{d}\"{}{}/>", filled(*fill), stroked(stroke.as_ref()))
+        }
+        Mark::Circle { centre, radius, fill, stroke } => writeln!(
+            out,
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}{}/>",
+            short(centre.0),
+            short(centre.1),
+            short(*radius),
+            filled(Some((*fill, 1.0))),
+            stroked(stroke.as_ref())
+        ),
+        Mark::Text { text, at, size, anchor, upwards, colour } => {
+            let anchor = match anchor {
+                Anchor::Start => "start",
+                Anchor::Middle => "middle",
+                Anchor::End => "end",
+            };
+            let turn = if *upwards {
+                format!(" transform=\"rotate(-90 {} {})\"", short(at.0), short(at.1))
+            } else {
+                String::new()
+            };
+            writeln!(
+                out,
+                "<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{turn}>{}</text>",
+                short(at.0),
+                short(at.1),
+                short(*size),
+                hex(*colour),
+                letters(text, *size)
+            )
+        }
+        Mark::Begin(class, data) => {
+            let data: String = data.iter().map(|(k, v)| format!(" data-{k}=\"{}\"", escape(v))).collect();
+            writeln!(out, "<g class=\"{class}\"{data}>")
+        }
+        Mark::End => writeln!(out, "</g>"),
+    };
+}
+
+fn letters(text: &Text, size: f64) -> String {
+    let mut out = String::new();
+    let mut height = 0.0;
+    for part in &text.parts {
+        let (own, up) = part.placed(size);
+        if !part.italic && part.shift == 0 && height == 0.0 {
+            out.push_str(&escape(&part.text));
+            continue;
+        }
+        let italic = if part.italic { " font-style=\"italic\"" } else { "" };
+        let smaller = if part.shift != 0 { format!(" font-size=\"{}\"", short(own)) } else { String::new() };
+        let moved = if up != height { format!(" dy=\"{}\"", short(height - up)) } else { String::new() };
+        height = up;
+        let _ = write!(out, "<tspan{italic}{smaller}{moved}>{}</tspan>", escape(&part.text));
+    }
+    out
+}
+
+fn filled(fill: Option<(Colour, f64)>) -> String {
+    match fill {
+        None => " fill=\"none\"".into(),
+        Some((colour, 1.0)) => format!(" fill=\"{}\"", hex(colour)),
+        Some((colour, opacity)) => format!(" fill=\"{}\" fill-opacity=\"{}\"", hex(colour), short(opacity)),
+    }
+}
+
+fn stroked(stroke: Option<&Stroke>) -> String {
+    let Some(stroke) = stroke else { return String::new() };
+    let dash: Vec<String> = stroke.dash.iter().map(|d| short(*d)).collect();
+    let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };
+    let (colour, width) = (hex(stroke.colour), short(stroke.width));
+    format!(" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}")
+}
+
+fn hex(Colour(r, g, b): Colour) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// A length to a hundredth of a point: finer than any printer.
+fn short(x: f64) -> String {
+    let text = format!("{x:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.to_string() }
+}
+
+/// Text as text: nothing in it is markup. Control characters, which XML does not have, are left out.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,162 @@
+//! Where the ticks of an axis stand, and what they say.
+
+use super::sheet::Text;
+
+/// A linear or a logarithmic axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal lengths for equal differences.
+    Linear,
+    /// Equal lengths for equal ratios.
+    Log,
+}
+
+/// Nothing is added at the ends.
+pub const TIGHT: (f64, f64) = (0.0, 0.0);
+/// What keeps a curve off the frame.
+pub const LOOSE: (f64, f64) = (0.05, 0.05);
+
+/// The ticks of an axis.
+#[derive(Clone, Debug)]
+pub struct Ticks {
+    /// The interval shown.
+    pub range: (f64, f64),
+    /// Linear or logarithmic.
+    pub scale: Scale,
+    /// Ticks with a number, and the number.
+    pub major: Vec<(f64, Text)>,
+    /// Ticks without.
+    pub minor: Vec<f64>,
+    /// A power of ten that all numbers are to be multiplied by; zero mostly.
+    pub power: i32,
+}
+
+impl Ticks {
+    /// Where on [0, 1] a value lies.
+    pub fn place(&self, x: f64) -> f64 {
+        let (a, b) = self.range;
+        match self.scale {
+            Scale::Linear => (x - a) / (b - a),
+            Scale::Log => (x.max(a * 1e-3) / a).ln() / (b / a).ln(),
+        }
+    }
+
+    /// About `count` ticks for values in an interval, which is widened by `loose` times its length at either end, so that no
+    /// line lies on the frame.
+    pub fn linear(low: f64, high: f64, count: f64, loose: (f64, f64)) -> Self {
+        let (low, high) = apart(low, high);
+        let (step, parts) = step((high - low) / count.max(1.0));
+        let range = (low - loose.0 * (high - low), high + loose.1 * (high - low));
+        let within = |x: &f64| *x >= range.0 - 1e-9 * step && *x <= range.1 + 1e-9 * step;
+        let numbers = |step: f64| {
+            let (from, to) = ((range.0 / step).ceil() as i64 - 1, (range.1 / step).floor() as i64 + 1);
+            (from..=to).map(move |k| (k, k as f64 * step))
+        };
+        let at: Vec<f64> = numbers(step).map(|(_, x)| x).filter(within).collect();
+        let largest = at.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let power = match largest {
+            0.0 => 0,
+            m if !(1e-2..1e5).contains(&m) => (m.log10() + 1e-9).floor() as i32,
+            _ => 0,
+        };
+        let unit = 10_f64.powi(power);
+        let decimals = (-((step / unit).log10() + 1e-9).floor()).max(0.0) as usize;
+        let label = |x: f64| Text::plain(minus(&format!("{:.decimals$}", x / unit)));
+        let fine = step / f64::from(parts);
+        let minor = numbers(fine).filter(|(k, _)| k % i64::from(parts) != 0).map(|(_, x)| x).filter(within).collect();
+        Ticks { range, scale: Scale::Linear, major: at.iter().map(|&x| (x, label(x))).collect(), minor, power }
+    }
+
+    /// Powers of ten for positive values; with `whole` the axis begins and ends at one.
+    pub fn log(low: f64, high: f64, count: f64, whole: bool) -> Self {
+        let high = if high > 1e-280 && high.is_finite() { high } else { 1.0 };
+        let low = if low > 0.0 && low < high { low } else { high / 10.0 };
+        let low = low.max(high * 1e-15);
+        let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+        let every = (f64::from(to - from) / count.max(1.0)).ceil().max(1.0) as i32;
+        let decades = || (from..=to).filter(move |k| k.rem_euclid(every) == 0);
+        let label = |k: i32| Text::plain("10").then(minus(&k.to_string()), false, 1);
+        let range = if whole { (10_f64.powi(from), 10_f64.powi(to)) } else { (low, high) };
+        let within = |x: &f64| *x >= range.0 * (1.0 - 1e-9) && *x <= range.1 * (1.0 + 1e-9);
+        let minor: Vec<f64> = match every {
+            1 => (from..to).flat_map(|k| (2..10).map(move |n| f64::from(n) * 10_f64.powi(k))).collect(),
+            _ => (from..=to).filter(|k| k.rem_euclid(every) != 0).map(|k| 10_f64.powi(k)).collect(),
+        };
+        Ticks {
+            range,
+            scale: Scale::Log,
+            major: decades().map(|k| (10_f64.powi(k), label(k))).filter(|(x, _)| within(x)).collect(),
+            minor: minor.into_iter().filter(within).collect(),
+            power: 0,
+        }
+    }
+}
+
+/// Two different finite ends.
+fn apart(low: f64, high: f64) -> (f64, f64) {
+    if !((high - low).is_finite() && low <= high) {
+        return (0.0, 1.0);
+    }
+    let size = low.abs().max(high.abs());
+    // A constant up to rounding is drawn as one.
+    match high - low > 1e-11 * size && size > 1e-300 {
+        true => (low, high),
+        false if size < 1e-300 => (-1.0, 1.0),
+        false => (low.min(0.0) - 0.1 * size, high.max(0.0) + 0.1 * size),
+    }
+}
+
+/// The round step next to a length, and into how many parts minor ticks divide it.
+fn step(rough: f64) -> (f64, i32) {
+    let power = 10_f64.powf(rough.log10().floor());
+    // The limits are the geometric means of neighbours: the nearest number of ticks is taken.
+    let (step, parts) = match rough / power {
+        r if r < 1.414 => (1.0, 5),
+        r if r < 3.162 => (2.0, 4),
+        r if r < 7.071 => (5.0, 5),
+        _ => (10.0, 5),
+    };
+    (step * power, parts)
+}
+
+/// With a true minus sign; zero has none.
+pub fn minus(text: &str) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_string(),
+        Some(rest) => format!("−{rest}"),
+        None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(ticks: &Ticks) -> Vec<String> {
+        ticks.major.iter().map(|(_, t)| t.parts.iter().map(|p| p.text.as_str()).collect()).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(said(&Ticks::linear(0.0, 5.0, 5.0, TIGHT)), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(said(&Ticks::linear(-4.43, 3.54, 5.0, LOOSE)), ["−4", "−2", "0", "2"]);
+        assert_eq!(said(&Ticks::linear(0.0, 1.0, 4.0, LOOSE)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let small = Ticks::linear(0.0, 3e-7, 3.0, LOOSE);
+        assert_eq!((said(&small), small.power), (vec!["0".into(), "1".into(), "2".into(), "3".into()], -7));
+        assert_eq!(Ticks::linear(0.0, 1.0, 5.0, TIGHT).minor.len(), 15);
+        assert_eq!(said(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
+    }
+
+    #[test]
+    fn any_interval_has_ticks() {
+        let ends = [0.0, 1.0, -1.0, 1e300, -1e300, 5e-324, 1e-300, f64::NAN, f64::INFINITY, 1.0 + 1e-15];
+        for low in ends {
+            for high in ends {
+                for ticks in [Ticks::linear(low, high, 5.0, LOOSE), Ticks::log(low, high, 5.0, true)] {
+                    assert!(ticks.major.len() < 40 && ticks.minor.len() < 400, "{low} {high}");
+                    assert!(ticks.range.0 < ticks.range.1, "{low} {high} {:?}", ticks.range);
+                }
+            }
+        }
+    }
+}

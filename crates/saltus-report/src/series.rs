@@ -1,0 +1,225 @@
+//! What is shown of a run, as curves: positions, velocities with their jumps, phase portraits, gaps, energies, reactions.
+
+use crate::thin::{Curve, Limit, Line, Thinner, largest};
+use saltus::{Contact, Impact, Side, Trajectory};
+
+/// A jump smaller than this part of the values beside it is rounding.
+const ROUNDING: f64 = 1e-13;
+
+fn span(trajectory: &Trajectory) -> (f64, f64) {
+    (trajectory.t.first().copied().unwrap_or(0.0), trajectory.t.last().copied().unwrap_or(0.0))
+}
+
+fn differs(left: f64, right: f64) -> bool {
+    (left - right).abs() > ROUNDING * (left.abs() + right.abs())
+}
+
+/// Which stored instants have a jump that is drawn, by a size for each.
+fn drawn(trajectory: &Trajectory, limit: Limit, size: impl Fn(usize) -> f64) -> Vec<usize> {
+    let jumps: Vec<usize> = trajectory.jumps().iter().copied().filter(|&k| size(k) > 0.0).collect();
+    let events: Vec<(f64, f64)> = jumps.iter().map(|&k| (trajectory.t[k], size(k))).collect();
+    largest(&events, limit.jumps).into_iter().map(|k| jumps[k]).collect()
+}
+
+/// Walks over the stored instants, telling those with a jump of their own from the others.
+struct Walk<'a> {
+    jumps: std::iter::Peekable<std::slice::Iter<'a, usize>>,
+    drawn: std::iter::Peekable<std::slice::Iter<'a, usize>>,
+}
+
+enum Here {
+    Smooth,
+    Jump,
+    DrawnJump,
+}
+
+impl<'a> Walk<'a> {
+    fn new(trajectory: &'a Trajectory, drawn: &'a [usize]) -> Self {
+        Walk { jumps: trajectory.jumps().iter().peekable(), drawn: drawn.iter().peekable() }
+    }
+
+    fn at(&mut self, k: usize) -> Here {
+        let drawn = self.drawn.next_if_eq(&&k).is_some();
+        match self.jumps.next_if_eq(&&k) {
+            None => Here::Smooth,
+            Some(_) if drawn => Here::DrawnJump,
+            Some(_) => Here::Jump,
+        }
+    }
+}
+
+/// The position of coordinate `i`; the instants of impacts are shown, being its corners.
+pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
+    let drawn = drawn(trajectory, limit, |k| (trajectory.v(k, Side::Right)[i] - trajectory.v(k, Side::Left)[i]).abs());
+    let mut walk = Walk::new(trajectory, &drawn);
+    let mut thin = Thinner::<1>::new(trajectory.len(), span(trajectory), limit);
+    let (q, d) = (trajectory.positions(), trajectory.dimension());
+    for (k, &t) in trajectory.t.iter().enumerate() {
+        match walk.at(k) {
+            Here::DrawnJump => thin.mark(t, [q[k * d + i]]),
+            _ => thin.push(t, [q[k * d + i]]),
+        }
+    }
+    thin.finish()
+}
+
+/// The velocity of coordinate `i`: both limits where it jumps, and a break between them.
+///
+/// ```
+/// use saltus::{Problem, RunOptions, model::Builder, run};
+/// use saltus_report::{Limit, series};
+/// let ball = Builder::new("ball").coordinate("y", "1", "-1").kinetic("y'^2/2")
+///     .restitution("0.5").constraint("floor", "y").build()?;
+/// let run = run(&Problem::new(ball)?, &RunOptions::new(0.1, 2.0), &mut |_| true)?;
+/// let line = series::velocity(&run.trajectory, 0, Limit::default());
+/// assert_eq!(line.segments().len(), 2);
+/// assert_eq!((line.jumps[0].left, line.jumps[0].right), ([-1.0], [0.5]));
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+pub fn velocity(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
+    let [_, line] = split(phase_like(trajectory, i, limit, false));
+    line
+}
+
+/// The phase portrait of coordinate `i`: position and velocity, broken where the velocity jumps.
+pub fn phase(trajectory: &Trajectory, i: usize, limit: Limit) -> Curve<2> {
+    phase_like(trajectory, i, limit, true)
+}
+
+fn phase_like(trajectory: &Trajectory, i: usize, limit: Limit, both: bool) -> Curve<2> {
+    let own = |k: usize| {
+        let (left, right) = (trajectory.v(k, Side::Left)[i], trajectory.v(k, Side::Right)[i]);
+        if differs(left, right) { (left - right).abs() } else { 0.0 }
+    };
+    let drawn = drawn(trajectory, limit, own);
+    let mut walk = Walk::new(trajectory, &drawn);
+    let d = trajectory.dimension();
+    let (q, v) = (trajectory.positions(), trajectory.left_velocities());
+    let mut thin = Thinner::<2>::new(trajectory.len(), span(trajectory), limit);
+    for (k, &t) in trajectory.t.iter().enumerate() {
+        // A velocity alone is thinned by its own extremes.
+        let x = if both { q[k * d + i] } else { 0.0 };
+        let left = v[k * d + i];
+        match walk.at(k) {
+            Here::Smooth => thin.push(t, [x, left]),
+            here => {
+                let right = trajectory.v(k, Side::Right)[i];
+                match here {
+                    Here::DrawnJump => thin.jump(t, [x, left], [x, right]),
+                    _ if differs(left, right) => thin.pass(t, [x, left], [x, right]),
+                    _ => thin.push(t, [x, left]),
+                }
+            }
+        }
+    }
+    thin.finish()
+}
+
+/// The channels of a curve, each on its own.
+fn split(curve: Curve<2>) -> [Line; 2] {
+    let Curve { t, y, jumps, given, jumps_given } = curve;
+    let mut channel = 0;
+    y.map(|y| {
+        let c = channel;
+        channel += 1;
+        let jumps =
+            jumps.iter().map(|j| crate::thin::Jump { t: j.t, left: [j.left[c]], right: [j.right[c]] }).collect();
+        Line { t: t.clone(), y: [y], jumps, given, jumps_given }
+    })
+}
+
+/// Values at a time, a position and a velocity.
+pub type ReadState<'a> = dyn FnMut(f64, &[f64], &[f64], &mut [f64]) + 'a;
+
+/// Functions of the state, one curve each: `read` is told the time, the position and a velocity, and fills `count` values.
+/// Gaps and energies are such functions; where the velocity jumps both limits are asked for.
+pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut ReadState) -> Vec<Line> {
+    let size = |k: usize| {
+        let (left, right) = (trajectory.v(k, Side::Left), trajectory.v(k, Side::Right));
+        left.iter().zip(right).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let drawn = drawn(trajectory, limit, size);
+    let mut walk = Walk::new(trajectory, &drawn);
+    let mut lines: Vec<Thinner<1>> =
+        (0..count).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
+    let (mut left, mut right) = (vec![0.0; count], vec![0.0; count]);
+    let d = trajectory.dimension();
+    let v = trajectory.left_velocities();
+    for (k, &t) in trajectory.t.iter().enumerate() {
+        read(t, trajectory.q(k), &v[k * d..(k + 1) * d], &mut left);
+        let here = walk.at(k);
+        if let Here::Smooth = here {
+            lines.iter_mut().zip(&left).for_each(|(line, &y)| line.push(t, [y]));
+            continue;
+        }
+        read(t, trajectory.q(k), trajectory.v(k, Side::Right), &mut right);
+        for (line, (&a, &b)) in lines.iter_mut().zip(left.iter().zip(&right)) {
+            match (&here, differs(a, b)) {
+                (Here::DrawnJump, true) => line.jump(t, [a], [b]),
+                (Here::DrawnJump, false) => line.mark(t, [a]),
+                (_, true) => line.pass(t, [a], [b]),
+                _ => line.push(t, [a]),
+            }
+        }
+    }
+    lines.into_iter().map(Thinner::finish).collect()
+}
+
+/// The reaction density of each of `m` constraints during its contacts, one piece of curve a contact. Where a scheme gives no
+/// densities, the mean over each contact.
+pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
+    let mut lines: Vec<Thinner<1>> = (0..m).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
+    // Of very many contacts those with the largest impulse of each stretch of time.
+    let mut own: Vec<Vec<&Contact>> = vec![Vec::new(); m];
+    for contact in trajectory.contacts.iter().filter(|c| c.constraint < m && c.end > c.start) {
+        own[contact.constraint].push(contact);
+    }
+    let shown = own.iter().flat_map(|own| {
+        let events: Vec<(f64, f64)> = own.iter().map(|c| (c.start, c.impulse)).collect();
+        largest(&events, limit.jumps).into_iter().map(move |k| own[k])
+    });
+    for contact in shown {
+        let (a, line) = (contact.constraint, &mut lines[contact.constraint]);
+        let at = |t: f64, side: Side| trajectory.reactions(t, side, m).map(|all| all[a]);
+        let mean = contact.impulse / (contact.end - contact.start);
+        line.push(contact.start, [at(contact.start, Side::Right).unwrap_or(mean)]);
+        let from = trajectory.t.partition_point(|&t| t <= contact.start);
+        let to = trajectory.t.partition_point(|&t| t < contact.end);
+        for &t in trajectory.t.get(from..to).unwrap_or_default() {
+            if let Some(density) = at(t, Side::Right) {
+                line.push(t, [density]);
+            }
+        }
+        line.push(contact.end, [at(contact.end, Side::Left).unwrap_or(mean)]);
+        line.split(contact.end);
+    }
+    lines.into_iter().map(Thinner::finish).collect()
+}
+
+/// The impulses of a constraint at impacts, as stems.
+#[derive(Clone, Debug, Default)]
+pub struct Stems {
+    /// The instants.
+    pub t: Vec<f64>,
+    /// The impulses.
+    pub impulse: Vec<f64>,
+    /// The number of each impact, counted from one.
+    pub number: Vec<usize>,
+    /// How many there are in the run.
+    pub given: usize,
+}
+
+/// The impulses of constraint `a`.
+pub fn impulses(trajectory: &Trajectory, a: usize, limit: Limit) -> Stems {
+    let of = |i: &Impact| i.constraints.iter().position(|&b| b == a).map(|k| i.impulses[k]);
+    let all: Vec<(f64, f64, usize)> =
+        trajectory.impacts.iter().enumerate().filter_map(|(k, i)| of(&i).map(|p| (i.t, p, k + 1))).collect();
+    let events: Vec<(f64, f64)> = all.iter().map(|&(t, p, _)| (t, p)).collect();
+    let mut stems = Stems { given: all.len(), ..Stems::default() };
+    for k in largest(&events, limit.jumps) {
+        stems.t.push(all[k].0);
+        stems.impulse.push(all[k].1);
+        stems.number.push(all[k].2);
+    }
+    stems
+}

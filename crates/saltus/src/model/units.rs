@@ -1,0 +1,86 @@
+//! Units, as texts for axes and tables: nothing is computed with them.
+
+use super::description::{Description, Name};
+use crate::SetupError;
+use saltus_expr::nearest;
+
+/// The units a model gives; empty where it gives none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Units {
+    /// Of time.
+    pub time: String,
+    /// Of gaps.
+    pub length: String,
+    /// Of reaction densities.
+    pub force: String,
+    /// Of impulses.
+    pub impulse: String,
+    /// Of energies.
+    pub energy: String,
+    /// Of each coordinate.
+    pub coordinates: Vec<String>,
+    /// Of parameters, by name.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// What has a unit besides coordinates and parameters.
+const QUANTITIES: [&str; 5] = ["time", "length", "force", "impulse", "energy"];
+
+impl Units {
+    /// Understands the units of a text; `members` says how many coordinates each entry of `[coordinates]` stands for.
+    pub(super) fn new(text: &Description, members: &[usize]) -> Result<Units, SetupError> {
+        let mut units = Units { coordinates: vec![String::new(); members.iter().sum()], ..Units::default() };
+        for (name, unit) in &text.units {
+            let slot = match name.text.as_str() {
+                "time" => &mut units.time,
+                "length" => &mut units.length,
+                "force" => &mut units.force,
+                "impulse" => &mut units.impulse,
+                "energy" => &mut units.energy,
+                other => {
+                    if let Some(k) = text.coordinates.iter().position(|c| c.name.text == other) {
+                        let first: usize = members[..k].iter().sum();
+                        units.coordinates[first..first + members[k]].fill(unit.clone());
+                    } else if text.parameters.iter().any(|p| p.name.text == other) {
+                        units.parameters.push((other.to_string(), unit.clone()));
+                    } else {
+                        return Err(unknown(text, name));
+                    }
+                    continue;
+                }
+            };
+            *slot = unit.clone();
+        }
+        Ok(units)
+    }
+
+    /// The unit of coordinate `i`.
+    pub fn position(&self, i: usize) -> &str {
+        self.coordinates.get(i).map_or("", String::as_str)
+    }
+
+    /// The unit of its velocity, where that of the coordinate and of time are known.
+    pub fn velocity(&self, i: usize) -> String {
+        match (self.position(i), self.time.as_str()) {
+            ("", _) | (_, "") => String::new(),
+            (unit, time) => format!("{unit}/{time}"),
+        }
+    }
+
+    /// The unit of a parameter, without its index.
+    pub fn parameter(&self, name: &str) -> &str {
+        let family = name.split('[').next().unwrap_or(name);
+        self.parameters.iter().find(|(n, _)| n == family).map_or("", |(_, unit)| unit)
+    }
+}
+
+fn unknown(text: &Description, name: &Name) -> SetupError {
+    let known = QUANTITIES.into_iter();
+    let known = known.chain(text.coordinates.iter().map(|c| c.name.text.as_str()));
+    let known = known.chain(text.parameters.iter().map(|p| p.name.text.as_str()));
+    let help = match nearest(&name.text, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("a unit is given for {}, a coordinate or a parameter", QUANTITIES.join(", ")),
+    };
+    SetupError::new(format!("nothing is called `{}`", name.text)).at(name.span.clone(), "not known").help(help)
+}
