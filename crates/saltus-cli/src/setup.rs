@@ -22,7 +22,8 @@ pub struct ModelArgs {
     /// The tolerance of auto and event-driven, relative to the largest speeds and gaps [default: 1e-10]
     #[arg(long = "tol", value_name = "TOL", allow_hyphen_values = true)]
     pub tolerance: Option<String>,
-    /// How the force enters a step, where the scheme has the choice: at its instant (centred) or as its mean (averaged)
+    /// How the force enters a step, where the scheme has the choice: at its instant (centred) or as its mean (averaged); for
+    /// structures newmark or exact
     #[arg(long, value_name = "CHOICE")]
     pub forcing: Option<String>,
     /// The θ of moreau-jean, between 0 and 1 [default: 0.5]

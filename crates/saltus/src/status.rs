@@ -79,6 +79,11 @@ pub enum Reason {
         /// The coordinate whose force it is.
         coordinate: String,
     },
+    /// A load of a structure is infinite or not a number.
+    Load {
+        /// Which, counted from 1 in the order of the model.
+        load: usize,
+    },
     /// A gap jumped, and the body is inside the obstacle.
     Inside {
         /// The constraint concerned.
@@ -104,6 +109,10 @@ impl fmt::Display for Reason {
             Reason::NotFinite { coordinate } => write!(
                 f,
                 "the motion of `{coordinate}` has grown out of all bounds: a force blows up, or the step is too large for a stiff one; try a smaller step"
+            ),
+            Reason::Load { load } => write!(
+                f,
+                "load {load} (loads and base motion count in the order of the model) is not a finite number here: a root, logarithm or division in it left its domain"
             ),
             Reason::Gap { constraint } => write!(
                 f,

@@ -93,6 +93,7 @@ impl ModelFile {
             description: Description::default(),
             structure: None,
             has_structure: false,
+            has_coordinates: false,
             run: RunDefaults::default(),
         };
         match reader.read() {
@@ -216,6 +217,7 @@ struct Reader<'a> {
     description: Description,
     structure: Option<StructureText>,
     has_structure: bool,
+    has_coordinates: bool,
     run: RunDefaults,
 }
 
@@ -262,6 +264,7 @@ impl Reader<'_> {
             ],
         )?;
         self.has_structure = get(root, "structure").is_some();
+        self.has_coordinates = ["coordinates", "dynamics", "exact"].iter().any(|key| get(root, key).is_some());
         for (key, value) in tree::entries(root) {
             match key.get_ref().as_ref() {
                 "title" => self.description.title = tree::string(value, "the title")?,
@@ -433,7 +436,8 @@ impl Reader<'_> {
                     .at(key.span(), "no [structure] in this model")
                     .into());
             }
-            self.stop(table, gaps.len())?;
+            let names: Vec<String> = gaps.iter().map(|(side, _)| format!("{name}{side}")).collect();
+            self.stop(table, &names)?;
             // A stop with a stiffness needs no restitution: it pushes back.
             let elastic = get(table, "stiffness").map(|v| Text { text: "0".into(), span: v.span() });
             let restitution = restitution.or(elastic);
@@ -456,6 +460,12 @@ impl Reader<'_> {
             (Some(gap), None, None) => Ok(vec![("", tree::text(self.text, gap, "a gap")?)]),
             (None, Some(point), Some(within)) => {
                 let what = tree::string(point, "the point of a guide")?;
+                if !what.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    return Err(SetupError::new(format!("`{what}` is not the name of a point"))
+                        .at(point.span(), "a name is needed here")
+                        .help("for combinations of points write two constraints with a `gap` each")
+                        .into());
+                }
                 let half = tree::text(self.text, within, "the clearance of a guide")?;
                 // The texts are ours: the place to look at is the clearance.
                 let side = |text: String| Text { text, span: within.span() };

@@ -19,8 +19,7 @@ pub struct StructureText {
     parts: Vec<PartText>,
     points: Vec<PointText>,
     loads: Vec<LoadText>,
-    springs: Vec<bool>,
-    slides: Vec<Option<(String, Span)>>,
+    stops: Vec<StopText>,
     start: Option<StartText>,
 }
 
@@ -73,6 +72,14 @@ struct PointText {
     of: Option<(String, Span)>,
     keys: Vec<&'static str>,
     span: Span,
+}
+
+/// What a constraint has besides its gap; all members of a family share it.
+#[derive(Clone, Debug)]
+struct StopText {
+    name: String,
+    spring: bool,
+    slide: Option<(String, Span)>,
 }
 
 #[derive(Clone, Debug)]
@@ -154,6 +161,63 @@ impl Reader<'_> {
                 found
             }
         };
+        let fits: &[&str] = match kind {
+            Some(KindName::Building) => &["masses", "stiffnesses"],
+            Some(KindName::Beam) => &[
+                "length",
+                "elements",
+                "outer",
+                "inner",
+                "young",
+                "density",
+                "area",
+                "inertia",
+                "rigidity",
+                "mass_per_length",
+                "added_mass",
+                "ends",
+                "mass",
+            ],
+            Some(KindName::Differences) => &[
+                "length",
+                "elements",
+                "outer",
+                "inner",
+                "young",
+                "density",
+                "area",
+                "inertia",
+                "rigidity",
+                "mass_per_length",
+                "added_mass",
+                "ends",
+            ],
+            Some(KindName::Bar) => &[
+                "length",
+                "elements",
+                "outer",
+                "inner",
+                "young",
+                "density",
+                "area",
+                "rigidity",
+                "mass_per_length",
+                "added_mass",
+                "ends",
+                "mass",
+            ],
+            None => &["mass", "stiffness", "direction"],
+        };
+        for (key, _) in tree::entries(table) {
+            let name: &str = key.get_ref();
+            if !fits.contains(&name) && !["kind", "name", "damping"].contains(&name) {
+                let what = KINDS.iter().find(|(_, k)| Some(*k) == kind).map_or("matrices", |(n, _)| n);
+                return Err(SetupError::new(format!("`{name}` is no key of a structure of kind {what}"))
+                    .at(key.span(), "of another kind")
+                    .help(format!("it has: {}, name, damping", fits.join(", ")))
+                    .into());
+            }
+        }
         for key in NUMBERS {
             if let Some(value) = get(table, key) {
                 self.number(format!("{k}.{key}"), value, &format!("the {key} of a structure"))?;
@@ -203,8 +267,22 @@ impl Reader<'_> {
         }
         let mass_at = need(table, "mass", span.clone(), "a structure of matrices", example)?;
         let stiffness_at = need(table, "stiffness", span.clone(), "a structure of matrices", example)?;
-        let mass = self.matrix(mass_at, "the mass matrix")?;
-        let stiffness = self.matrix(stiffness_at, "the stiffness matrix")?;
+        let (mass, masses) = self.matrix(mass_at, "the mass matrix")?;
+        let (stiffness, stiffnesses) = self.matrix(stiffness_at, "the stiffness matrix")?;
+        if let (Some(a), Some(b)) = (&masses, &stiffnesses)
+            && let Some(k) = (0..a.len().max(b.len())).find(|&k| a.get(k) != b.get(k))
+        {
+            let name = |list: &[String]| list.get(k).map_or("nothing".to_string(), |x| format!("`{x}`"));
+            return Err(SetupError::new(format!(
+                "the degrees of freedom differ: number {} is {} in the mass matrix and {} in the stiffness matrix",
+                k + 1,
+                name(a),
+                name(b)
+            ))
+            .at(stiffness_at.span(), "of other nodes")
+            .help("export both from the same model; a massless node needs explicit zeros in the mass matrix")
+            .into());
+        }
         let n = mass.dimension();
         let sized = |what: &str, matrix: &Symmetric, at: &Value| match matrix.dimension() == n {
             true => Ok(()),
@@ -217,7 +295,7 @@ impl Reader<'_> {
         sized("the stiffness matrix", &stiffness, stiffness_at)?;
         let damping = match get(table, "damping").filter(|v| v.get_ref().is_str()) {
             Some(value) => {
-                let matrix = self.matrix(value, "the damping matrix")?;
+                let (matrix, _) = self.matrix(value, "the damping matrix")?;
                 sized("the damping matrix", &matrix, value)?;
                 Some(matrix)
             }
@@ -230,7 +308,7 @@ impl Reader<'_> {
     }
 
     /// Reads a matrix; it must be square and symmetric.
-    fn matrix(&self, value: &Value, what: &str) -> Result<Symmetric, Failure> {
+    fn matrix(&self, value: &Value, what: &str) -> Result<(Symmetric, Option<Vec<String>>), Failure> {
         let file = tree::string(value, what)?;
         let path = self.base.join(&file);
         let here = |e: crate::FileError| match e.error.span {
@@ -239,7 +317,7 @@ impl Reader<'_> {
         };
         let read: SparseMatrix = matrix::read(&path, what).map_err(here)?;
         matrix::symmetric(&read, &path, what).map_err(here)?;
-        Ok(Symmetric::new(read.rows, read.entries))
+        Ok((Symmetric::new(read.rows, read.entries), read.labels))
     }
 
     /// Which degrees of freedom move with the base: all, a list of them, every so many, or a file with weights.
@@ -274,7 +352,10 @@ impl Reader<'_> {
             return Ok(r);
         }
         let chosen: Vec<usize> = match (value.get_ref().as_array(), value.get_ref().as_table()) {
-            (Some(list), _) => list.iter().map(|v| whole(v).unwrap_or(0)).collect(),
+            (Some(list), _) => match list.iter().map(whole).collect::<Option<Vec<usize>>>() {
+                Some(list) => list,
+                None => return Err(bad("a direction is a list of whole numbers, counted from 1".into())),
+            },
             (_, Some(table)) => {
                 tree::only(table, "a direction", &["first", "every"])?;
                 let of = |key: &str| get(table, key).and_then(whole).filter(|&i| i > 0);
@@ -285,6 +366,9 @@ impl Reader<'_> {
             }
             _ => return Err(bad("the direction says which degrees of freedom move with the base".into())),
         };
+        if chosen.is_empty() {
+            return Err(bad(format!("this direction moves none of the {n} degrees of freedom")));
+        }
         for i in chosen {
             if !(1..=n).contains(&i) {
                 return Err(bad(format!("there is no degree of freedom {i}: they count from 1 to {n}")));
@@ -321,11 +405,13 @@ impl Reader<'_> {
         };
         match (get(inner, "rayleigh"), get(inner, "ratio"), get(inner, "between"), get(inner, "modal")) {
             (Some(v), None, None, None) if pair(v) => numbers(self, v, "rayleigh").map(|_| DampingText::Rayleigh),
-            (None, Some(r), Some(v), None) if pair(v) => {
+            (None, Some(r), Some(v), None) if pair(v) && !r.get_ref().is_array() => {
                 numbers(self, r, "ratio")?;
                 numbers(self, v, "between").map(|_| DampingText::Ratio)
             }
-            (None, None, None, Some(v)) => numbers(self, v, "modal").map(|_| DampingText::Modal),
+            (None, None, None, Some(v)) if v.get_ref().as_array().is_none_or(|l| !l.is_empty()) => {
+                numbers(self, v, "modal").map(|_| DampingText::Modal)
+            }
             _ => Err(SetupError::new("this damping is not understood")
                 .at(value.span(), "not one of three")
                 .help(what)
@@ -408,20 +494,21 @@ impl Reader<'_> {
     }
 
     /// What a constraint of a structure has besides its gap: a spring, and what slides along it.
-    pub(super) fn stop(&mut self, table: &DeTable, count: usize) -> Result<(), Failure> {
-        let at = self.structure.as_ref().map_or(0, |s| s.springs.len());
-        let spring = get(table, "stiffness").is_some();
-        for k in 0..count {
-            if let Some(v) = get(table, "stiffness") {
+    pub(super) fn stop(&mut self, table: &DeTable, names: &[String]) -> Result<(), Failure> {
+        let at = self.structure.as_ref().map_or(0, |s| s.stops.len());
+        let spring = get(table, "stiffness");
+        for k in 0..names.len() {
+            if let Some(v) = spring {
                 self.number(format!("stop{}.stiffness", at + k), v, "the stiffness of a stop")?;
             }
         }
         let slide = get(table, "slide").map(|v| tree::string(v, "what slides").map(|s| (s, v.span()))).transpose()?;
-        let structure = self.structure.get_or_insert_default();
-        for _ in 0..count {
-            structure.springs.push(spring);
-            structure.slides.push(slide.clone());
-        }
+        let stops = &mut self.structure.get_or_insert_default().stops;
+        stops.extend(names.iter().map(|name| StopText {
+            name: name.clone(),
+            spring: spring.is_some(),
+            slide: slide.clone(),
+        }));
         Ok(())
     }
 
@@ -440,8 +527,21 @@ impl Reader<'_> {
             self.structure = None;
             return Ok(());
         }
-        if of_energies {
-            return Err(SetupError::new("a model has either a [structure] or [dynamics], not both").into());
+        if of_energies || self.has_coordinates {
+            return Err(SetupError::new("a model has either a [structure] or [coordinates] and [dynamics], not both")
+                .at(structure.parts[0].span.clone(), "a structure")
+                .help("the points of a structure are in [points], its loads in [loads]")
+                .into());
+        }
+        for (k, part) in structure.parts.iter().enumerate() {
+            if structure.parts[..k].iter().any(|p| p.name == part.name) {
+                let what =
+                    if part.name.is_empty() { "have no name".into() } else { format!("are called `{}`", part.name) };
+                return Err(SetupError::new(format!("two parts of the structure {what}"))
+                    .at(part.span.clone(), "the second")
+                    .help("points say on which part they are by its name: give each its own")
+                    .into());
+            }
         }
         if structure.points.is_empty() {
             return Err(SetupError::new("the structure has no points to look at")
@@ -521,26 +621,30 @@ impl StructureText {
                 }
             });
         }
-        let springs = self
-            .springs
-            .iter()
-            .enumerate()
-            .map(|(a, &has)| {
-                let Some((k, span)) = numbers.get(&format!("stop{a}.stiffness")).filter(|_| has) else {
-                    return Ok(None);
-                };
-                match k > 0.0 {
-                    true => Ok(Some(k)),
-                    false => Err(SetupError::new(format!("the stiffness of a stop must be positive, not {k}"))
-                        .at(span, "leave it out for a rigid stop")),
-                }
+        // The stop a constraint was written as: itself, or the family it belongs to.
+        let written = |name: &str| {
+            self.stops.iter().position(|s| {
+                name == s.name || name.strip_prefix(s.name.as_str()).is_some_and(|rest| rest.starts_with('['))
             })
-            .collect::<Result<Vec<_>, SetupError>>()?;
-        let slides = self
-            .slides
-            .iter()
-            .map(|s| s.as_ref().map(|(name, span)| find(name, span)).transpose())
-            .collect::<Result<Vec<_>, _>>()?;
+        };
+        let (mut springs, mut slides) = (Vec::new(), Vec::new());
+        for constraint in &model.constraints {
+            let Some(k) = written(&constraint.name) else {
+                springs.push(None);
+                slides.push(None);
+                continue;
+            };
+            let stop = &self.stops[k];
+            springs.push(match numbers.get(&format!("stop{k}.stiffness")).filter(|_| stop.spring) {
+                Some((k, _)) if k > 0.0 => Some(k),
+                Some((k, span)) => {
+                    return Err(SetupError::new(format!("the stiffness of a stop must be positive, not {k}"))
+                        .at(span, "leave it out for a rigid stop"));
+                }
+                None => None,
+            });
+            slides.push(stop.slide.as_ref().map(|(name, span)| find(name, span)).transpose()?);
+        }
         let start = self.start.as_ref().map_or_else(Start::default, |s| Start {
             displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
             velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
@@ -560,6 +664,7 @@ impl StructureText {
                 stiffness: m.stiffness.clone(),
                 damping: Damping::None,
                 layout: Layout::Matrices { direction: m.direction.clone() },
+                carried: None,
                 is_lumped_body: false,
             },
             Kind::Built(kind) => self.built(text, *kind, k, numbers).map_err(at)?,

@@ -147,13 +147,12 @@ impl Factor {
         }
     }
 
-    /// The smallest entry of D.
-    pub fn smallest_pivot(&self) -> f64 {
-        let inverse = match self {
+    /// The entries of D⁻¹.
+    pub fn inverse_pivots(&self) -> &[f64] {
+        match self {
             Factor::Band(f) => f.inverse(),
             Factor::Envelope(f) => f.inverse(),
-        };
-        1.0 / inverse.iter().copied().fold(0.0, f64::max)
+        }
     }
 }
 

@@ -44,6 +44,7 @@ pub fn bar(
         .collect();
     let (k, m) = (section.rigidity / h, section.mass_per_length * h);
     let (mut stiffness, mut mass) = (Vec::new(), Vec::new());
+    let mut carried = vec![0.0; count];
     for e in 0..elements {
         let dofs = [values[e], values[e + 1]];
         for a in 0..2 {
@@ -56,6 +57,7 @@ pub fn bar(
                 }
             }
             if kind == BarMass::Consistent {
+                carried[i] += m / 2.0;
                 continue;
             }
             let away = match kind {
@@ -65,8 +67,14 @@ pub fn bar(
                 _ => false,
             };
             match (away, dofs[1 - a]) {
-                (true, Some(j)) => mass.push((j, j, m / 2.0)),
-                _ => mass.push((i, i, m / 2.0)),
+                (true, Some(j)) => {
+                    mass.push((j, j, m / 2.0));
+                    carried[j] += m / 2.0;
+                }
+                _ => {
+                    mass.push((i, i, m / 2.0));
+                    carried[i] += m / 2.0;
+                }
             }
         }
     }
@@ -82,6 +90,7 @@ pub fn bar(
             slopes: Vec::new(),
             nearest: false,
         },
+        carried: Some(carried),
         is_lumped_body: false,
     })
 }
@@ -110,6 +119,7 @@ pub fn building(masses: &[f64], stiffnesses: &[f64]) -> Result<Part, SetupError>
         stiffness: Symmetric::new(n, entries),
         damping: Damping::None,
         layout: Layout::Floors,
+        carried: None,
         is_lumped_body: true,
     })
 }

@@ -65,6 +65,7 @@ pub fn differences(length: f64, section: Section, d: usize) -> Result<Part, Setu
             slopes: Vec::new(),
             nearest: true,
         },
+        carried: None,
         is_lumped_body: false,
     })
 }
@@ -118,12 +119,17 @@ pub fn hermite(
     // Half the mass at each node, and the rotary inertia of a rigid half element.
     let (half, rotary) = (210.0, 420.0 / 24.0 * h * h);
     let (mut stiffness, mut mass) = (Vec::new(), Vec::new());
+    // What a base that moves carries along: the mass coupled to every displacement, held ones included.
+    let mut carried = vec![0.0; count];
     for e in 0..elements {
         let dofs = [values[e], slopes[e], values[e + 1], slopes[e + 1]];
         for a in 0..4 {
             let Some(i) = dofs[a] else { continue };
             if lumped {
                 mass.push((i, i, m * if a % 2 == 0 { half } else { rotary }));
+                carried[i] += if a % 2 == 0 { m * half } else { 0.0 };
+            } else {
+                carried[i] += m * (consistent[a][0] + consistent[a][2]);
             }
             for b in 0..4 {
                 let Some(j) = dofs[b] else { continue };
@@ -141,6 +147,7 @@ pub fn hermite(
         stiffness: Symmetric::new(count, stiffness),
         damping: Damping::None,
         layout: Layout::Line { nodes: (0..=elements).map(|k| k as f64 * h).collect(), values, slopes, nearest: false },
+        carried: Some(carried),
         is_lumped_body: false,
     })
 }

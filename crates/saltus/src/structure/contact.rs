@@ -60,11 +60,6 @@ impl Stops {
         Stops { rows, mobility, gram, units, kernel: Polyhedron::new(m, m), slacks: vec![0.0; m], n }
     }
 
-    /// Number of stops.
-    pub fn len(&self) -> usize {
-        self.slacks.len()
-    }
-
     /// Makes all slacks non-negative by multipliers ≥ 0, complementary to them; true if any acts.
     pub fn resolve(&mut self, model: &Model) -> Result<bool, Reason> {
         if self.slacks.iter().all(|&s| s >= 0.0) {

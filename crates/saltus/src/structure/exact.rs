@@ -12,7 +12,7 @@
 use super::contact::Stops;
 use super::run::{Averages, Stepper, Tally};
 use super::{Linear, Signals, Structure};
-use crate::linalg::Rows;
+use crate::linalg::{Rows, dot};
 use crate::{Model, Reason, SetupError, Side};
 
 /// A mode turning by more than this in a step is not resolved.
@@ -31,7 +31,11 @@ pub(super) struct Exact<'a> {
     signals: Signals,
     averages: Averages,
     restitution: Vec<f64>,
+    /// Damping of the modes that a step resolves, zero for the others, and the loads on the former.
     damping: Option<Vec<f64>>,
+    slow: Vec<Vec<f64>>,
+    /// The others.
+    quick: Vec<usize>,
     squares: Vec<f64>,
     q: Vec<f64>,
     next: Vec<f64>,
@@ -82,6 +86,20 @@ impl<'a> Exact<'a> {
                 std::array::from_fn(|k| (0..n).map(|i| force[i] * shares[i][k]).collect())
             })
             .collect();
+        let rates = |i: usize| squares[i].sqrt() + damping.as_ref().map_or(0.0, |c: &Vec<f64>| c[i]);
+        let quick: Vec<usize> = (0..n).filter(|&i| h * rates(i) > 0.1).collect();
+        let slow = (0..linear.loads.len())
+            .map(|l| {
+                let mut force = vec![0.0; n];
+                linear.loads.add_to(l, 1.0, &mut force);
+                quick.iter().for_each(|&i| force[i] = 0.0);
+                force
+            })
+            .collect();
+        let damping = damping.map(|mut c| {
+            quick.iter().for_each(|&i| c[i] = 0.0);
+            c
+        });
         let zero = || vec![0.0; n];
         Ok(Exact {
             model: &structure.model,
@@ -96,6 +114,8 @@ impl<'a> Exact<'a> {
             averages: Averages::new(&structure.signals(), h),
             restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
             damping,
+            slow,
+            quick,
             squares,
             q: linear.q0.clone(),
             next: zero(),
@@ -110,20 +130,27 @@ impl<'a> Exact<'a> {
         })
     }
 
-    /// ½h (power at both ends of the flight).
+    /// Work of the loads less what damping takes, over the flight that begins here: ½h (power at both ends) for modes that a
+    /// step resolves; for others the change of their energy, which is the same and all that can be said.
     fn book_flight(&mut self) {
         let h = self.h;
-        for l in 0..self.linear.loads.len() {
+        let Self { q, next, right, arriving, squares, quick, damping, .. } = self;
+        let mut net = 0.0;
+        for i in quick.iter().copied() {
+            net += 0.5 * (arriving[i] * arriving[i] - right[i] * right[i]);
+            net += 0.5 * squares[i] * (next[i] * next[i] - q[i] * q[i]);
+        }
+        self.pending.work += net;
+        for (l, push) in self.slow.iter().enumerate() {
             let (p0, p1) = (self.averages.now()[l], self.averages.next()[l]);
             if p0 != 0.0 || p1 != 0.0 {
-                let rows = &self.linear.loads;
-                self.pending.work += 0.5 * h * (p0 * rows.dot(l, &self.right) + p1 * rows.dot(l, &self.arriving));
+                self.pending.work += 0.5 * h * (p0 * dot(push, right) + p1 * dot(push, arriving));
             }
         }
-        if let Some(c) = &self.damping {
+        if let Some(c) = damping {
             let mut power = 0.0;
             for i in 0..c.len() {
-                power += c[i] * (self.right[i] * self.right[i] + self.arriving[i] * self.arriving[i]);
+                power += c[i] * (right[i] * right[i] + arriving[i] * arriving[i]);
             }
             self.pending.dissipated += 0.5 * h * power;
         }
@@ -144,7 +171,7 @@ impl Stepper for Exact<'_> {
         self.started = true;
         self.pending = Tally::default();
         let (h, n) = (self.h, self.q.len());
-        self.averages.advance(&mut self.signals, self.n);
+        self.averages.advance(&mut self.signals, self.n)?;
         let Self { q, next, left, right, arriving, flow, .. } = self;
         let (q, next, left, right, arriving) =
             (&q[..n], &mut next[..n], &left[..n], &mut right[..n], &mut arriving[..n]);

@@ -53,11 +53,14 @@ impl Linear {
 
     /// The mass a stop feels in the first instant, 1 / (w·M⁻¹w); zero for one on a massless node.
     pub fn contact_mass(&self, a: usize) -> Result<f64, NotPositiveDefinite> {
-        if self.is_compliant(a) {
-            return Ok(0.0);
-        }
+        if self.is_compliant(a) { Ok(0.0) } else { self.mass_behind(a) }
+    }
+
+    /// 1 / (w·M⁻¹w) over what has mass.
+    pub(super) fn mass_behind(&self, a: usize) -> Result<f64, NotPositiveDefinite> {
         let mut x = vec![0.0; self.dimension()];
         self.stops.add_to(a, 1.0, &mut x);
+        self.massless().into_iter().for_each(|i| x[i] = 0.0);
         self.definite_mass().factor()?.solve(&mut x);
         Ok(1.0 / self.stops.dot(a, &x))
     }

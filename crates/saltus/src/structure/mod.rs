@@ -46,6 +46,7 @@ use crate::scheme::{Forcing, Settings};
 use crate::{Model, SetupError};
 use run::Stepper;
 use signals::SignalCode;
+use std::sync::{Arc, OnceLock};
 
 /// A place on one of the parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +108,8 @@ pub struct Structure {
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Vec<usize>,
     pub(crate) place: Vec<usize>,
+    /// The lowest modes, computed when first asked for.
+    lowest: Arc<OnceLock<Option<Modes>>>,
 }
 
 /// Damping that exists in modal coordinates only, or what all parts share.
@@ -165,7 +168,14 @@ impl Structure {
         let mut load_rows = Rows::new();
         for load in &loads {
             match load {
-                Load::Force(on) => load_rows.push(row(on)?),
+                Load::Force(on) => {
+                    let row = row(on)?;
+                    if row.is_empty() {
+                        return Err(SetupError::new("a load acts where nothing can move")
+                            .help("a clamped end takes any load; choose another place"));
+                    }
+                    load_rows.push(row);
+                }
                 Load::Base => load_rows.push(base(&parts, &starts)?),
             }
         }
@@ -207,13 +217,14 @@ impl Structure {
             q0: uniform(start.displacement),
             v0: uniform(start.velocity),
         };
-        check::matrices(&linear, &parts, &starts)?;
         let signals = SignalCode::compile(&mut model)?;
         let order = small_profile(&[&linear.stiffness, &linear.mass]);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
         let linear = reduce::reordered(&linear, &order, &place);
-        let mut structure = Structure { model, parts, linear, damping, slides, signals, starts, place };
+        check::matrices(&linear, &parts, &starts, &order)?;
+        let lowest = Arc::default();
+        let mut structure = Structure { model, parts, linear, damping, slides, signals, starts, place, lowest };
         if start.at_equilibrium {
             let mut signals = structure.signals();
             signals.look(0.0);
@@ -238,6 +249,12 @@ impl Structure {
     /// The parts.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// The lowest modes, up to eight; none where they cannot be found.
+    pub(crate) fn lowest(&self) -> Option<&Modes> {
+        let massive = self.linear.dimension() - self.linear.massless().len();
+        self.lowest.get_or_init(|| self.modes(massive.min(8)).ok()).as_ref()
     }
 
     /// Evaluates loads and offsets.
@@ -290,8 +307,14 @@ fn base(parts: &[Part], starts: &[usize]) -> Result<Row, SetupError> {
             SetupError::new("a base that moves needs the direction in which the degrees of freedom move with it")
                 .help("add  direction = \"all\"  (every degree of freedom is a displacement along the motion), a list of degrees of freedom, or a file, to [structure]")
         })?;
-        let mut force = vec![0.0; part.dimension()];
-        part.mass.multiply(&r, &mut force);
+        let force = match &part.carried {
+            Some(force) => force.clone(),
+            None => {
+                let mut force = vec![0.0; part.dimension()];
+                part.mass.multiply(&r, &mut force);
+                force
+            }
+        };
         row.extend(force.iter().enumerate().filter(|(_, f)| **f != 0.0).map(|(i, f)| (at + i, -f)));
     }
     Ok(row)

@@ -23,6 +23,9 @@ impl Modes {
     pub fn new(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Self, SetupError> {
         let n = mass.dimension();
         let count = count.min(n);
+        if n == 0 {
+            return Err(SetupError::new("no degree of freedom has a mass").help("a structure needs some inertia"));
+        }
         let modes = match n <= 40 || (n <= DENSE && 3 * count > n) {
             true => dense(mass, stiffness, count)?,
             false if 3 * count > n => {
@@ -105,11 +108,22 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
         entries
     };
     let pairs = generalized_eigen(n, &full(stiffness), &full(mass)).map_err(massless)?;
-    // What is zero to rounding is a rigid-body mode.
-    let zero = 1e-13 * n as f64 * pairs.last().map_or(0.0, |p| p.0);
+    // A K that factors holds everything: no mode is rigid. Otherwise what is zero to rounding is.
+    let zero = match Solver::held(stiffness).is_some() {
+        true => 0.0,
+        false => 1e-13 * n as f64 * pairs.last().map_or(0.0, |p| p.0),
+    };
     let pairs = pairs.into_iter().take(count).map(|(x, phi)| (if x.abs() <= zero { 0.0 } else { x }, phi));
-    let (squares, shapes) = pairs.unzip();
-    Ok(Modes { squares, shapes })
+    let (squares, shapes): (Vec<f64>, Vec<Vec<f64>>) = pairs.unzip();
+    let mut modes = Modes { squares, shapes };
+    // Rounding is that of the stiffest mode: the low ones are found again by themselves.
+    let low = (n / 4).min(count);
+    if n > 40 && low > 0 {
+        let better = krylov(mass, stiffness, low)?;
+        modes.squares[..low].copy_from_slice(&better.squares);
+        better.shapes.into_iter().enumerate().for_each(|(k, phi)| modes.shapes[k] = phi);
+    }
+    Ok(modes)
 }
 
 /// The lowest modes from a block Krylov space of K⁻¹M (shift-invert Lanczos with full orthogonalisation). The projected
@@ -203,25 +217,29 @@ struct Solver {
 }
 
 impl Solver {
+    /// The factor of a K that holds everything. A pivot that is only rounding is none.
+    fn held(stiffness: &Symmetric) -> Option<Factor> {
+        let n = stiffness.dimension();
+        let order: Vec<usize> = (0..n).rev().collect();
+        let factor = stiffness.reordered(&order).factor().ok()?;
+        let sound = |(k, inverse): (usize, &f64)| 1.0 > 1e-11 * inverse * stiffness.at(n - 1 - k, n - 1 - k);
+        factor.inverse_pivots().iter().enumerate().all(sound).then_some(factor)
+    }
+
     fn new(mass: &Symmetric, stiffness: &Symmetric) -> Result<(Self, f64), SetupError> {
+        if let Some(factor) = Self::held(stiffness) {
+            return Ok((Solver { factor }, 0.0));
+        }
         let n = mass.dimension();
         let order: Vec<usize> = (0..n).rev().collect();
-        let reversed = stiffness.reordered(&order);
         let trace = |a: &Symmetric| (0..n).map(|i| a.at(i, i)).sum::<f64>();
-        let weakest = 1e-13 * trace(stiffness) / n as f64;
-        if let Some(factor) = reversed.factor().ok().filter(|f| f.smallest_pivot() > weakest.min(1e-300)) {
-            // A pivot that is only rounding is none: a free structure, whose smallest frequencies would be noise.
-            let mut probe = vec![1.0; n];
-            factor.solve(&mut probe);
-            let soft = probe.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-            if soft.is_finite() && soft * trace(stiffness) / (n as f64) < 1e13 * n as f64 {
-                return Ok((Solver { factor }, 0.0));
-            }
-        }
         // Far below the first elastic mode, far above rounding.
-        let shift = 1e-8 * trace(stiffness) / trace(mass);
-        let shifted = Symmetric::combine(&[(1.0, &reversed), (shift, &mass.reordered(&order))]);
-        let factor = shifted.factor().map_err(|e| {
+        let shift = match 1e-8 * trace(stiffness) / trace(mass) {
+            x if x > 0.0 => x,
+            _ => 1.0,
+        };
+        let (k, m) = (stiffness.reordered(&order), mass.reordered(&order));
+        let factor = Symmetric::combine(&[(1.0, &k), (shift, &m)]).factor().map_err(|e| {
             SetupError::new(format!("the stiffness matrix is indefinite (degree of freedom {})", n - e.pivot))
                 .help("a stiffness matrix has no negative eigenvalue; check the boundary conditions and the file")
         })?;
@@ -247,7 +265,7 @@ impl Basis<'_> {
     /// Adds the part of a vector that is new; a random one where nothing is.
     fn extend(&mut self, image: Option<&Vec<f64>>) {
         let n = self.mass.dimension();
-        let mut x = image.cloned();
+        let mut x = image.cloned().filter(|x| x.iter().all(|x| x.is_finite()));
         loop {
             let mut x = x.take().unwrap_or_else(|| (0..n).map(|_| self.dice.between(-0.5, 0.5)).collect());
             let mut mx = vec![0.0; n];

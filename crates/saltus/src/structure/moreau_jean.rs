@@ -109,6 +109,7 @@ impl Stepper for MoreauJean<'_> {
         }
         self.change.iter_mut().for_each(|x| *x *= -h);
         self.signals.look(t + h);
+        super::run::finite(&self.signals.loads)?;
         for l in 0..self.loads.len() {
             let mean = (1.0 - theta) * self.loads[l] + theta * self.signals.loads[l];
             linear.loads.add_to(l, h * mean, &mut self.change);
@@ -180,6 +181,10 @@ impl Stepper for MoreauJean<'_> {
 
     fn impulses(&self) -> &[f64] {
         &self.impulses
+    }
+
+    fn spread(&self) -> u64 {
+        1
     }
 
     fn energy(&mut self) -> (f64, f64) {

@@ -6,8 +6,12 @@
 //! ```
 //!
 //! the centred second difference with ¼, ½, ¼ in load and stiffness, written for δ. With one stop this is lemma 3.2. Stable for
-//! any h. A massless degree of freedom obeys its equation at t_{n+1} itself, K u = p + λ w: a stop that acts on one gives a
-//! force λ = 4P/h, which the rest feels with ¼, ½, ¼.
+//! any h. The first step is the trapezoidal rule, which is the same scheme started from a velocity.
+//!
+//! A massless degree of freedom z (all are condensed: nothing but K_zz, stops and loads act on one) obeys its equation at
+//! t_{n+1} itself, K_zz z = p + λ w: the force of a spring that pushes, λ^{n+1}. The rest feels it with Newmark's weights
+//! (1+α)²/4, (1−α²)/2, (1−α)²/4: α = 0 keeps energy where the step resolves the contact, α = 1 takes it where it does not, as
+//! a rigid stop with e = 0 would. α is h√(k/m), up to 1, so the order is kept.
 //!
 //! Energies live between the nodes: ½ |u^{n+1} − u^n|²_M/h² + ½ |(u^{n+1} + u^n)/2|²_K changes by exactly the work at node n.
 
@@ -26,8 +30,9 @@ pub(super) struct Newmark<'a> {
     /// −h²K.
     pull: Symmetric,
     stops: Stops,
-    /// The matrix of the first step, which has no damping in it, and the stops as it sees them.
-    first: Option<(Factor, Stops)>,
+    started: bool,
+    /// Newmark's weights of the forces of compliant stops at t_{n+1}, t_n, t_{n−1}.
+    weights: [f64; 3],
     signals: Signals,
     averages: Averages,
     /// Which stops act on massless degrees of freedom, and their rows on the others.
@@ -62,19 +67,6 @@ impl<'a> Newmark<'a> {
             ))
             .help("a massless degree of freedom needs a stiffness; a stiffness matrix has no negative eigenvalue")
         };
-        let metric = Symmetric::combine(&[(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness)]);
-        let undamped = metric.factor().map_err(unheld)?;
-        let (factor, first) = match &linear.damping {
-            None => {
-                let stops = Stops::new(linear, &undamped, h);
-                (undamped.clone(), Some((undamped, stops)))
-            }
-            Some(c) => {
-                let damped = Symmetric::combine(&[(1.0, &metric), (0.5 * h, c)]).factor().map_err(unheld)?;
-                let stops = Stops::new(linear, &undamped, h);
-                (damped, Some((undamped, stops)))
-            }
-        };
         let massless = linear.massless();
         let compliant: Vec<bool> = (0..m).map(|a| linear.is_compliant(a)).collect();
         let mut pushed = Rows::new();
@@ -82,6 +74,15 @@ impl<'a> Newmark<'a> {
             let (columns, values) = linear.stops.row(a);
             pushed.push(columns.iter().copied().zip(values.iter().copied()).filter(|(i, _)| !massless.contains(i)));
         }
+        let alpha = resolution(linear, &massless, h).min(1.0);
+        let weights = [0.25 * (1.0 + alpha).powi(2), 0.5 * (1.0 - alpha * alpha), 0.25 * (1.0 - alpha).powi(2)];
+        let own: Vec<(usize, usize, f64)> =
+            linear.stiffness.entries().filter(|(i, j, _)| massless.contains(i) && massless.contains(j)).collect();
+        let own = Symmetric::new(n, own);
+        let mut terms =
+            vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
+        terms.extend(linear.damping.as_ref().map(|c| (0.5 * h, c)));
+        let factor = Symmetric::combine(&terms).factor().map_err(unheld)?;
         let mut q = linear.q0.clone();
         if !massless.is_empty() {
             let mut signals = structure.signals();
@@ -98,7 +99,8 @@ impl<'a> Newmark<'a> {
             n: 0,
             factor,
             pull: Symmetric::combine(&[(-h * h, &linear.stiffness)]),
-            first,
+            started: false,
+            weights,
             signals: structure.signals(),
             averages: Averages::new(&structure.signals(), h),
             compliant,
@@ -119,48 +121,64 @@ impl<'a> Newmark<'a> {
         })
     }
 
-    /// u¹ = u⁰ + h v⁰ + δ/2 with (M + h²K/4) δ = h²(p⁰ − K u⁰ − C v⁰), and its nearest point of K(t₁).
+    /// The trapezoidal rule from u⁰, v⁰: (M + hC/2 + h²K/4)(u¹ − u⁰) = h M v⁰ + ½h²(½(p⁰ + p¹) − K u⁰); the stops as in every step,
+    /// with u⁻¹ = u⁰ − h v⁰.
     fn start(&mut self) -> Result<(), Reason> {
-        let Some((factor, mut stops)) = self.first.take() else { return Ok(()) };
-        let h = self.h;
-        self.linear.stiffness.multiply(&self.q, &mut self.after);
-        if let Some(c) = &self.linear.damping {
-            c.multiply(&self.linear.v0, &mut self.scratch);
-            add(&mut self.after, 1.0, &self.scratch);
+        let (h, linear) = (self.h, self.linear);
+        linear.stiffness.multiply(&self.q, &mut self.after);
+        linear.mass.multiply(&self.before, &mut self.scratch);
+        for (x, m) in self.after.iter_mut().zip(&self.scratch) {
+            *x = m - 0.5 * h * h * *x;
         }
-        self.after.iter_mut().for_each(|x| *x *= -h * h);
-        self.signals.look(0.0);
-        for (l, s) in self.signals.loads.iter().enumerate() {
-            self.linear.loads.add_to(l, h * h * s, &mut self.after);
+        self.averages.advance(&mut self.signals, 0)?;
+        for l in 0..self.averages.next().len() {
+            let mean = 0.5 * (self.averages.now()[l] + self.averages.next()[l]);
+            linear.loads.add_to(l, 0.5 * h * h * mean, &mut self.after);
         }
-        // Massless rows: K u¹ = p¹.
-        self.signals.look(h);
+        self.hold_massless();
+        self.factor.solve(&mut self.after);
+        // A massless one is found where it is, not by how much it moves.
+        self.massless.iter().for_each(|&i| self.after[i] -= self.q[i]);
+        self.strike()
+    }
+
+    /// The rows of massless degrees of freedom: w₀h² K_zz z = w₀h² p, for z^{n+1} itself.
+    fn hold_massless(&mut self) {
+        if self.massless.is_empty() {
+            return;
+        }
         self.scratch.fill(0.0);
-        for (l, s) in self.signals.loads.iter().enumerate() {
+        for (l, s) in self.averages.next().iter().enumerate() {
             self.linear.loads.add_to(l, *s, &mut self.scratch);
         }
-        for &i in &self.massless {
-            let held: f64 = self.linear.stiffness.row(i).map(|(j, k)| k * (self.q[j] + self.before[j])).sum();
-            self.after[i] = 0.5 * h * h * (self.scratch[i] - held);
-        }
-        factor.solve(&mut self.after);
-        for i in 0..self.q.len() {
-            self.after[i] = self.before[i] + 0.5 * self.after[i];
-        }
-        for a in 0..stops.len() {
-            let x = stops.rows.dot(a, &self.q) + stops.rows.dot(a, &self.after);
-            stops.slacks[a] = if self.compliant[a] { 0.0 } else { self.signals.offsets[a] + x };
-        }
+        let scale = self.weights[0] * self.h * self.h;
+        self.massless.iter().for_each(|&i| self.after[i] = scale * self.scratch[i]);
+    }
+
+    /// The stops act on the free step in `after`.
+    fn strike(&mut self) -> Result<(), Reason> {
+        self.look_at_stops();
+        self.forces.rotate_right(1);
         self.impulses.fill(0.0);
-        if stops.resolve(self.model)? {
-            stops.correct(&mut self.after);
-            self.impulses.copy_from_slice(stops.multipliers());
+        self.forces[0].fill(0.0);
+        if self.stops.resolve(self.model)? {
+            self.stops.correct(&mut self.after);
+            for (a, &p) in self.stops.multipliers().iter().enumerate() {
+                match self.compliant[a] {
+                    // A force at t_{n+1}; its impulse is that of a whole step.
+                    true => {
+                        let whole = p / self.weights[0];
+                        (self.forces[0][a], self.impulses[a]) = (whole / self.h, whole);
+                    }
+                    false => self.impulses[a] = p,
+                }
+            }
         }
         Ok(())
     }
 
     /// The right-hand side into `after`.
-    fn gather(&mut self) {
+    fn gather(&mut self) -> Result<(), Reason> {
         let (h, linear) = (self.h, self.linear);
         self.pull.multiply(&self.q, &mut self.after);
         if let Some(c) = &linear.damping {
@@ -168,26 +186,19 @@ impl<'a> Newmark<'a> {
             c.multiply(&self.before, &mut self.damped);
             add(&mut self.after, -h, &self.damped);
         }
-        self.averages.advance(&mut self.signals, self.n);
+        self.averages.advance(&mut self.signals, self.n)?;
         for (l, s) in self.averages.mean().iter().enumerate() {
             linear.loads.add_to(l, h * h * s, &mut self.after);
         }
         for a in 0..self.compliant.len() {
             let (now, before) = (self.forces[0][a], self.forces[1][a]);
             if self.compliant[a] && (now != 0.0 || before != 0.0) {
-                self.pushed.add_to(a, 0.25 * h * h * (2.0 * now + before), &mut self.after);
+                let felt = self.weights[1] * now + self.weights[2] * before;
+                self.pushed.add_to(a, h * h * felt, &mut self.after);
             }
         }
-        if !self.massless.is_empty() {
-            self.scratch.fill(0.0);
-            for (l, s) in self.averages.next().iter().enumerate() {
-                linear.loads.add_to(l, *s, &mut self.scratch);
-            }
-            for &i in &self.massless {
-                let held: f64 = linear.stiffness.row(i).map(|(j, k)| k * (self.q[j] + self.before[j])).sum();
-                self.after[i] = 0.25 * h * h * (self.scratch[i] - held);
-            }
-        }
+        self.hold_massless();
+        Ok(())
     }
 
     /// The gaps the scheme looks at, without contact.
@@ -219,12 +230,19 @@ impl<'a> Newmark<'a> {
             }
         }
         for a in 0..self.impulses.len() {
-            let force = match self.compliant[a] {
-                true => 0.25 * (self.forces[0][a] + 2.0 * self.forces[1][a] + self.forces[2][a]),
-                false => self.impulses[a] / h,
-            };
-            if force != 0.0 {
-                pending.lost -= force * path(&self.linear.stops, a);
+            if !self.compliant[a] {
+                if self.impulses[a] != 0.0 {
+                    pending.lost -= self.impulses[a] / h * path(&self.linear.stops, a);
+                }
+                continue;
+            }
+            let weighted = |w: [f64; 3]| (0..3).map(|k| w[k] * self.forces[k][a]).sum::<f64>();
+            let felt = weighted(self.weights);
+            if felt != 0.0 {
+                // What has mass feels Newmark's mean; the spring itself keeps the energy of ¼, ½, ¼.
+                let massive = path(&self.pushed, a);
+                let own = path(&self.linear.stops, a) - massive;
+                pending.lost -= felt * massive + weighted([0.25, 0.5, 0.25]) * own;
             }
         }
         self.pending = pending;
@@ -233,14 +251,15 @@ impl<'a> Newmark<'a> {
 
 impl Stepper for Newmark<'_> {
     fn advance(&mut self) -> Result<(), Reason> {
-        if self.n == 0 && self.first.is_some() {
+        if !self.started {
+            self.started = true;
             return self.start();
         }
         self.n += 1;
         add(&mut self.q, 1.0, &self.after);
         std::mem::swap(&mut self.before, &mut self.after);
         self.tally.add(&self.pending);
-        self.gather();
+        self.gather()?;
         if self.linear.damping.is_some() {
             // At node n − 1: h v·C v with v = (w + w')/2h, of which C w has become known only now.
             let own = dot(&self.before, &self.damped);
@@ -252,20 +271,8 @@ impl Stepper for Newmark<'_> {
         }
         self.factor.solve(&mut self.after);
         add(&mut self.after, 1.0, &self.before);
-        self.look_at_stops();
-        self.forces.rotate_right(1);
-        self.impulses.fill(0.0);
-        self.forces[0].fill(0.0);
-        if self.stops.resolve(self.model)? {
-            self.stops.correct(&mut self.after);
-            for (a, &p) in self.stops.multipliers().iter().enumerate() {
-                match self.compliant[a] {
-                    // A force at t_{n+1}; its impulse is that of a whole step.
-                    true => (self.forces[0][a], self.impulses[a]) = (4.0 * p / self.h, 4.0 * p),
-                    false => self.impulses[a] = p,
-                }
-            }
-        }
+        self.massless.iter().for_each(|&i| self.after[i] -= self.before[i] + self.q[i]);
+        self.strike()?;
         // Looked at now and then: what grows out of bounds stays there.
         if self.n % 64 == 0
             && let Some(i) = self.after.iter().position(|x| !(x.abs() < 1e150))
@@ -304,4 +311,19 @@ impl Stepper for Newmark<'_> {
     fn tally(&self) -> Tally {
         self.tally
     }
+}
+
+/// h√(k/m) of the stiffest massless degree of freedom: m is the mass behind the stops that act on it.
+fn resolution(linear: &Linear, massless: &[usize], h: f64) -> f64 {
+    let mut most = 0.0_f64;
+    for a in 0..linear.stops.len() {
+        let (columns, values) = linear.stops.row(a);
+        let own = columns.iter().zip(values).filter(|(i, _)| massless.contains(i));
+        let stiffness = own.map(|(&i, w)| linear.stiffness.at(i, i) / (w * w)).fold(0.0, f64::max);
+        if stiffness > 0.0 {
+            let mass = linear.mass_behind(a).unwrap_or(0.0);
+            most = most.max(if mass > 0.0 { h * (stiffness / mass).sqrt() } else { f64::INFINITY });
+        }
+    }
+    most
 }

@@ -69,6 +69,8 @@ pub struct Part {
     pub damping: Damping,
     /// Where the degrees of freedom are.
     pub layout: Layout,
+    /// M r over all nodes, those held included, for a base that moves; none: M r of the degrees of freedom.
+    pub carried: Option<Vec<f64>>,
     /// Whether the mass of a degree of freedom is that of a body (a floor), not of a piece of a mesh.
     pub is_lumped_body: bool,
 }
@@ -184,6 +186,15 @@ impl Part {
             }
         }
         Ok(sum.into_iter().enumerate().filter(|(_, w)| *w != 0.0).collect())
+    }
+
+    /// The mass that moves with a translation, as far as it is known which that is; what sits on held nodes does not count.
+    pub fn total_mass(&self) -> Option<f64> {
+        let r = self.translation()?;
+        match &self.carried {
+            Some(force) => Some(force.iter().zip(&r).map(|(f, r)| f * r).sum()),
+            None => Some(self.mass.form(&r, &r)),
+        }
     }
 
     /// The displacements of all degrees of freedom when the part moves by one as a rigid body.

@@ -6,7 +6,7 @@ use super::{Linear, Signals, Structure, check};
 use crate::impacts::Measured;
 use crate::ledger::{Balance, Entry, Interval, Property};
 use crate::run::Audit;
-use crate::{Contact, Ledger, Run, RunOptions, SetupError, Side, Timeline, Trajectory};
+use crate::{Contact, Ledger, Reason, Run, RunOptions, SetupError, Side, Timeline, Trajectory};
 
 /// A stop that acts.
 #[derive(Clone, Debug)]
@@ -61,7 +61,47 @@ pub(super) struct Recorder {
     outline: Option<crate::linalg::Rows>,
     shapes: Vec<(f64, Vec<f64>)>,
     ended: f64,
+    names: Vec<String>,
+    /// Kinetic and elastic energy of the data.
+    start_energy: f64,
+    /// Points are so few numbers that they are looked at in every step.
+    light: bool,
+    extremes: Extremes,
 }
+
+/// Largest, smallest and ∫u² dt of the points.
+#[derive(Clone, Debug, Default)]
+struct Extremes {
+    last: Option<f64>,
+    values: Vec<(f64, f64, f64)>,
+    squares: Vec<f64>,
+}
+
+impl Extremes {
+    fn note(&mut self, t: f64, q: &[f64]) {
+        let h = self.last.map_or(0.0, |last| t - last);
+        if self.values.is_empty() {
+            self.values = q.iter().map(|&x| (x, x, 0.0)).collect();
+            self.squares = q.iter().map(|x| x * x).collect();
+        }
+        for (p, &x) in q.iter().enumerate() {
+            let (most, least, integral) = &mut self.values[p];
+            (*most, *least) = (most.max(x), least.min(x));
+            *integral += 0.5 * h * (self.squares[p] + x * x);
+            self.squares[p] = x * x;
+        }
+        self.last = Some(t);
+    }
+
+    /// Largest, smallest, root mean square.
+    fn finish(&self) -> Vec<(f64, f64, f64)> {
+        let t = self.last.unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        self.values.iter().map(|&(most, least, integral)| (most, least, (integral / t).sqrt())).collect()
+    }
+}
+
+/// So many numbers in the rows of the points are looked at in every step.
+const LIGHT: usize = 48;
 
 impl Recorder {
     pub fn new(
@@ -109,6 +149,11 @@ impl Recorder {
             right: vec![0.0; d],
             shapes: Vec::new(),
             ended: 0.0,
+            names: structure.model.coordinates.clone(),
+            start_energy: 0.5
+                * (linear.mass.form(&linear.v0, &linear.v0) + linear.stiffness.form(&linear.q0, &linear.q0)),
+            light: linear.points.values.len() <= LIGHT,
+            extremes: Extremes::default(),
         })
     }
 
@@ -132,7 +177,7 @@ impl Recorder {
     }
 
     /// Takes in a completed node.
-    pub fn note(&mut self, stepper: &mut dyn Stepper, n: u64, last: bool) {
+    pub fn note(&mut self, stepper: &mut dyn Stepper, n: u64, last: bool) -> Result<(), Reason> {
         let t = stepper.t();
         self.ended = t;
         let contact = stepper.impulses().iter().any(|&p| p > 0.0);
@@ -156,6 +201,16 @@ impl Recorder {
         let busy = contact || self.episodes.iter().any(Option::is_some);
         if store || busy {
             self.read_points(stepper);
+            // Nothing that is not a number is kept.
+            if let Some(p) = (0..self.q.len()).find(|&p| !(self.q[p].abs() < 1e150 && self.right[p].abs() < 1e150)) {
+                return Err(Reason::NotFinite { coordinate: self.names[p].clone() });
+            }
+        } else if self.light {
+            let q = stepper.position();
+            (0..self.q.len()).for_each(|p| self.q[p] = self.linear.points.dot(p, q));
+        }
+        if store || busy || self.light {
+            self.extremes.note(t, &self.q);
         }
         let mut jumps = false;
         if busy {
@@ -163,9 +218,12 @@ impl Recorder {
                 jumps |= self.follow(stepper, a, n, last);
             }
         }
+        if n == 0 {
+            self.audit.energy_start = self.start_energy;
+        }
         if n == 1 {
             let (kinetic, elastic) = stepper.energy();
-            self.audit.energy_start = kinetic + elastic;
+            self.balance.start = kinetic + elastic;
             self.opened = Some((t, kinetic + elastic, stepper.tally()));
             self.begun = stepper.tally();
         }
@@ -180,6 +238,7 @@ impl Recorder {
             let q = stepper.position();
             self.shapes.push((t, (0..rows.len()).map(|r| rows.dot(r, q)).collect()));
         }
+        Ok(())
     }
 
     /// Follows one stop at a node; true if the velocity jumps there.
@@ -224,11 +283,11 @@ impl Recorder {
             if self.compliant[a] {
                 self.kinds[a].squared += p * p / self.h;
             }
-            if n <= episode.first + 1 {
+            if n < episode.first + stepper.spread() {
                 episode.struck += p;
             }
         }
-        if !episode.told && (n > episode.first || last) {
+        if !episode.told && (n + 1 >= episode.first + stepper.spread() || last) {
             episode.told = true;
             self.tell(stepper, a);
         }
@@ -269,10 +328,13 @@ impl Recorder {
         });
     }
 
-    fn close(&mut self, a: usize, episode: Episode) {
-        let Touch { start, end, impulse, .. } = episode.touch;
-        // What outlasts an impact is a contact.
-        if self.compliant[a] || episode.last > episode.first + 2 {
+    fn close(&mut self, a: usize, mut episode: Episode) {
+        // What outlasts an impact is a contact; an impact itself has no duration.
+        let lasts = self.compliant[a] || episode.last > episode.first + 2;
+        let Touch { start, impulse, .. } = episode.touch;
+        let end = if lasts { episode.touch.end.max(start) } else { start };
+        episode.touch.end = end;
+        if lasts {
             self.trajectory.contacts.push(Contact { constraint: a, start, end, impulse });
         }
         self.touches.push(episode.touch);
@@ -308,16 +370,16 @@ impl Recorder {
             self.audit.energy_end = kinetic + elastic;
             let tally = stepper.tally().since(&self.begun);
             self.audit.energy_lost_at_impacts = tally.lost;
-            let change = self.audit.energy_end - self.audit.energy_start;
+            let change = self.audit.energy_end - self.balance.start;
             let work = tally.work - tally.dissipated;
             let exchanged = tally.work.abs().max(tally.dissipated).max(tally.lost.abs()).max(change.abs());
             self.balance = Balance {
-                start: self.audit.energy_start,
+                start: self.balance.start,
                 end: self.audit.energy_end,
                 lost_at_impacts: tally.lost,
                 work,
                 closure: change - work + tally.lost,
-                exchanged: exchanged.max(self.audit.energy_start).max(1e-300),
+                exchanged: exchanged.max(self.balance.start).max(1e-300),
             };
         }
         self.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
@@ -335,8 +397,9 @@ impl Recorder {
         let law = self.trajectory.impacts.iter().map(|i| i.law_residual * i.speed / fastest).fold(0.0, f64::max);
         self.audit.worst_law_residual = law;
         let rest = check::rest(structure, more, self.h);
-        let shocks = Shocks::new(self.touches, &self.kinds, rest, &self.trajectory);
-        let properties = properties(&self.trajectory, &self.audit, &self.balance, self.h);
+        let mut shocks = Shocks::new(self.touches, &self.kinds, rest, &self.trajectory);
+        shocks.points = self.extremes.finish();
+        let properties = properties(&self.trajectory, &self.audit, &self.balance, self.h, self.still);
         let ledger = Ledger {
             impacts: self.entries,
             intervals: self.intervals,
@@ -355,6 +418,7 @@ impl Recorder {
             notes: Vec::new(),
             timeline: Timeline::default(),
         };
+        check::on_energy(&ledger, &mut run);
         check::advise(structure, linear, options, more, &mut run);
         StructureRun { run, ledger, shocks, shapes: self.shapes }
     }
@@ -362,7 +426,8 @@ impl Recorder {
 
 /// (P1)–(P3) and (P5) of [T]; that the law holds (P4) is told with the impacts, since elastic waves change the velocity of a
 /// node within the steps of an impact.
-fn properties(motion: &Trajectory, audit: &Audit, balance: &Balance, h: f64) -> Vec<Property> {
+fn properties(motion: &Trajectory, audit: &Audit, balance: &Balance, h: f64, still: bool) -> Vec<Property> {
+    let given = (-balance.lost_at_impacts / balance.exchanged).max(0.0);
     let fastest = motion.left_velocities().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let fast_gap = motion.impacts.iter().map(|i| i.approach.abs()).fold(fastest, f64::max);
     let jumps: f64 = motion.impacts.iter().map(|i| i.approach.abs()).sum();
@@ -385,5 +450,12 @@ fn properties(motion: &Trajectory, audit: &Audit, balance: &Balance, h: f64) -> 
         ),
         property("P3", "reactions push", "largest pull", audit.impulses.iter().fold(0.0, |m: f64, p| m.max(-p)), 1e-12),
         property("E", "the energy balance closes", "what is open, as a part", balance.relative(), 0.1),
+        property(
+            "L",
+            "stops take energy (moving ones may give it)",
+            "energy given, as a part",
+            given,
+            if still { 0.01 } else { f64::MAX },
+        ),
     ]
 }

@@ -72,6 +72,10 @@ pub(crate) trait Stepper {
     fn velocity(&self, side: Side, rows: &Rows, r: usize) -> f64;
     /// The impulses of the stops there.
     fn impulses(&self) -> &[f64];
+    /// Over how many nodes an impact spreads.
+    fn spread(&self) -> u64 {
+        2
+    }
     /// Kinetic and elastic energy just before the node.
     fn energy(&mut self) -> (f64, f64);
     /// Work and losses up to just before the node.
@@ -109,7 +113,7 @@ impl Averages {
     }
 
     /// Makes node n the middle one.
-    pub fn advance(&mut self, signals: &mut Signals, n: u64) {
+    pub fn advance(&mut self, signals: &mut Signals, n: u64) -> Result<(), Reason> {
         // The first node has its three loads already: nothing pulled before the start, but a load that is there at t = 0
         // counts as one that was.
         if n > 0 {
@@ -120,6 +124,7 @@ impl Averages {
         for (l, mean) in self.mean.iter_mut().enumerate() {
             *mean = 0.25 * (self.loads[0][l] + 2.0 * self.loads[1][l] + self.loads[2][l]);
         }
+        finite(&self.mean).and(finite(&self.loads[0]))
     }
 
     /// ¼ p^{n+1} + ½ p^n + ¼ p^{n−1}.
@@ -185,8 +190,18 @@ pub fn run(
         }
         Some(reduction) => Some(structure.modal(reduction)?),
     };
-    let linear = reduced.as_ref().unwrap_or(&structure.linear);
+    let condensed = match &reduced {
+        None if !structure.linear.massless().is_empty() => Some(structure.condensed()?),
+        _ => None,
+    };
+    let linear = reduced.as_ref().or(condensed.as_ref()).unwrap_or(&structure.linear);
     if by_events {
+        if linear.dimension() > MOST_MODES_BY_EVENTS {
+            return Err(SetupError::new(format!("{} modes are too many to follow by events", linear.dimension()))
+                .help(format!(
+                    "take at most {MOST_MODES_BY_EVENTS} with --modes, or paoli-schatzman with --forcing exact"
+                )));
+        }
         return events::run(structure, linear, options, more, report);
     }
     let (steps, h, warnings) = grid(options.step, options.end)?;
@@ -213,11 +228,23 @@ pub fn run(
             status = Status::Failed(StepFailure { t: recorder.time(), q, v, reason });
             break;
         }
-        recorder.note(stepper.as_mut(), n, n == steps);
+        if let Err(reason) = recorder.note(stepper.as_mut(), n, n == steps) {
+            let (q, v) = recorder.last();
+            status = Status::Failed(StepFailure { t: recorder.time(), q, v, reason });
+            break;
+        }
         done = n;
     }
     recorder.finish(stepper.as_mut());
     Ok(recorder.into_run(structure, linear, options, more, Ended { status, steps: done, h, warnings }))
+}
+
+/// Loads must be numbers.
+pub(super) fn finite(loads: &[f64]) -> Result<(), Reason> {
+    match loads.iter().position(|x| !(x.abs() < 1e150)) {
+        Some(l) => Err(Reason::Load { load: l + 1 }),
+        None => Ok(()),
+    }
 }
 
 /// Prepares the steps of a scheme.
@@ -233,3 +260,6 @@ pub(super) struct Ended {
 
 /// All modes of a structure larger than this are not computed without being asked for.
 const MOST_MODES: usize = 400;
+
+/// The highest mode of more than these would make the steps of flight too short to be of use.
+const MOST_MODES_BY_EVENTS: usize = 160;

@@ -135,18 +135,22 @@ impl Shocks {
                 }
             })
             .collect();
-        let points = (0..motion.dimension())
-            .map(|p| {
-                let values = motion.positions().iter().skip(p).step_by(motion.dimension());
-                let (mut most, mut least, mut squares, mut n) = (f64::NEG_INFINITY, f64::INFINITY, 0.0, 0.0);
-                for &x in values {
-                    (most, least, squares, n) = (most.max(x), least.min(x), squares + x * x, n + 1.0);
-                }
-                (most, least, (squares / f64::max(n, 1.0)).sqrt())
-            })
-            .collect();
+        let points = (0..motion.dimension()).map(|p| extremes(motion, p)).collect();
         Shocks { list, stops, rest, points }
     }
+}
+
+/// Largest, smallest and root mean square (over time) of a coordinate at the stored instants.
+fn extremes(motion: &Trajectory, p: usize) -> (f64, f64, f64) {
+    let at = |k: usize| motion.q(k)[p];
+    let (mut most, mut least, mut integral) = (f64::NEG_INFINITY, f64::INFINITY, 0.0);
+    for k in 0..motion.len() {
+        (most, least) = (most.max(at(k)), least.min(at(k)));
+        if k > 0 {
+            integral += 0.5 * (motion.t[k] - motion.t[k - 1]) * (at(k).powi(2) + at(k - 1).powi(2));
+        }
+    }
+    (most, least, (integral / motion.t.last().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE)).sqrt())
 }
 
 /// Largest, mean, standard deviation.
