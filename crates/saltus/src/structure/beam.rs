@@ -39,9 +39,7 @@ impl Section {
 pub fn differences(length: f64, section: Section, d: usize) -> Result<Part, SetupError> {
     check(length, section, d, 2)?;
     let dx = length / d as f64;
-    // A number with twelve zeros at its end: its small multiples are exact, so that K is a matrix of whole numbers times it,
-    // and the low modes of a fine mesh do not drown in rounding. It changes K by less than 1e-12.
-    let scale = f64::from_bits((section.rigidity / dx.powi(3)).to_bits() & !0xfff);
+    let scale = round_scale(section.rigidity / dx.powi(3));
     let mut entries = Vec::new();
     for i in 0..d {
         // Row i of B: (i, 1), (i − 1, −2), (i − 2, 1).
@@ -70,8 +68,14 @@ pub fn differences(length: f64, section: Section, d: usize) -> Result<Part, Setu
     })
 }
 
-/// A beam of Hermite elements with consistent (or lumped) mass; degrees of freedom are w₀, w₀', w₁, w₁', …, without those
-/// that the ends hold.
+/// A number with twelve zeros at its end: its small multiples are exact, so that K is a matrix of whole numbers times it, and
+/// the low modes of a fine mesh do not drown in rounding. It changes K by less than 1e-12.
+fn round_scale(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & !0xfff)
+}
+
+/// A beam of Hermite elements with consistent (or lumped) mass; degrees of freedom are w₀, h w₀', w₁, h w₁', … (h is
+/// the length of an element), without those that the ends hold.
 pub fn hermite(
     length: f64,
     section: Section,
@@ -103,21 +107,13 @@ pub fn hermite(
             SetupError::new("a beam of one element with both ends held has nothing to move").help("take more elements")
         );
     }
-    let (ei, m) = (section.rigidity / h.powi(3), section.mass_per_length * h / 420.0);
-    let k = [
-        [12.0, 6.0 * h, -12.0, 6.0 * h],
-        [6.0 * h, 4.0 * h * h, -6.0 * h, 2.0 * h * h],
-        [-12.0, -6.0 * h, 12.0, -6.0 * h],
-        [6.0 * h, 2.0 * h * h, -6.0 * h, 4.0 * h * h],
-    ];
-    let consistent = [
-        [156.0, 22.0 * h, 54.0, -13.0 * h],
-        [22.0 * h, 4.0 * h * h, 13.0 * h, -3.0 * h * h],
-        [54.0, 13.0 * h, 156.0, -22.0 * h],
-        [-13.0 * h, -3.0 * h * h, -22.0 * h, 4.0 * h * h],
-    ];
+    // Rotations are kept times h, so that K is a matrix of whole numbers times a number with zeros at its end, as above.
+    let (ei, m) = (round_scale(section.rigidity / h.powi(3)), section.mass_per_length * h / 420.0);
+    let k = [[12.0, 6.0, -12.0, 6.0], [6.0, 4.0, -6.0, 2.0], [-12.0, -6.0, 12.0, -6.0], [6.0, 2.0, -6.0, 4.0]];
+    let consistent =
+        [[156.0, 22.0, 54.0, -13.0], [22.0, 4.0, 13.0, -3.0], [54.0, 13.0, 156.0, -22.0], [-13.0, -3.0, -22.0, 4.0]];
     // Half the mass at each node, and the rotary inertia of a rigid half element.
-    let (half, rotary) = (210.0, 420.0 / 24.0 * h * h);
+    let (half, rotary) = (210.0, 420.0 / 24.0);
     let (mut stiffness, mut mass) = (Vec::new(), Vec::new());
     // What a base that moves carries along: the mass coupled to every displacement, held ones included.
     let mut carried = vec![0.0; count];

@@ -203,7 +203,7 @@ pub(super) fn on_energy(ledger: &crate::Ledger, run: &mut Run) {
     }
     if ledger.balance.relative() > 0.1 {
         run.warnings.push(format!(
-            "the energy balance is open by {:.0} %: the step is too large",
+            "the energy balance is open by {:.0} %: the step is too large, or the mesh too fine for double precision",
             100.0 * ledger.balance.relative()
         ));
     }

@@ -45,7 +45,7 @@ pub enum Layout {
         nodes: Vec<f64>,
         /// The displacement's degree of freedom at each node.
         values: Vec<Option<usize>>,
-        /// The slope's, for elements that have one (Hermite): empty otherwise.
+        /// The slope's (times the length of an element), for elements that have one (Hermite): empty otherwise.
         slopes: Vec<Option<usize>>,
         /// Whether a place is moved to the nearest node, as in [V] (3.10), instead of interpolated.
         nearest: bool,
@@ -159,7 +159,7 @@ impl Part {
             free(values, k + 1, s, &mut row);
             return Ok(row);
         }
-        let [w0, r0, w1, r1] = if rotation { hermite_slopes(s, h) } else { hermite(s, h) };
+        let [w0, r0, w1, r1] = if rotation { hermite_slopes(s).map(|x| x / h) } else { hermite(s) };
         free(values, k, w0, &mut row);
         free(slopes, k, r0, &mut row);
         free(values, k + 1, w1, &mut row);
@@ -229,14 +229,14 @@ impl Part {
     }
 }
 
-/// The cubics with value or slope one at one end of an interval of length h.
-fn hermite(s: f64, h: f64) -> [f64; 4] {
+/// The cubics with value or slope one at one end of the unit interval.
+fn hermite(s: f64) -> [f64; 4] {
     let r = 1.0 - s;
-    [r * r * (1.0 + 2.0 * s), h * s * r * r, s * s * (3.0 - 2.0 * s), -h * s * s * r]
+    [r * r * (1.0 + 2.0 * s), s * r * r, s * s * (3.0 - 2.0 * s), -s * s * r]
 }
 
 /// Their slopes.
-fn hermite_slopes(s: f64, h: f64) -> [f64; 4] {
+fn hermite_slopes(s: f64) -> [f64; 4] {
     let r = 1.0 - s;
-    [-6.0 * s * r / h, r * (1.0 - 3.0 * s), 6.0 * s * r / h, s * (3.0 * s - 2.0)]
+    [-6.0 * s * r, r * (1.0 - 3.0 * s), 6.0 * s * r, s * (3.0 * s - 2.0)]
 }
