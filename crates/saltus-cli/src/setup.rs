@@ -228,7 +228,11 @@ fn observe(structure: &mut Structure, word: &str) -> Result<(), SetupError> {
 impl ReadyStructure {
     /// Options of a run with a scheme.
     pub fn options(&self, scheme: &'static Scheme, step: Option<f64>) -> Result<RunOptions, SetupError> {
-        options(&self.defaults, &self.file.name, scheme, step)
+        let mut options = options(&self.defaults, &self.file.name, scheme, step)?;
+        if options.settings.forcing == Forcing::Centred {
+            options.settings.forcing = Forcing::Newmark;
+        }
+        Ok(options)
     }
 
     /// What is asked of the structure.
