@@ -218,7 +218,7 @@ impl Stepper for Exact<'_> {
             }
         }
         self.book_flight();
-        if self.n % 64 != 0 {
+        if !self.n.is_multiple_of(64) {
             return Ok(());
         }
         match self.next.iter().position(|x| !(x.abs() < 1e150)) {

@@ -158,7 +158,7 @@ impl Stepper for MoreauJean<'_> {
         self.loads.copy_from_slice(&self.signals.loads);
         self.rates.copy_from_slice(&self.signals.rates);
         self.n += 1;
-        if self.n % 64 != 0 {
+        if !self.n.is_multiple_of(64) {
             return Ok(());
         }
         match self.q.iter().position(|x| !(x.abs() < 1e150)) {

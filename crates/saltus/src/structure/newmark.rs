@@ -274,7 +274,7 @@ impl Stepper for Newmark<'_> {
         self.massless.iter().for_each(|&i| self.after[i] -= self.before[i] + self.q[i]);
         self.strike()?;
         // Looked at now and then: what grows out of bounds stays there.
-        if self.n % 64 == 0
+        if self.n.is_multiple_of(64)
             && let Some(i) = self.after.iter().position(|x| !(x.abs() < 1e150))
         {
             return Err(Reason::NotFinite { coordinate: format!("degree of freedom {}", i + 1) });

@@ -173,7 +173,8 @@ impl Part {
             return Err(SetupError::new(format!("the interval from {from} to {to} is empty")));
         }
         let Layout::Line { nodes, .. } = &self.layout else { return Ok(Vec::new()) };
-        (self.on_line(from, false)?, self.on_line(to, false)?);
+        self.on_line(from, false)?;
+        self.on_line(to, false)?;
         let inner = nodes.iter().copied().filter(|&x| x > from && x < to);
         let marks: Vec<f64> = std::iter::once(from).chain(inner).chain([to]).collect();
         let mut sum = vec![0.0; self.dimension()];

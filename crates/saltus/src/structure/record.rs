@@ -197,7 +197,7 @@ impl Recorder {
         }
         self.audit.infeasible += u64::from(outside);
         self.audit.contact_steps += u64::from(contact);
-        let store = n % self.every == 0 || last;
+        let store = n.is_multiple_of(self.every) || last;
         let busy = contact || self.episodes.iter().any(Option::is_some);
         if store || busy {
             self.read_points(stepper);
@@ -234,7 +234,7 @@ impl Recorder {
             let v: Vec<f64> = (0..self.q.len()).map(middle).collect();
             self.trajectory.push(t, &self.q, if n == 0 { &self.left } else { &v });
         }
-        if let (Some(rows), true) = (&self.outline, n % self.stride == 0 || last) {
+        if let (Some(rows), true) = (&self.outline, n.is_multiple_of(self.stride) || last) {
             let q = stepper.position();
             self.shapes.push((t, (0..rows.len()).map(|r| rows.dot(r, q)).collect()));
         }
