@@ -41,7 +41,9 @@ pub fn main(args: &Args) -> ExitCode {
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let ready = match args.model.open(None, None)? {
         Opened::Problem(ready) => *ready,
-        Opened::Structure(ready) => return super::structure::check(&ready, args.model.json),
+        Opened::Structure(ready) => {
+            return super::structure::check(&ready, args.model.json, args.model.report.is_some());
+        }
     };
     let mut options = CheckOptions::new(ready.defaults.end.unwrap_or(1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);

@@ -369,6 +369,7 @@ fn page(found: &Report) -> saltus_report::Page {
         model,
         origin: report::origin(&ready.file),
         subtitle: format!("{scheme}, {}", against_what(found)),
+        over: "step",
         steps: levels.iter().map(|l| l.step).collect(),
         errors: vec![
             errors("position", orders.position, &|l| l.position),

@@ -25,6 +25,8 @@ pub struct ConvergeReport<'a> {
     pub origin: Origin,
     /// The scheme and what it is compared with.
     pub subtitle: String,
+    /// What is refined: `step`, or `number of modes`.
+    pub over: &'static str,
     /// The steps.
     pub steps: Vec<f64>,
     /// The errors.
@@ -47,10 +49,10 @@ fn on_line(points: &[(f64, f64)], fit: &Fit, h: f64) -> f64 {
 /// Makes the page of a convergence study.
 pub fn converge(report: &ConvergeReport) -> Page {
     let mut page = Page::new(&report.model.title, &report.subtitle, &report.origin);
-    page.section("orders", "How the error falls with the step");
+    page.section("orders", &format!("How the error falls with the {}", report.over));
     page.list("warning", report.warnings.clone());
     page.list("good", report.findings.clone());
-    let mut figure = Figure::new("orders", "Error against step", "step h", "error");
+    let mut figure = Figure::new("orders", &format!("Error against {}", report.over), report.over, "error");
     for axis in ["xaxis", "yaxis"] {
         figure.layout[axis]["type"] = json!("log");
     }
@@ -73,7 +75,7 @@ pub fn converge(report: &ConvergeReport) -> Page {
         }
     }
     page.figures([figure.caption("Both axes are logarithmic: the slope of a line is the order of convergence.")]);
-    let heads: Vec<String> = ["step".to_string()]
+    let heads: Vec<String> = [report.over.to_string()]
         .into_iter()
         .chain(report.errors.iter().map(|e| e.name.to_string()))
         .chain(["impacts".into()])

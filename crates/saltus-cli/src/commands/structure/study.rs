@@ -4,6 +4,7 @@ use super::super::check::wrapped;
 use super::super::{compare, converge};
 use super::describe;
 use crate::progress::{self, Bar};
+use crate::report;
 use crate::setup::{ReadyStructure, Refusal};
 use crate::text::{count, duration, number, out, tame};
 use anstyle::{AnsiColor, Style};
@@ -11,6 +12,7 @@ use saltus::analysis::{Fit, distance, fit};
 use saltus::scheme::{self, Forcing};
 use saltus::structure::{self, Portrait, Reduction, StructureOptions, StructureRun};
 use saltus::{RunOptions, SetupError, Status, Trajectory};
+use saltus_report::{CompareReport, Compared, ConvergeReport, Errors};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -110,6 +112,26 @@ pub fn converge(args: &converge::Args, ready: &ReadyStructure) -> Result<ExitCod
     let (position, impulse) = (orders(&|r| r.position), orders(&|r| r.impulse));
     let extent = largest(&reference.run.trajectory);
     let verdict = over_modes.then(|| judge(&rows, extent, &reference)).flatten();
+    if let Some(path) = &args.model.report {
+        let errors = |name, fit, of: &dyn Fn(&Row) -> f64| Errors { name, values: rows.iter().map(of).collect(), fit };
+        let page = saltus_report::converge(&ConvergeReport {
+            model: ready.structure.model(),
+            origin: report::origin(&ready.file),
+            subtitle: format!("{}, differences from {against}", scheme.name),
+            over: if over_modes { "number of modes" } else { "step" },
+            steps: rows.iter().map(|r| r.size).collect(),
+            errors: vec![
+                errors("position", position, &|r| r.position),
+                errors("total impulse, relative", impulse, &|r| r.impulse),
+            ],
+            impacts: rows.iter().map(|r| r.shocks).collect(),
+            findings: verdict.iter().cloned().collect(),
+            warnings: Vec::new(),
+        });
+        if let Err(code) = report::written(path, &page, json) {
+            return Ok(code);
+        }
+    }
     if json {
         let list: Vec<_> = rows
             .iter()
@@ -203,6 +225,36 @@ pub fn compare(args: &compare::Args, ready: &ReadyStructure) -> Result<ExitCode,
     };
     let rows: Vec<(Row, f64)> =
         done.iter().map(|(name, run, wall)| (row(name.to_string(), 0.0, run, reference), *wall)).collect();
+    if let Some(path) = &args.model.report {
+        let pairs = done.iter().enumerate().flat_map(|(a, _)| (a + 1..done.len()).map(move |b| (a, b)));
+        let apart = |a: usize, b: usize| distance(&done[a].1.run.trajectory, &done[b].1.run.trajectory);
+        let page = saltus_report::compare(&CompareReport {
+            model: ready.structure.model(),
+            origin: report::origin(&ready.file),
+            subtitle: format!("differences from {best}"),
+            runs: done
+                .iter()
+                .zip(&rows)
+                .map(|((name, run, wall), (r, _))| Compared {
+                    name,
+                    trajectory: &run.run.trajectory,
+                    figures: vec![r.position, r.impulse, r.shocks as f64, *wall],
+                })
+                .collect(),
+            heads: ["position", "total impulse, relative", "shocks", "time (s)"].map(String::from).to_vec(),
+            distances: pairs
+                .map(|(a, b)| {
+                    let d = apart(a, b);
+                    (a, b, [d.position, d.at, d.velocity])
+                })
+                .collect(),
+            verdict: Vec::new(),
+            warnings: refused.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
+        });
+        if let Err(code) = report::written(path, &page, json) {
+            return Ok(code);
+        }
+    }
     if json {
         let list: Vec<_> = rows
             .iter()
@@ -228,7 +280,12 @@ pub fn compare(args: &compare::Args, ready: &ReadyStructure) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn check(ready: &ReadyStructure, json: bool) -> Result<ExitCode, Refusal> {
+pub fn check(ready: &ReadyStructure, json: bool, page: bool) -> Result<ExitCode, Refusal> {
+    if page {
+        return Err(SetupError::new("the check of a structure has no page")
+            .help("leave --report out; `saltus run` has one")
+            .into());
+    }
     let portrait = Portrait::new(&ready.structure)?;
     let model = ready.structure.model();
     let linear = ready.structure.linear();
