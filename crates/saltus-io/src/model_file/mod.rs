@@ -1,18 +1,17 @@
 //! Model files: TOML in, [`Description`] and run defaults out. The format is described in `docs/model-files.md`.
 
+mod constraint;
 mod draw;
+mod input;
 mod structure;
 mod tree;
 
-use crate::{FileError, inputs, read, records};
-use saltus::model::{
-    ConstraintText, CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Values,
-};
+use crate::{FileError, read};
+use saltus::model::{CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Values};
 use saltus::scheme::{self, Forcing, Scheme};
-use saltus::{Outside, Problem, SetupError, Span, Structure, Table};
+use saltus::{Problem, SetupError, Span, Structure};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use structure::StructureText;
 use toml::de::DeTable;
 use tree::{Key, Value};
@@ -301,42 +300,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn inputs(&mut self, value: &Value) -> Result<(), Failure> {
-        for (key, value) in tree::entries(tree::table(value, "[inputs]", "ag = \"record.csv\"")?) {
-            let (file, outside, factor) = match value.get_ref().as_table() {
-                None => (value, Outside::Hold, 1.0),
-                Some(table) => {
-                    tree::only(table, "an input", &["file", "outside", "unit"])?;
-                    let file = need(table, "file", value.span(), "an input", "file = \"record.csv\"")?;
-                    (file, outside(table)?, unit(table)?)
-                }
-            };
-            let path = tree::string(file, "the file of an input")?;
-            let (full, name) = (self.base.join(&path), key.get_ref());
-            let is_record = path.to_ascii_lowercase().ends_with(".at2");
-            let read = match is_record {
-                true => records::at2(&full, name, outside).map(|(table, _)| table),
-                false => inputs::table(&full, name, outside),
-            };
-            let table = read.map_err(|e| match e.error.span {
-                Some(_) => Failure::Elsewhere(e),
-                // The file as a whole cannot be used: the place to look at is where the model names it.
-                None => Failure::Here((*e.error).at(file.span(), "named here")),
-            })?;
-            if is_record && factor != 1.0 {
-                return Err(SetupError::new("the unit of an .AT2 record is in its header, and it is read in m/s²")
-                    .at(value.span(), "leave `unit` out")
-                    .into());
-            }
-            let table = match factor == 1.0 {
-                true => table,
-                false => scaled(&table, factor).map_err(|e| SetupError::new(e).at(file.span(), "named here"))?,
-            };
-            self.description.inputs.push((tree::name(key), Arc::new(table)));
-        }
-        Ok(())
-    }
-
     fn coordinates(&mut self, value: &Value) -> Result<(), Failure> {
         let example = "y = { position = 1.0, velocity = 0.0 }";
         for (key, value) in tree::entries(tree::table(value, "[coordinates]", example)?) {
@@ -408,83 +371,6 @@ impl Reader<'_> {
             texts.push(ForceText { target, range, value });
         }
         Ok(texts)
-    }
-
-    fn constraints(&mut self, value: &Value) -> Result<(), Failure> {
-        let list: Vec<&Value> = match (value.get_ref().as_array(), value.get_ref().is_table()) {
-            (Some(list), _) => list.iter().collect(),
-            (None, true) => vec![value],
-            (None, false) => {
-                return Err(SetupError::new("constraints are written as [[constraint]] sections")
-                    .at(value.span(), "not a section")
-                    .into());
-            }
-        };
-        for (k, value) in list.into_iter().enumerate() {
-            let example = "[[constraint]]\n  name = \"floor\"\n  gap = \"y\"";
-            let table = tree::table(value, "a constraint", example)?;
-            let known = ["name", "for", "gap", "restitution", "point", "within", "stiffness", "slide"];
-            tree::only(table, "a constraint", &known)?;
-            let gaps = self.gaps(table, value.span())?;
-            let named = get(table, "name").map(|n| tree::string(n, "the name of a constraint").map(|s| (s, n.span())));
-            let (name, span) = named.transpose()?.unwrap_or((format!("constraint {}", k + 1), gaps[0].1.span.clone()));
-            let restitution =
-                get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
-            let spring = get(table, "stiffness").or(get(table, "slide"));
-            if let (Some(key), false) = (spring, self.has_structure) {
-                return Err(SetupError::new("stiffness and slide are for the stops of a structure")
-                    .at(key.span(), "no [structure] in this model")
-                    .into());
-            }
-            let names: Vec<String> = gaps.iter().map(|(side, _)| format!("{name}{side}")).collect();
-            self.stop(table, &names)?;
-            // A stop with a stiffness needs no restitution: it pushes back.
-            let elastic = get(table, "stiffness").map(|v| Text { text: "0".into(), span: v.span() });
-            let restitution = restitution.or(elastic);
-            for (side, gap) in gaps {
-                self.description.constraints.push(ConstraintText {
-                    name: Name { text: format!("{name}{side}"), span: span.clone() },
-                    range: self.range(table)?,
-                    gap,
-                    restitution: restitution.clone(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The gap of a constraint, or the two of a guide: `point = "tip"`, `within = 0.01`.
-    fn gaps(&self, table: &DeTable, span: Span) -> Result<Vec<(&'static str, Text)>, Failure> {
-        let (gap, point, within) = (get(table, "gap"), get(table, "point"), get(table, "within"));
-        match (gap, point, within) {
-            (Some(gap), None, None) => Ok(vec![("", tree::text(self.text, gap, "a gap")?)]),
-            (None, Some(point), Some(within)) => {
-                let what = tree::string(point, "the point of a guide")?;
-                if !what.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                    return Err(SetupError::new(format!("`{what}` is not the name of a point"))
-                        .at(point.span(), "a name is needed here")
-                        .help("for combinations of points write two constraints with a `gap` each")
-                        .into());
-                }
-                let half = tree::text(self.text, within, "the clearance of a guide")?;
-                // The texts are ours: the place to look at is the clearance.
-                let side = |text: String| Text { text, span: within.span() };
-                Ok(vec![
-                    ("-", side(format!("({}) + ({what})", half.text))),
-                    ("+", side(format!("({}) - ({what})", half.text))),
-                ])
-            }
-            (None, None, None) => {
-                need(table, "gap", span, "a constraint", "gap = \"y\"")?;
-                Ok(Vec::new())
-            }
-            _ => Err(SetupError::new(
-                "a constraint has a `gap`, or a `point` that stays `within` a distance of zero on both sides",
-            )
-            .at(span, "not one of the two")
-            .help("gap = \"0.01 - tip\"   or   point = \"tip\", within = 0.01")
-            .into()),
-        }
     }
 
     fn impact(&mut self, value: &Value) -> Result<(), Failure> {
@@ -570,33 +456,6 @@ fn need<'a, 't>(
             .at(span, format!("no `{key}` here"))
             .help(format!("such as  {example}"))
     })
-}
-
-fn outside(table: &DeTable) -> Result<Outside, SetupError> {
-    let Some(value) = get(table, "outside") else { return Ok(Outside::Hold) };
-    match value.get_ref().as_str() {
-        Some("hold") => Ok(Outside::Hold),
-        Some("zero") => Ok(Outside::Zero),
-        _ => Err(SetupError::new("`outside` says what an input is beyond its data")
-            .at(value.span(), "\"hold\" (the end value) or \"zero\"")),
-    }
-}
-
-/// The factor to m/s² of an acceleration in another unit.
-fn unit(table: &DeTable) -> Result<f64, SetupError> {
-    let Some(value) = get(table, "unit") else { return Ok(1.0) };
-    match value.get_ref().as_str() {
-        Some("m/s2") => Ok(1.0),
-        Some("g") => Ok(9.80665),
-        Some("cm/s2" | "gal") => Ok(0.01),
-        _ => Err(SetupError::new("`unit` is that of an acceleration in the file; it is turned into m/s²")
-            .at(value.span(), "\"g\", \"cm/s2\", \"gal\" or \"m/s2\"")),
-    }
-}
-
-fn scaled(table: &Table, factor: f64) -> Result<Table, String> {
-    let (x, y) = table.points();
-    Table::new(table.name(), x.to_vec(), y.iter().map(|y| factor * y).collect(), table.outside())
 }
 
 fn mass_rows(source: &str, value: &Value) -> Result<Inertia, SetupError> {

@@ -1,97 +1,14 @@
-//! `[structure]`, `[points]`, `[loads]`, `[base]` and `[start]`: what takes the place of coordinates and energies in the model of a
-//! structure.
+//! The sections of a structure, read: files at once, numbers as expressions.
 
-use super::tree::{self, Value};
-use super::{Failure, Reader, get, need};
+use super::super::tree::{self, Value};
+use super::super::{Failure, Reader, get, need};
+use super::{DampingText, Kind, KindName, LoadText, Matrices, PartText, PointText, StartText, StopText};
 use crate::matrix::{self, SparseMatrix};
 use saltus::linalg::Symmetric;
 use saltus::model::{CoordinateText, Inertia, Name, Text, Values};
-use saltus::structure::bar::{BarMass, bar, building};
-use saltus::structure::beam::{End, Section, differences, hermite};
-use saltus::structure::{Assembly, Damping, Layout, Load, On, Part, Place, Start};
-use saltus::{Model, SetupError, Span};
+use saltus::{SetupError, Span};
 use std::sync::Arc;
 use toml::de::DeTable;
-
-/// A structure as written: files are read, numbers still expressions of parameters (settings of the description).
-#[derive(Clone, Debug, Default)]
-pub struct StructureText {
-    parts: Vec<PartText>,
-    points: Vec<PointText>,
-    loads: Vec<LoadText>,
-    stops: Vec<StopText>,
-    start: Option<StartText>,
-}
-
-#[derive(Clone, Debug)]
-struct PartText {
-    name: String,
-    kind: Kind,
-    /// Words: ends, where the mass sits.
-    ends: Vec<(String, Span)>,
-    mass: Option<(String, Span)>,
-    damping: DampingText,
-    span: Span,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KindName {
-    Beam,
-    Differences,
-    Bar,
-    Building,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Built(KindName),
-    Matrices(Arc<Matrices>),
-}
-
-#[derive(Clone, Debug)]
-struct Matrices {
-    mass: Symmetric,
-    stiffness: Symmetric,
-    damping: Option<Symmetric>,
-    direction: Option<Vec<f64>>,
-    /// Which files, for messages.
-    files: String,
-}
-
-#[derive(Clone, Debug)]
-enum DampingText {
-    None,
-    Rayleigh,
-    Ratio,
-    Modal,
-    Matrix,
-}
-
-#[derive(Clone, Debug)]
-struct PointText {
-    of: Option<(String, Span)>,
-    keys: Vec<&'static str>,
-    span: Span,
-}
-
-/// What a constraint has besides its gap; all members of a family share it.
-#[derive(Clone, Debug)]
-struct StopText {
-    name: String,
-    spring: bool,
-    slide: Option<(String, Span)>,
-}
-
-#[derive(Clone, Debug)]
-enum LoadText {
-    Point(String, Span),
-    Base(Span),
-}
-
-#[derive(Clone, Debug)]
-struct StartText {
-    equilibrium: bool,
-}
 
 const KINDS: [(&str, KindName); 4] = [
     ("beam", KindName::Beam),
@@ -125,7 +42,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn structure(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(in crate::model_file) fn structure(&mut self, value: &Value) -> Result<(), Failure> {
         let list: Vec<&Value> = match value.get_ref().as_array() {
             Some(list) => list.iter().collect(),
             None => vec![value],
@@ -419,7 +336,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn points(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(in crate::model_file) fn points(&mut self, value: &Value) -> Result<(), Failure> {
         let example = "tip = { x = 1.0 }";
         for (key, value) in tree::entries(tree::table(value, "[points]", example)?) {
             let k = self.structure.as_ref().map_or(0, |s| s.points.len());
@@ -455,7 +372,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn loads(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(in crate::model_file) fn loads(&mut self, value: &Value) -> Result<(), Failure> {
         for (key, value) in tree::entries(tree::table(value, "[loads]", "tip = \"F*sin(w*t)\"")?) {
             let text = tree::text(self.text, value, "a load")?;
             self.description.signals.push(text);
@@ -465,7 +382,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn base(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(in crate::model_file) fn base(&mut self, value: &Value) -> Result<(), Failure> {
         let table = tree::table(value, "[base]", "acceleration = \"ag(t)\"")?;
         tree::only(table, "[base]", &["acceleration"])?;
         let acceleration = need(table, "acceleration", value.span(), "[base]", "acceleration = \"ag(t)\"")?;
@@ -474,7 +391,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn start(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(in crate::model_file) fn start(&mut self, value: &Value) -> Result<(), Failure> {
         let table = tree::table(value, "[start]", "velocity = -1.0")?;
         tree::only(table, "[start]", &["displacement", "velocity", "equilibrium"])?;
         for key in ["displacement", "velocity"] {
@@ -494,7 +411,7 @@ impl Reader<'_> {
     }
 
     /// What a constraint of a structure has besides its gap: a spring, and what slides along it.
-    pub(super) fn stop(&mut self, table: &DeTable, names: &[String]) -> Result<(), Failure> {
+    pub(in crate::model_file) fn stop(&mut self, table: &DeTable, names: &[String]) -> Result<(), Failure> {
         let at = self.structure.as_ref().map_or(0, |s| s.stops.len());
         let spring = get(table, "stiffness");
         for k in 0..names.len() {
@@ -513,7 +430,7 @@ impl Reader<'_> {
     }
 
     /// All sections are read: those of a structure must fit together.
-    pub(super) fn close_structure(&mut self) -> Result<(), Failure> {
+    pub(in crate::model_file) fn close_structure(&mut self) -> Result<(), Failure> {
         let Some(structure) = &self.structure else { return Ok(()) };
         let of_energies = !self.description.forces.is_empty() || self.description.inertia.is_some();
         if structure.parts.is_empty() {
@@ -553,284 +470,4 @@ impl Reader<'_> {
             Some(Inertia::Kinetic(Text { text: "0".into(), span: structure.parts[0].span.clone() }));
         Ok(())
     }
-}
-
-/// The numbers of a structure, now that parameters are known.
-struct Numbers<'a> {
-    model: &'a Model,
-}
-
-impl Numbers<'_> {
-    fn get(&self, key: &str) -> Option<(f64, Span)> {
-        self.model.settings.iter().find(|(k, ..)| k == key).map(|(_, x, span)| (*x, span.clone()))
-    }
-
-    fn list(&self, key: &str) -> Vec<f64> {
-        (0..).map_while(|i| self.get(&format!("{key}.{i}"))).map(|(x, _)| x).collect()
-    }
-
-    fn whole(&self, key: &str, least: usize) -> Result<Option<usize>, SetupError> {
-        let Some((x, span)) = self.get(key) else { return Ok(None) };
-        if x.fract() == 0.0 && x >= least as f64 && x < 1e12 {
-            return Ok(Some(x as usize));
-        }
-        let what = key.rsplit('.').next().unwrap_or(key);
-        let from = if least == 0 { "" } else { ", counted from 1" };
-        Err(SetupError::new(format!("`{what}` must be a whole number{from}, not {x}")).at(span, "not a count"))
-    }
-}
-
-impl StructureText {
-    /// Where the structure is described, for mistakes of the whole.
-    pub fn place(&self) -> Span {
-        self.parts.first().map_or(0..0, |p| p.span.clone())
-    }
-
-    /// Builds the parts and says where everything is.
-    pub fn assemble(&self, model: Model) -> Result<Assembly, SetupError> {
-        let numbers = Numbers { model: &model };
-        let parts =
-            self.parts.iter().enumerate().map(|(k, p)| self.part(p, k, &numbers)).collect::<Result<Vec<_>, _>>()?;
-        let points = self
-            .points
-            .iter()
-            .enumerate()
-            .map(|(k, p)| self.point(p, k, &parts, &numbers))
-            .collect::<Result<Vec<_>, _>>()?;
-        let find = |name: &str, span: &Span| {
-            model.coordinates.iter().position(|c| c == name).ok_or_else(|| {
-                let help = match saltus::nearest(name, model.coordinates.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the points are: {}", model.coordinates.join(", ")),
-                };
-                SetupError::new(format!("`{name}` is not a point")).at(span.clone(), "not a point").help(help)
-            })
-        };
-        let mut loads = Vec::new();
-        for load in &self.loads {
-            loads.push(match load {
-                LoadText::Point(name, span) => Load::Force(points[find(name, span)?].clone()),
-                LoadText::Base(span) => {
-                    if let Some(part) = parts.iter().find(|p| p.translation().is_none()) {
-                        let name = if part.name.is_empty() { "the matrices" } else { &part.name };
-                        return Err(SetupError::new(format!("it is not known which degrees of freedom of {name} move with the base"))
-                            .at(span.clone(), "the base moves")
-                            .help("add to [structure]  direction = \"all\"  if every degree of freedom is a displacement along the motion, else  direction = { first = 1, every = 3 },  a list, or a file with a vector"));
-                    }
-                    Load::Base
-                }
-            });
-        }
-        // The stop a constraint was written as: itself, or the family it belongs to.
-        let written = |name: &str| {
-            self.stops.iter().position(|s| {
-                name == s.name || name.strip_prefix(s.name.as_str()).is_some_and(|rest| rest.starts_with('['))
-            })
-        };
-        let (mut springs, mut slides) = (Vec::new(), Vec::new());
-        for constraint in &model.constraints {
-            let Some(k) = written(&constraint.name) else {
-                springs.push(None);
-                slides.push(None);
-                continue;
-            };
-            let stop = &self.stops[k];
-            springs.push(match numbers.get(&format!("stop{k}.stiffness")).filter(|_| stop.spring) {
-                Some((k, _)) if k > 0.0 => Some(k),
-                Some((k, span)) => {
-                    return Err(SetupError::new(format!("the stiffness of a stop must be positive, not {k}"))
-                        .at(span, "leave it out for a rigid stop"));
-                }
-                None => None,
-            });
-            slides.push(stop.slide.as_ref().map(|(name, span)| find(name, span)).transpose()?);
-        }
-        let start = self.start.as_ref().map_or_else(Start::default, |s| Start {
-            displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
-            velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
-            at_equilibrium: s.equilibrium,
-        });
-        Ok(Assembly { parts, points, loads, springs, slides, start, model })
-    }
-
-    fn part(&self, text: &PartText, k: usize, numbers: &Numbers) -> Result<Part, SetupError> {
-        let at =
-            |error: SetupError| if error.span.is_some() { error } else { error.at(text.span.clone(), "this part") };
-        let mut part = match &text.kind {
-            Kind::Matrices(m) => Part {
-                name: String::new(),
-                what: m.files.clone(),
-                mass: m.mass.clone(),
-                stiffness: m.stiffness.clone(),
-                damping: Damping::None,
-                layout: Layout::Matrices { direction: m.direction.clone() },
-                carried: None,
-                is_lumped_body: false,
-            },
-            Kind::Built(kind) => self.built(text, *kind, k, numbers).map_err(at)?,
-        };
-        part.name.clone_from(&text.name);
-        let list = |key: &str| numbers.list(&format!("{k}.{key}"));
-        part.damping = match (&text.damping, &text.kind) {
-            (DampingText::Matrix, Kind::Matrices(m)) => m.damping.clone().map_or(Damping::None, Damping::Matrix),
-            (DampingText::None | DampingText::Matrix, _) => Damping::None,
-            (DampingText::Rayleigh, _) => {
-                let ab = list("rayleigh");
-                Damping::Rayleigh(ab[0], ab[1])
-            }
-            (DampingText::Ratio, _) => {
-                // ζ = a/2ω + bω/2 at both frequencies.
-                let (ratio, f) = (list("ratio")[0], list("between"));
-                let (w1, w2) = (std::f64::consts::TAU * f[0], std::f64::consts::TAU * f[1]);
-                if !(w1 > 0.0 && w2 > 0.0 && ratio >= 0.0) {
-                    return Err(at(SetupError::new(
-                        "a damping ratio and the two frequencies (Hz) where it holds must be positive",
-                    )));
-                }
-                Damping::Rayleigh(2.0 * ratio * w1 * w2 / (w1 + w2), 2.0 * ratio / (w1 + w2))
-            }
-            (DampingText::Modal, _) => Damping::Modal(list("modal")),
-        };
-        if let Damping::Rayleigh(a, b) = part.damping
-            && !(a >= 0.0 && b >= 0.0 && a.is_finite() && b.is_finite())
-        {
-            return Err(at(SetupError::new(format!("the Rayleigh coefficients {a} and {b} must not be negative"))));
-        }
-        Ok(part)
-    }
-
-    fn built(&self, text: &PartText, kind: KindName, k: usize, numbers: &Numbers) -> Result<Part, SetupError> {
-        let key = |name: &str| format!("{k}.{name}");
-        if kind == KindName::Building {
-            return building(&numbers.list(&key("masses")), &numbers.list(&key("stiffnesses")));
-        }
-        let want = |name: &str| {
-            numbers
-                .get(&key(name))
-                .map(|x| x.0)
-                .ok_or_else(|| SetupError::new(format!("the structure needs a `{name}`")))
-        };
-        let length = want("length")?;
-        let elements = numbers.whole(&key("elements"), 1)?;
-        let elements = elements.ok_or_else(|| SetupError::new("the structure needs a number of `elements`"))?;
-        let section = section(&want, kind == KindName::Bar)?;
-        let end = |i: usize| text.ends.get(i).map(|(word, span)| (word.as_str(), span.clone()));
-        let word = |word: &str, span: Span, known: &str| {
-            SetupError::new(format!("an end cannot be `{word}`")).at(span, "not known").help(format!("it is {known}"))
-        };
-        let mass = text.mass.as_ref().map(|(word, span)| (word.as_str(), span.clone()));
-        let not_known = |word: &str, span: Span, known: &str| {
-            SetupError::new(format!("the mass cannot be `{word}`")).at(span, "not known").help(format!("it is {known}"))
-        };
-        match kind {
-            KindName::Differences => {
-                if let Some((_, span)) = text.ends.first() {
-                    return Err(SetupError::new("the differences of [V] (3.9) are those of a clamped–free beam")
-                        .at(span.clone(), "cannot be chosen")
-                        .help("take  kind = \"beam\"  for other ends"));
-                }
-                differences(length, section, elements)
-            }
-            KindName::Beam => {
-                let ends = ["clamped", "free"];
-                let mut held = [End::Free; 2];
-                for i in 0..2 {
-                    let (name, span) = end(i).unwrap_or((ends[i], text.span.clone()));
-                    held[i] = match name {
-                        "clamped" => End::Clamped,
-                        "pinned" => End::Pinned,
-                        "free" => End::Free,
-                        "sliding" => End::Sliding,
-                        other => return Err(word(other, span, "clamped, pinned, free or sliding")),
-                    };
-                }
-                let lumped = match mass {
-                    None | Some(("consistent", _)) => false,
-                    Some(("lumped", _)) => true,
-                    Some((other, span)) => return Err(not_known(other, span, "consistent or lumped")),
-                };
-                hermite(length, section, elements, (held[0], held[1]), lumped)
-            }
-            _ => {
-                let mut fixed = [false; 2];
-                for i in 0..2 {
-                    fixed[i] = match end(i) {
-                        None | Some(("free", _)) => false,
-                        Some(("fixed", _)) => true,
-                        Some((other, span)) => return Err(word(other, span, "free or fixed")),
-                    };
-                }
-                let massless = |left, right| BarMass::Massless { left, right };
-                let kind = match mass {
-                    None | Some(("lumped", _)) => BarMass::Lumped,
-                    Some(("consistent", _)) => BarMass::Consistent,
-                    Some(("massless left", _)) => massless(true, false),
-                    Some(("massless right", _)) => massless(false, true),
-                    Some(("massless both", _)) => massless(true, true),
-                    Some((other, span)) => {
-                        let known = "lumped, consistent, massless left, massless right or massless both";
-                        return Err(not_known(other, span, known));
-                    }
-                };
-                bar(length, section, elements, (fixed[0], fixed[1]), kind)
-            }
-        }
-    }
-
-    fn point(&self, text: &PointText, k: usize, parts: &[Part], numbers: &Numbers) -> Result<On, SetupError> {
-        let part = match &text.of {
-            Some((name, span)) => parts.iter().position(|p| p.name == *name).ok_or_else(|| {
-                let names: Vec<&str> = parts.iter().map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
-                SetupError::new(format!("there is no part `{name}`"))
-                    .at(span.clone(), "not known")
-                    .help(format!("the parts are: {}", names.join(", ")))
-            })?,
-            None if parts.len() > 1 => {
-                return Err(SetupError::new("which part is this point on?")
-                    .at(text.span.clone(), "there are several")
-                    .help("name the parts, and add  of = \"…\"  to the point"));
-            }
-            None => 0,
-        };
-        let value = |key: &str| numbers.get(&format!("point{k}.{key}")).map_or(0.0, |x| x.0);
-        let whole = |key: &str| numbers.whole(&format!("point{k}.{key}"), 1).map(|x| x.unwrap_or(0));
-        let place = match text.keys.as_slice() {
-            ["x"] => Place::X(value("x")),
-            ["dof"] => Place::Dof(whole("dof")?),
-            ["floor"] => Place::Floor(whole("floor")?),
-            ["rotation"] => Place::Rotation(value("rotation")),
-            ["from", "to"] => Place::Span(value("from"), value("to")),
-            _ => {
-                return Err(SetupError::new("this is not one place")
-                    .at(text.span.clone(), "not understood")
-                    .help("a point is one of  { x = … },  { dof = … },  { floor = … },  { rotation = … },  { from = …, to = … }"));
-            }
-        };
-        parts[part].row(&place).map_err(|e| e.at(text.span.clone(), "not there"))?;
-        Ok(On { part, place })
-    }
-}
-
-/// Rigidity and mass per length: given, or from material and section.
-fn section(want: &dyn Fn(&str) -> Result<f64, SetupError>, axial: bool) -> Result<Section, SetupError> {
-    if let (Ok(rigidity), Ok(mass_per_length)) = (want("rigidity"), want("mass_per_length")) {
-        return Ok(Section { rigidity, mass_per_length: mass_per_length + want("added_mass").unwrap_or(0.0) });
-    }
-    let help = "give  rigidity  and  mass_per_length,  or  young  and  density  with a tube's  outer  and  inner  diameters, or with  area  and (for a beam)  inertia";
-    let helped = |e: SetupError| e.help(help);
-    let (young, density) = (want("young").map_err(helped)?, want("density").map_err(helped)?);
-    let (area, inertia) = match want("outer") {
-        Ok(outer) => {
-            let inner = want("inner").unwrap_or(0.0);
-            if !(inner >= 0.0 && inner < outer) {
-                return Err(SetupError::new(format!(
-                    "a tube of outer diameter {outer} cannot have the inner one {inner}"
-                )));
-            }
-            Section::tube(outer, inner)
-        }
-        Err(_) => (want("area").map_err(helped)?, if axial { 0.0 } else { want("inertia").map_err(helped)? }),
-    };
-    let added = want("added_mass").unwrap_or(0.0);
-    Ok(Section { rigidity: young * if axial { area } else { inertia }, mass_per_length: density * area + added })
 }

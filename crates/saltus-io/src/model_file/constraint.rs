@@ -1,0 +1,86 @@
+//! `[[constraint]]`: gaps, guides, and what the stops of a structure have besides.
+
+use super::tree::{self, Value};
+use super::{Failure, Reader, get, need};
+use saltus::model::{ConstraintText, Name, Text};
+use saltus::{SetupError, Span};
+use toml::de::DeTable;
+
+impl Reader<'_> {
+    pub(super) fn constraints(&mut self, value: &Value) -> Result<(), Failure> {
+        let list: Vec<&Value> = match (value.get_ref().as_array(), value.get_ref().is_table()) {
+            (Some(list), _) => list.iter().collect(),
+            (None, true) => vec![value],
+            (None, false) => {
+                return Err(SetupError::new("constraints are written as [[constraint]] sections")
+                    .at(value.span(), "not a section")
+                    .into());
+            }
+        };
+        for (k, value) in list.into_iter().enumerate() {
+            let example = "[[constraint]]\n  name = \"floor\"\n  gap = \"y\"";
+            let table = tree::table(value, "a constraint", example)?;
+            let known = ["name", "for", "gap", "restitution", "point", "within", "stiffness", "slide"];
+            tree::only(table, "a constraint", &known)?;
+            let gaps = self.gaps(table, value.span())?;
+            let named = get(table, "name").map(|n| tree::string(n, "the name of a constraint").map(|s| (s, n.span())));
+            let (name, span) = named.transpose()?.unwrap_or((format!("constraint {}", k + 1), gaps[0].1.span.clone()));
+            let restitution =
+                get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
+            let spring = get(table, "stiffness").or(get(table, "slide"));
+            if let (Some(key), false) = (spring, self.has_structure) {
+                return Err(SetupError::new("stiffness and slide are for the stops of a structure")
+                    .at(key.span(), "no [structure] in this model")
+                    .into());
+            }
+            let names: Vec<String> = gaps.iter().map(|(side, _)| format!("{name}{side}")).collect();
+            self.stop(table, &names)?;
+            // A stop with a stiffness needs no restitution: it pushes back.
+            let elastic = get(table, "stiffness").map(|v| Text { text: "0".into(), span: v.span() });
+            let restitution = restitution.or(elastic);
+            for (side, gap) in gaps {
+                self.description.constraints.push(ConstraintText {
+                    name: Name { text: format!("{name}{side}"), span: span.clone() },
+                    range: self.range(table)?,
+                    gap,
+                    restitution: restitution.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The gap of a constraint, or the two of a guide: `point = "tip"`, `within = 0.01`.
+    fn gaps(&self, table: &DeTable, span: Span) -> Result<Vec<(&'static str, Text)>, Failure> {
+        let (gap, point, within) = (get(table, "gap"), get(table, "point"), get(table, "within"));
+        match (gap, point, within) {
+            (Some(gap), None, None) => Ok(vec![("", tree::text(self.text, gap, "a gap")?)]),
+            (None, Some(point), Some(within)) => {
+                let what = tree::string(point, "the point of a guide")?;
+                if !what.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    return Err(SetupError::new(format!("`{what}` is not the name of a point"))
+                        .at(point.span(), "a name is needed here")
+                        .help("for combinations of points write two constraints with a `gap` each")
+                        .into());
+                }
+                let half = tree::text(self.text, within, "the clearance of a guide")?;
+                // The texts are ours: the place to look at is the clearance.
+                let side = |text: String| Text { text, span: within.span() };
+                Ok(vec![
+                    ("-", side(format!("({}) + ({what})", half.text))),
+                    ("+", side(format!("({}) - ({what})", half.text))),
+                ])
+            }
+            (None, None, None) => {
+                need(table, "gap", span, "a constraint", "gap = \"y\"")?;
+                Ok(Vec::new())
+            }
+            _ => Err(SetupError::new(
+                "a constraint has a `gap`, or a `point` that stays `within` a distance of zero on both sides",
+            )
+            .at(span, "not one of the two")
+            .help("gap = \"0.01 - tip\"   or   point = \"tip\", within = 0.01")
+            .into()),
+        }
+    }
+}

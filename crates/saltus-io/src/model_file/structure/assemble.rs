@@ -1,0 +1,287 @@
+//! The parts of a structure, built.
+
+use super::{DampingText, Kind, KindName, LoadText, PartText, PointText, StructureText};
+use saltus::structure::bar::{BarMass, bar, building};
+use saltus::structure::beam::{End, Section, differences, hermite};
+use saltus::structure::{Assembly, Damping, Layout, Load, On, Part, Place, Start};
+use saltus::{Model, SetupError, Span};
+
+/// The numbers of a structure, now that parameters are known.
+struct Numbers<'a> {
+    model: &'a Model,
+}
+
+impl Numbers<'_> {
+    fn get(&self, key: &str) -> Option<(f64, Span)> {
+        self.model.settings.iter().find(|(k, ..)| k == key).map(|(_, x, span)| (*x, span.clone()))
+    }
+
+    fn list(&self, key: &str) -> Vec<f64> {
+        (0..).map_while(|i| self.get(&format!("{key}.{i}"))).map(|(x, _)| x).collect()
+    }
+
+    fn whole(&self, key: &str, least: usize) -> Result<Option<usize>, SetupError> {
+        let Some((x, span)) = self.get(key) else { return Ok(None) };
+        if x.fract() == 0.0 && x >= least as f64 && x < 1e12 {
+            return Ok(Some(x as usize));
+        }
+        let what = key.rsplit('.').next().unwrap_or(key);
+        let from = if least == 0 { "" } else { ", counted from 1" };
+        Err(SetupError::new(format!("`{what}` must be a whole number{from}, not {x}")).at(span, "not a count"))
+    }
+}
+
+impl StructureText {
+    /// Where the structure is described, for mistakes of the whole.
+    pub fn place(&self) -> Span {
+        self.parts.first().map_or(0..0, |p| p.span.clone())
+    }
+
+    /// Builds the parts and says where everything is.
+    pub fn assemble(&self, model: Model) -> Result<Assembly, SetupError> {
+        let numbers = Numbers { model: &model };
+        let parts =
+            self.parts.iter().enumerate().map(|(k, p)| self.part(p, k, &numbers)).collect::<Result<Vec<_>, _>>()?;
+        let points = self
+            .points
+            .iter()
+            .enumerate()
+            .map(|(k, p)| self.point(p, k, &parts, &numbers))
+            .collect::<Result<Vec<_>, _>>()?;
+        let find = |name: &str, span: &Span| {
+            model.coordinates.iter().position(|c| c == name).ok_or_else(|| {
+                let help = match saltus::nearest(name, model.coordinates.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the points are: {}", model.coordinates.join(", ")),
+                };
+                SetupError::new(format!("`{name}` is not a point")).at(span.clone(), "not a point").help(help)
+            })
+        };
+        let mut loads = Vec::new();
+        for load in &self.loads {
+            loads.push(match load {
+                LoadText::Point(name, span) => Load::Force(points[find(name, span)?].clone()),
+                LoadText::Base(span) => {
+                    if let Some(part) = parts.iter().find(|p| p.translation().is_none()) {
+                        let name = if part.name.is_empty() { "the matrices" } else { &part.name };
+                        return Err(SetupError::new(format!("it is not known which degrees of freedom of {name} move with the base"))
+                            .at(span.clone(), "the base moves")
+                            .help("add to [structure]  direction = \"all\"  if every degree of freedom is a displacement along the motion, else  direction = { first = 1, every = 3 },  a list, or a file with a vector"));
+                    }
+                    Load::Base
+                }
+            });
+        }
+        // The stop a constraint was written as: itself, or the family it belongs to.
+        let written = |name: &str| {
+            self.stops.iter().position(|s| {
+                name == s.name || name.strip_prefix(s.name.as_str()).is_some_and(|rest| rest.starts_with('['))
+            })
+        };
+        let (mut springs, mut slides) = (Vec::new(), Vec::new());
+        for constraint in &model.constraints {
+            let Some(k) = written(&constraint.name) else {
+                springs.push(None);
+                slides.push(None);
+                continue;
+            };
+            let stop = &self.stops[k];
+            springs.push(match numbers.get(&format!("stop{k}.stiffness")).filter(|_| stop.spring) {
+                Some((k, _)) if k > 0.0 => Some(k),
+                Some((k, span)) => {
+                    return Err(SetupError::new(format!("the stiffness of a stop must be positive, not {k}"))
+                        .at(span, "leave it out for a rigid stop"));
+                }
+                None => None,
+            });
+            slides.push(stop.slide.as_ref().map(|(name, span)| find(name, span)).transpose()?);
+        }
+        let start = self.start.as_ref().map_or_else(Start::default, |s| Start {
+            displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
+            velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
+            at_equilibrium: s.equilibrium,
+        });
+        Ok(Assembly { parts, points, loads, springs, slides, start, model })
+    }
+
+    fn part(&self, text: &PartText, k: usize, numbers: &Numbers) -> Result<Part, SetupError> {
+        let at =
+            |error: SetupError| if error.span.is_some() { error } else { error.at(text.span.clone(), "this part") };
+        let mut part = match &text.kind {
+            Kind::Matrices(m) => Part {
+                name: String::new(),
+                what: m.files.clone(),
+                mass: m.mass.clone(),
+                stiffness: m.stiffness.clone(),
+                damping: Damping::None,
+                layout: Layout::Matrices { direction: m.direction.clone() },
+                carried: None,
+                is_lumped_body: false,
+            },
+            Kind::Built(kind) => self.built(text, *kind, k, numbers).map_err(at)?,
+        };
+        part.name.clone_from(&text.name);
+        let list = |key: &str| numbers.list(&format!("{k}.{key}"));
+        part.damping = match (&text.damping, &text.kind) {
+            (DampingText::Matrix, Kind::Matrices(m)) => m.damping.clone().map_or(Damping::None, Damping::Matrix),
+            (DampingText::None | DampingText::Matrix, _) => Damping::None,
+            (DampingText::Rayleigh, _) => {
+                let ab = list("rayleigh");
+                Damping::Rayleigh(ab[0], ab[1])
+            }
+            (DampingText::Ratio, _) => {
+                // ζ = a/2ω + bω/2 at both frequencies.
+                let (ratio, f) = (list("ratio")[0], list("between"));
+                let (w1, w2) = (std::f64::consts::TAU * f[0], std::f64::consts::TAU * f[1]);
+                if !(w1 > 0.0 && w2 > 0.0 && ratio >= 0.0) {
+                    return Err(at(SetupError::new(
+                        "a damping ratio and the two frequencies (Hz) where it holds must be positive",
+                    )));
+                }
+                Damping::Rayleigh(2.0 * ratio * w1 * w2 / (w1 + w2), 2.0 * ratio / (w1 + w2))
+            }
+            (DampingText::Modal, _) => Damping::Modal(list("modal")),
+        };
+        if let Damping::Rayleigh(a, b) = part.damping
+            && !(a >= 0.0 && b >= 0.0 && a.is_finite() && b.is_finite())
+        {
+            return Err(at(SetupError::new(format!("the Rayleigh coefficients {a} and {b} must not be negative"))));
+        }
+        Ok(part)
+    }
+
+    fn built(&self, text: &PartText, kind: KindName, k: usize, numbers: &Numbers) -> Result<Part, SetupError> {
+        let key = |name: &str| format!("{k}.{name}");
+        if kind == KindName::Building {
+            return building(&numbers.list(&key("masses")), &numbers.list(&key("stiffnesses")));
+        }
+        let want = |name: &str| {
+            numbers
+                .get(&key(name))
+                .map(|x| x.0)
+                .ok_or_else(|| SetupError::new(format!("the structure needs a `{name}`")))
+        };
+        let length = want("length")?;
+        let elements = numbers.whole(&key("elements"), 1)?;
+        let elements = elements.ok_or_else(|| SetupError::new("the structure needs a number of `elements`"))?;
+        let section = section(&want, kind == KindName::Bar)?;
+        let end = |i: usize| text.ends.get(i).map(|(word, span)| (word.as_str(), span.clone()));
+        let word = |word: &str, span: Span, known: &str| {
+            SetupError::new(format!("an end cannot be `{word}`")).at(span, "not known").help(format!("it is {known}"))
+        };
+        let mass = text.mass.as_ref().map(|(word, span)| (word.as_str(), span.clone()));
+        let not_known = |word: &str, span: Span, known: &str| {
+            SetupError::new(format!("the mass cannot be `{word}`")).at(span, "not known").help(format!("it is {known}"))
+        };
+        match kind {
+            KindName::Differences => {
+                if let Some((_, span)) = text.ends.first() {
+                    return Err(SetupError::new("the differences of [V] (3.9) are those of a clamped–free beam")
+                        .at(span.clone(), "cannot be chosen")
+                        .help("take  kind = \"beam\"  for other ends"));
+                }
+                differences(length, section, elements)
+            }
+            KindName::Beam => {
+                let ends = ["clamped", "free"];
+                let mut held = [End::Free; 2];
+                for i in 0..2 {
+                    let (name, span) = end(i).unwrap_or((ends[i], text.span.clone()));
+                    held[i] = match name {
+                        "clamped" => End::Clamped,
+                        "pinned" => End::Pinned,
+                        "free" => End::Free,
+                        "sliding" => End::Sliding,
+                        other => return Err(word(other, span, "clamped, pinned, free or sliding")),
+                    };
+                }
+                let lumped = match mass {
+                    None | Some(("consistent", _)) => false,
+                    Some(("lumped", _)) => true,
+                    Some((other, span)) => return Err(not_known(other, span, "consistent or lumped")),
+                };
+                hermite(length, section, elements, (held[0], held[1]), lumped)
+            }
+            _ => {
+                let mut fixed = [false; 2];
+                for i in 0..2 {
+                    fixed[i] = match end(i) {
+                        None | Some(("free", _)) => false,
+                        Some(("fixed", _)) => true,
+                        Some((other, span)) => return Err(word(other, span, "free or fixed")),
+                    };
+                }
+                let massless = |left, right| BarMass::Massless { left, right };
+                let kind = match mass {
+                    None | Some(("lumped", _)) => BarMass::Lumped,
+                    Some(("consistent", _)) => BarMass::Consistent,
+                    Some(("massless left", _)) => massless(true, false),
+                    Some(("massless right", _)) => massless(false, true),
+                    Some(("massless both", _)) => massless(true, true),
+                    Some((other, span)) => {
+                        let known = "lumped, consistent, massless left, massless right or massless both";
+                        return Err(not_known(other, span, known));
+                    }
+                };
+                bar(length, section, elements, (fixed[0], fixed[1]), kind)
+            }
+        }
+    }
+
+    fn point(&self, text: &PointText, k: usize, parts: &[Part], numbers: &Numbers) -> Result<On, SetupError> {
+        let part = match &text.of {
+            Some((name, span)) => parts.iter().position(|p| p.name == *name).ok_or_else(|| {
+                let names: Vec<&str> = parts.iter().map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
+                SetupError::new(format!("there is no part `{name}`"))
+                    .at(span.clone(), "not known")
+                    .help(format!("the parts are: {}", names.join(", ")))
+            })?,
+            None if parts.len() > 1 => {
+                return Err(SetupError::new("which part is this point on?")
+                    .at(text.span.clone(), "there are several")
+                    .help("name the parts, and add  of = \"…\"  to the point"));
+            }
+            None => 0,
+        };
+        let value = |key: &str| numbers.get(&format!("point{k}.{key}")).map_or(0.0, |x| x.0);
+        let whole = |key: &str| numbers.whole(&format!("point{k}.{key}"), 1).map(|x| x.unwrap_or(0));
+        let place = match text.keys.as_slice() {
+            ["x"] => Place::X(value("x")),
+            ["dof"] => Place::Dof(whole("dof")?),
+            ["floor"] => Place::Floor(whole("floor")?),
+            ["rotation"] => Place::Rotation(value("rotation")),
+            ["from", "to"] => Place::Span(value("from"), value("to")),
+            _ => {
+                return Err(SetupError::new("this is not one place")
+                    .at(text.span.clone(), "not understood")
+                    .help("a point is one of  { x = … },  { dof = … },  { floor = … },  { rotation = … },  { from = …, to = … }"));
+            }
+        };
+        parts[part].row(&place).map_err(|e| e.at(text.span.clone(), "not there"))?;
+        Ok(On { part, place })
+    }
+}
+
+/// Rigidity and mass per length: given, or from material and section.
+fn section(want: &dyn Fn(&str) -> Result<f64, SetupError>, axial: bool) -> Result<Section, SetupError> {
+    if let (Ok(rigidity), Ok(mass_per_length)) = (want("rigidity"), want("mass_per_length")) {
+        return Ok(Section { rigidity, mass_per_length: mass_per_length + want("added_mass").unwrap_or(0.0) });
+    }
+    let help = "give  rigidity  and  mass_per_length,  or  young  and  density  with a tube's  outer  and  inner  diameters, or with  area  and (for a beam)  inertia";
+    let helped = |e: SetupError| e.help(help);
+    let (young, density) = (want("young").map_err(helped)?, want("density").map_err(helped)?);
+    let (area, inertia) = match want("outer") {
+        Ok(outer) => {
+            let inner = want("inner").unwrap_or(0.0);
+            if !(inner >= 0.0 && inner < outer) {
+                return Err(SetupError::new(format!(
+                    "a tube of outer diameter {outer} cannot have the inner one {inner}"
+                )));
+            }
+            Section::tube(outer, inner)
+        }
+        Err(_) => (want("area").map_err(helped)?, if axial { 0.0 } else { want("inertia").map_err(helped)? }),
+    };
+    let added = want("added_mass").unwrap_or(0.0);
+    Ok(Section { rigidity: young * if axial { area } else { inertia }, mass_per_length: density * area + added })
+}

@@ -1,0 +1,89 @@
+//! `[structure]`, `[points]`, `[loads]`, `[base]` and `[start]`: what takes the place of coordinates and energies in the model of a
+//! structure. [`read`] takes them from the file, [`assemble`] builds the parts once parameters are known.
+
+mod assemble;
+mod read;
+
+use saltus::Span;
+use saltus::linalg::Symmetric;
+use std::sync::Arc;
+
+/// A structure as written: files are read, numbers still expressions of parameters (settings of the description).
+#[derive(Clone, Debug, Default)]
+pub struct StructureText {
+    parts: Vec<PartText>,
+    points: Vec<PointText>,
+    loads: Vec<LoadText>,
+    stops: Vec<StopText>,
+    start: Option<StartText>,
+}
+
+#[derive(Clone, Debug)]
+struct PartText {
+    name: String,
+    kind: Kind,
+    /// Words: ends, where the mass sits.
+    ends: Vec<(String, Span)>,
+    mass: Option<(String, Span)>,
+    damping: DampingText,
+    span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KindName {
+    Beam,
+    Differences,
+    Bar,
+    Building,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Built(KindName),
+    Matrices(Arc<Matrices>),
+}
+
+#[derive(Clone, Debug)]
+struct Matrices {
+    mass: Symmetric,
+    stiffness: Symmetric,
+    damping: Option<Symmetric>,
+    direction: Option<Vec<f64>>,
+    /// Which files, for messages.
+    files: String,
+}
+
+#[derive(Clone, Debug)]
+enum DampingText {
+    None,
+    Rayleigh,
+    Ratio,
+    Modal,
+    Matrix,
+}
+
+#[derive(Clone, Debug)]
+struct PointText {
+    of: Option<(String, Span)>,
+    keys: Vec<&'static str>,
+    span: Span,
+}
+
+/// What a constraint has besides its gap; all members of a family share it.
+#[derive(Clone, Debug)]
+struct StopText {
+    name: String,
+    spring: bool,
+    slide: Option<(String, Span)>,
+}
+
+#[derive(Clone, Debug)]
+enum LoadText {
+    Point(String, Span),
+    Base(Span),
+}
+
+#[derive(Clone, Debug)]
+struct StartText {
+    equilibrium: bool,
+}
