@@ -237,12 +237,11 @@ impl<'a> Newmark<'a> {
                 continue;
             }
             let weighted = |w: [f64; 3]| (0..3).map(|k| w[k] * self.forces[k][a]).sum::<f64>();
-            let felt = weighted(self.weights);
-            if felt != 0.0 {
+            if self.forces.iter().any(|f| f[a] != 0.0) {
                 // What has mass feels Newmark's mean; the spring itself keeps the energy of ¼, ½, ¼.
                 let massive = path(&self.pushed, a);
                 let own = path(&self.linear.stops, a) - massive;
-                pending.lost -= felt * massive + weighted([0.25, 0.5, 0.25]) * own;
+                pending.lost -= weighted(self.weights) * massive + weighted([0.25, 0.5, 0.25]) * own;
             }
         }
         self.pending = pending;

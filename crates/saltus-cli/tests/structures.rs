@@ -1,0 +1,103 @@
+//! Structures through the program: runs, tables, studies, copies of shipped models.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn saltus(dir: &Path, args: &[&str]) -> Output {
+    Command::new(assert_cmd::cargo::cargo_bin!("saltus")).args(args).current_dir(dir).output().expect("it starts")
+}
+
+fn json(dir: &Path, args: &[&str]) -> Value {
+    let out = saltus(dir, args);
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    serde_json::from_str(&text)
+        .unwrap_or_else(|e| panic!("{args:?}: {e}: {text} {}", String::from_utf8_lossy(&out.stderr)))
+}
+
+const BEAM: &str = "[structure]\nkind = \"beam\"\nlength = 1\nelements = 10\nrigidity = 1\nmass_per_length = 1\n\
+    [points]\ntip = { x = 1 }\n[loads]\ntip = \"0.5*sin(3*t)\"\n\
+    [[constraint]]\nname = \"stop\"\ngap = \"0.05 + tip\"\nrestitution = 0.0\n[run]\nstep = 1e-3\nend = 5\n";
+
+#[test]
+fn the_table_of_shocks_is_the_same_everywhere() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = json(dir.path(), &["run", "guided-tube", "--end", "0.5", "--out", "o", "--json"]);
+    let shocks = fs::read_to_string(dir.path().join("o/shocks.csv")).expect("written");
+    let rows: Vec<Vec<&str>> = shocks.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    assert_eq!(rows.len() as u64, run["structure"]["shocks"].as_u64().expect("a count"));
+    let number = |row: &Vec<&str>, k: usize| row[k].parse::<f64>().expect("a number");
+    for stop in run["structure"]["stops"].as_array().expect("stops") {
+        let own: Vec<&Vec<&str>> = rows.iter().filter(|r| stop["stop"] == r[1]).collect();
+        assert_eq!(own.len() as u64, stop["shocks"].as_u64().expect("a count"));
+        let total: f64 = own.iter().map(|r| number(r, 4)).sum();
+        let mean = stop["mean_force"].as_f64().expect("a force") * 0.5;
+        assert!((total - mean).abs() < 1e-9 * total, "{total} {mean}");
+        let counted: u64 = stop["histogram"].as_array().expect("ten").iter().filter_map(Value::as_u64).sum();
+        assert_eq!(counted as usize, own.len());
+        assert!(own.iter().all(|r| number(r, 3) >= 0.0 && number(r, 4) > 0.0));
+    }
+    assert!(run["ledger"]["relative_closure"].as_f64().expect("a figure") < 1e-9);
+}
+
+#[test]
+fn studies_of_a_structure() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("beam.toml"), BEAM).expect("written");
+    let modes = json(dir.path(), &["converge", "beam.toml", "--over", "modes", "--json"]);
+    let errors: Vec<f64> =
+        modes["levels"].as_array().expect("levels").iter().map(|l| l["position"].as_f64().expect("a number")).collect();
+    assert!(errors.len() >= 3 && errors[errors.len() - 1] < 0.5 * errors[0], "{modes}");
+    // The beam of [V] (3.9) on its stop, whose events are the reference P12.
+    let printed = BEAM
+        .replace("\"beam\"", "\"beam-differences\"")
+        .replace("0.5*sin(3*t)", "1")
+        .replace("0.05 + tip", "0.1 - tip");
+    fs::write(dir.path().join("printed.toml"), printed).expect("written");
+    let steps = json(dir.path(), &["converge", "printed.toml", "--end", "1", "--levels", "4", "--json"]);
+    assert_eq!(steps["against"], "the run by events");
+    assert!(steps["orders"]["position"]["order"].as_f64().expect("an order") > 1.5, "{steps}");
+    let compared = json(dir.path(), &["compare", "beam.toml", "--end", "2", "--json", "--report", "c.html"]);
+    assert_eq!(compared["runs"].as_array().map(Vec::len), Some(4), "{compared}");
+    assert!(fs::metadata(dir.path().join("c.html")).is_ok_and(|m| m.len() > 100_000));
+    let checked = json(dir.path(), &["check", "beam.toml", "--json"]);
+    assert_eq!(checked["proved"]["covers"], true);
+    let out = saltus(dir.path(), &["equilibria", "beam.toml"]);
+    assert!(!out.status.success() && String::from_utf8_lossy(&out.stderr).contains("this is a structure"));
+}
+
+#[test]
+fn what_cannot_be_trusted_is_said() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // Restitution near one on a node of a mesh that no step of this size resolves.
+    let bouncy = BEAM.replace("restitution = 0.0", "restitution = 0.9").replace("end = 5", "end = 50");
+    fs::write(dir.path().join("bouncy.toml"), bouncy).expect("written");
+    let run = json(dir.path(), &["run", "bouncy.toml", "--json"]);
+    let warnings = run["warnings"].to_string();
+    assert!(warnings.contains("the stops gave energy") && warnings.contains("on a node of a mesh"), "{warnings}");
+    assert_eq!(saltus(dir.path(), &["run", "bouncy.toml", "--strict"]).status.code(), Some(3));
+    // A load that leaves its domain ends the run where it does, and nothing that is no number is kept.
+    fs::write(dir.path().join("root.toml"), BEAM.replace("0.5*sin(3*t)", "sqrt(1 - t)")).expect("written");
+    let out = saltus(dir.path(), &["run", "root.toml", "--out", "r"]);
+    assert!(!out.status.success() && String::from_utf8_lossy(&out.stdout).contains("load 1"));
+    assert!(!fs::read_to_string(dir.path().join("r/trajectory.csv")).expect("written").contains("NaN"));
+    // A record that ends before the run does.
+    let copy = saltus(dir.path(), &["new", "mine", "--from", "pounding-record"]);
+    assert!(copy.status.success() && dir.path().join("synthetic.at2").exists());
+    let long = json(dir.path(), &["run", "mine.toml", "--end", "25", "--json"]);
+    assert!(long["warnings"].to_string().contains("has data from t = 0 to"), "{}", long["warnings"]);
+}
+
+#[test]
+fn springs_at_stops_keep_energy_or_lose_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (stiffness, step) in [("1e4", "1e-3"), ("1e6", "1e-3"), ("1e8", "1e-3"), ("1e8", "1e-4"), ("1e5", "1e-2")] {
+        let text = BEAM.replace("restitution = 0.0", &format!("stiffness = {stiffness}"));
+        fs::write(dir.path().join("spring.toml"), text).expect("written");
+        let run = json(dir.path(), &["run", "spring.toml", "--step", step, "--end", "20", "--json"]);
+        let (lost, closure) = (&run["ledger"]["lost_at_impacts"], &run["ledger"]["relative_closure"]);
+        assert!(lost.as_f64().expect("a number") > -1e-3, "k = {stiffness}, h = {step}: {lost}");
+        assert!(closure.as_f64().expect("a number") < 1e-5, "k = {stiffness}, h = {step}: {closure}");
+    }
+}
