@@ -60,6 +60,7 @@ pub fn of_run(
         forced: is_forced(model),
         period: forcing_period(problem, options.end),
         shapes: Vec::new(),
+        shocks: None,
     })
 }
 
@@ -86,6 +87,7 @@ pub fn of_structure(
         forced: !model.signals.is_empty(),
         period: None,
         shapes: shapes(ready, done),
+        shocks: Some(&done.shocks),
     })
 }
 

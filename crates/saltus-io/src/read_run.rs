@@ -1,8 +1,8 @@
 //! Reading back what `saltus run --out DIR` wrote.
 
 use crate::read::{self, reason};
-use crate::{FileError, ModelFile};
-use saltus::{Problem, SetupError};
+use crate::{FileError, ModelFile, System, shipped};
+use saltus::SetupError;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -79,12 +79,17 @@ impl RunFiles {
         Ok(run)
     }
 
-    /// The problem that was solved, made again from the model's text: for gaps and energies, which are not in the files.
-    pub fn problem(&self) -> Result<Problem, FileError> {
-        // Files that the model names are looked for beside it, where the run found them.
+    /// What was solved, made again from the model's text: for gaps and energies, which are not in the files.
+    pub fn system(&self) -> Result<System, FileError> {
+        // Files that the model names are looked for beside it, where the run found them; a shipped one has its own.
         let base = Path::new(&self.model).parent().unwrap_or(Path::new("."));
-        let file = ModelFile::parse(&self.model, &self.model_text, base)?;
-        Ok(file.problem(&self.overrides)?.0)
+        let file = match shipped::MODELS.iter().any(|(name, text)| *name == self.model && *text == self.model_text) {
+            true => {
+                shipped::find(&self.model).unwrap_or_else(|| ModelFile::parse(&self.model, &self.model_text, base))?
+            }
+            false => ModelFile::parse(&self.model, &self.model_text, base)?,
+        };
+        Ok(file.system(&self.overrides, &[])?.0)
     }
 
     fn trajectory(&mut self, path: &Path) -> Result<(), SetupError> {

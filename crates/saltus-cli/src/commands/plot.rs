@@ -2,8 +2,8 @@
 
 use crate::setup::Refusal;
 use crate::text::{number, out, tame};
-use saltus::{Problem, SetupError, nearest};
-use saltus_io::{RunFiles, output};
+use saltus::{SetupError, nearest};
+use saltus_io::{RunFiles, System, output};
 use saltus_report::paper::{self, Columns, Hit, Kind, Motion, Options, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -85,17 +85,25 @@ fn execute(args: &Args) -> Result<(), Refusal> {
         true => choose(&args.constraint, &run.constraints, "constraint")?,
         false => choose(&args.coordinate, &run.coordinates, "coordinate")?,
     };
-    let problem = run.problem();
+    let system = run.system();
     let needed = matches!(what, What::Gaps | What::Energy);
     // Other figures can do without the model, whose input files may be elsewhere; then the axes have no units.
-    let problem: Option<Problem> = match problem {
-        Ok(problem) => Some(problem),
+    let system: Option<System> = match system {
+        Ok(system) => Some(system),
         Err(error) if needed => return Err(error.into()),
         Err(_) => None,
     };
-    let motion = windowed(motion(run, problem.as_ref()), args)?;
+    let source = system.as_ref().map(|s| match s {
+        System::Problem(problem) => paper::Source::Problem(problem),
+        System::Structure(structure) => paper::Source::Structure(structure),
+    });
+    let units = source.map(|s| match s {
+        paper::Source::Problem(problem) => problem.model().units.clone(),
+        paper::Source::Structure(structure) => structure.model().units.clone(),
+    });
+    let motion = windowed(motion(run, units.unwrap_or_default()), args)?;
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
-    let figure = paper::draw(&motion, problem.as_ref(), what, &Options { columns, chosen }).map_err(SetupError::new)?;
+    let figure = paper::draw(&motion, source, what, &Options { columns, chosen }).map_err(SetupError::new)?;
     let bytes = paper::encode(&figure.sheet, kind, args.dpi).map_err(SetupError::new)?;
     let unwritten = |e: output::WriteError| SetupError::new(e.to_string());
     output::prepare_file(&args.out).map_err(unwritten)?;
@@ -137,13 +145,13 @@ fn choose(words: &[String], names: &[String], kind: &str) -> Result<Vec<usize>, 
     Ok(chosen)
 }
 
-fn motion(run: RunFiles, problem: Option<&Problem>) -> Motion {
+fn motion(run: RunFiles, units: saltus::model::Units) -> Motion {
     let hits = run.impacts.into_iter();
     Motion {
         title: run.title,
         coordinates: run.coordinates,
         constraints: run.constraints,
-        units: problem.map(|p| p.model().units.clone()).unwrap_or_default(),
+        units,
         t: run.t,
         q: run.q,
         v_left: run.v_left,

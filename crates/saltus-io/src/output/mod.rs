@@ -110,6 +110,9 @@ pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
     if !dir.is_dir() {
         return Err(refuse(&format!("there is no directory `{}`", dir.display())));
     }
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Err(refuse("it is a device or a pipe, not a file"));
+    }
     // Renaming would replace a file that its owner does not want changed.
     if std::fs::metadata(path).is_ok_and(|m| m.permissions().readonly()) {
         return Err(refuse("it is read-only"));
@@ -181,10 +184,19 @@ fn reactions(trajectory: &Trajectory, k: usize, m: usize) -> Vec<f64> {
 
 /// Writes a file beside its final place, under a name that goes away by itself if the program ends before the rename.
 fn aside(
-    path: PathBuf,
+    mut path: PathBuf,
     write: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
 ) -> Result<(NamedTempFile, PathBuf), WriteError> {
+    // A link is followed; renaming would put a file in its place.
+    if path.is_symlink()
+        && let Ok(target) = std::fs::canonicalize(&path)
+    {
+        path = target;
+    }
     let attempt = || -> std::io::Result<NamedTempFile> {
+        if std::fs::metadata(&path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+            return Err(std::io::Error::other("it is a device or a pipe, not a file"));
+        }
         if path.is_dir() {
             return Err(std::io::ErrorKind::IsADirectory.into());
         }

@@ -64,7 +64,7 @@ pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
         (false, _) => "Stems: impulses of impacts. ",
         (true, false) => "Areas: reaction during contact. Stems: impulses of impacts. ",
         (true, true) => {
-            "Areas: mean reaction over each contact, the impulse that opens it included: a time-stepping scheme gives no more. Stems: impulses of impacts. "
+            "Areas: mean reaction over each contact, the impulse that opens it included. Stems: impulses of impacts. "
         }
     };
     let cut = match left {

@@ -5,6 +5,7 @@ use crate::animation::{self, Shape};
 use crate::figures::{self, ReadEnergy, ReadGaps};
 use crate::html::{count, grouped, number, with_unit};
 use crate::page::{Origin, Page};
+use saltus::structure::Shocks;
 use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, SetupError, Side, Status};
 
 /// All that the page of a run shows. Gaps and energies are functions, so that any kind of system can give them.
@@ -33,6 +34,8 @@ pub struct RunReport<'a> {
     pub period: Option<f64>,
     /// Shapes given as samples.
     pub shapes: Vec<Shape>,
+    /// The table of shocks, for a structure.
+    pub shocks: Option<&'a Shocks>,
 }
 
 /// Makes the page of a run.
@@ -81,6 +84,10 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
             others.extend([figures::speeds(model, trajectory), figures::impulses(model, trajectory)]);
         }
         page.figures(others);
+    }
+    if let Some(shocks) = report.shocks {
+        page.section("shocks", "Shocks");
+        tables::shocks(&mut page, &report, shocks);
     }
     page.section("impacts", "Impacts");
     tables::impacts(&mut page, &report);

@@ -3,6 +3,7 @@
 use super::RunReport;
 use crate::html::{Cell, count, grouped, number, table, with_unit};
 use crate::page::Page;
+use saltus::structure::Shocks;
 
 /// Rows of a table, at most.
 const MOST_ROWS: usize = 2_000;
@@ -67,6 +68,40 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
     });
     page.say("Click on a header to sort.");
     page.raw(&table("impact-table", &heads, rows, true));
+}
+
+/// Touches of a stop that follow each other closely.
+pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
+    if shocks.list.is_empty() {
+        page.say("None.");
+        return;
+    }
+    cut(page, shocks.list.len(), "shock", "shocks.csv");
+    let units = &report.model.units;
+    let heads = [
+        "no.".to_string(),
+        "stop".into(),
+        with_unit("from", &units.time),
+        with_unit("duration", &units.time),
+        with_unit("impulse", &units.impulse),
+        "speed".into(),
+        "rebounds".into(),
+        "peak force".into(),
+    ];
+    let rows = shocks.list.iter().take(MOST_ROWS).enumerate().map(|(k, s)| {
+        vec![
+            Cell::number((k + 1) as f64, 6),
+            Cell::text(&report.model.constraints[s.stop].name),
+            Cell::number(s.start, 10),
+            Cell::number(s.end - s.start, 5),
+            Cell::number(s.impulse, 6),
+            Cell::number(s.speed, 6),
+            Cell::number(s.rebounds as f64, 6),
+            s.peak.map_or_else(|| Cell::text("–"), |p| Cell::number(p, 6)),
+        ]
+    });
+    page.say("A rigid stop has impulses and no peak force. Click on a header to sort.");
+    page.raw(&table("shock-table", &heads, rows, true));
 }
 
 pub fn contacts(page: &mut Page, report: &RunReport) {

@@ -2,22 +2,34 @@
 
 use super::Hit;
 use super::panel::{AxisLabel, Layer, MOST, Panel, Plot};
+use super::pictures::Source;
 use super::pictures::{Drawing, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
 use saltus::Problem;
 
 impl Drawing<'_> {
-    pub(super) fn gaps(&mut self, problem: &Problem) -> Result<Vec<Panel>, String> {
-        let (m, d, c) = (self.m, self.m.dimension(), problem.constraints());
+    pub(super) fn gaps(&mut self, source: Source) -> Result<Vec<Panel>, String> {
+        let (m, d, c) = (self.m, self.m.dimension(), self.m.constraints.len());
         if c == 0 {
             return Err("the model has no constraints, so there are no gaps".into());
         }
-        let mut gaps = problem.gaps();
-        let mut rows = Vec::with_capacity(m.t.len() * c);
+        let mut rows = vec![0.0; m.t.len() * c];
+        let mut read: Box<dyn FnMut(f64, &[f64], &mut [f64])> = match source {
+            Source::Problem(problem) => {
+                let mut gaps = problem.gaps();
+                Box::new(move |t, q, out| {
+                    gaps.evaluate(t, q);
+                    out.copy_from_slice(&gaps.values);
+                })
+            }
+            Source::Structure(structure) => {
+                let mut signals = structure.signals();
+                Box::new(move |t, q, out| signals.gaps(t, q, out))
+            }
+        };
         for (k, &t) in m.t.iter().enumerate() {
-            gaps.evaluate(t, &m.q[k * d..(k + 1) * d]);
-            rows.extend_from_slice(&gaps.values);
+            read(t, &m.q[k * d..(k + 1) * d], &mut rows[k * c..(k + 1) * c]);
         }
         let groups = self.groups(&m.constraints, MOST);
         let panel = |group: Vec<usize>| Panel {

@@ -5,6 +5,7 @@ use super::panel::{AxisLabel, MOST, Panel, Plot};
 use super::pictures::{Drawing, LIMIT, PANELS, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
+use crate::Limit;
 use crate::{Spectrum, Thinner, welch};
 
 impl Drawing<'_> {
@@ -53,7 +54,9 @@ impl Drawing<'_> {
         let all: Vec<usize> = self.groups(&m.coordinates, PANELS).into_iter().flatten().take(PANELS).collect();
         let panel = |&i: &usize| {
             let n = m.t.len();
-            let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), LIMIT);
+            // In the plane a curve turns wherever it likes: more points than over time.
+            let limit = Limit { points: 4 * LIMIT.points, ..LIMIT };
+            let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), limit);
             for k in 0..n {
                 let (q, left, right) = (m.q[k * d + i], m.v_left[k * d + i], m.v_right[k * d + i]);
                 match (left - right).abs() > 1e-13 * (left.abs() + right.abs()) {

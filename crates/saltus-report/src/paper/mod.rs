@@ -20,7 +20,7 @@ mod ticks;
 
 pub use layout::Columns;
 pub use motion::{Hit, Motion};
-pub use pictures::{Figure, Options, What, draw};
+pub use pictures::{Figure, Options, Source, What, draw};
 pub use sheet::Sheet;
 
 /// The format of a figure's file.

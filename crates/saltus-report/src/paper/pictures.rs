@@ -6,7 +6,7 @@ use super::motion::Motion;
 use super::panel::{AxisLabel, Layer, Plot};
 use super::sheet::{Sheet, Text};
 use crate::{Limit, Line, Thinner, largest};
-use saltus::Problem;
+use saltus::{Problem, Structure};
 
 /// What a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +84,17 @@ pub(super) const PANELS: usize = 6;
 /// More than a printer resolves in a column.
 pub(super) const LIMIT: Limit = Limit { points: 6000, jumps: 4000 };
 
-/// Draws a figure of a motion; gaps and energies need the problem.
-pub fn draw(motion: &Motion, problem: Option<&Problem>, what: What, options: &Options) -> Result<Figure, String> {
+/// What was solved, from which gaps and energies are computed.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// A model of energies.
+    Problem(&'a Problem),
+    /// A structure, whose coordinates here are its points.
+    Structure(&'a Structure),
+}
+
+/// Draws a figure of a motion; gaps and energies need what was solved.
+pub fn draw(motion: &Motion, source: Option<Source>, what: What, options: &Options) -> Result<Figure, String> {
     if motion.t.len() < 2 {
         return Err("there are fewer than two instants in this interval".into());
     }
@@ -95,9 +104,16 @@ pub fn draw(motion: &Motion, problem: Option<&Problem>, what: What, options: &Op
         What::Positions => (drawing.over_time(false), Stack::Shared),
         What::Velocities => (drawing.over_time(true), Stack::Shared),
         What::Phase => (drawing.phase(), Stack::Apart),
-        What::Gaps => (drawing.gaps(problem.ok_or_else(|| needs("gaps"))?)?, Stack::Shared),
+        What::Gaps => (drawing.gaps(source.ok_or_else(|| needs("gaps"))?)?, Stack::Shared),
         What::Reactions => (drawing.reactions()?, Stack::Shared),
-        What::Energy => (drawing.energy(problem.ok_or_else(|| needs("energies"))?), Stack::Shared),
+        What::Energy => match source.ok_or_else(|| needs("energies"))? {
+            Source::Problem(problem) => (drawing.energy(problem), Stack::Shared),
+            Source::Structure(_) => {
+                return Err(
+                    "the energy of a structure over time is not in its files; energy.csv has its balance".into()
+                );
+            }
+        },
         What::Impacts => (drawing.impacts()?, Stack::Apart),
         // The spectrum is that of the instants as they were stored.
         What::Spectrum => {

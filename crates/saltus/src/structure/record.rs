@@ -303,7 +303,6 @@ impl Recorder {
     /// The first two nodes are over: an impact.
     fn tell(&mut self, stepper: &mut dyn Stepper, a: usize) {
         let after = self.signals.rates[a] + stepper.velocity(Side::Right, &self.linear.stops, a);
-        let kinetic = stepper.energy().0;
         let Some(episode) = &self.episodes[a] else { return };
         let approach = episode.touch.approach;
         let residual = (after + self.restitution[a] * approach).abs() / approach.abs().max(1e-300);
@@ -321,7 +320,8 @@ impl Recorder {
             uncertainty: self.h,
             closed: vec![a],
             kinetic_before: episode.kinetic,
-            kinetic_after: kinetic,
+            // What the impact itself takes, ½P(U⁺ + U⁻): within its steps elastic energy comes and goes as well.
+            kinetic_after: episode.kinetic + measured.energy_change,
             law_residual: residual,
             complementarity: residual,
             penetration: self.gaps[0].iter().fold(0.0, |m, g| m.max(-g)),

@@ -35,6 +35,14 @@ fn finished(
     }
 }
 
+/// So many modes are followed by events without being asked for.
+const FEW: usize = 40;
+
+fn few(ready: &ReadyStructure, more: &StructureOptions) -> bool {
+    let linear = ready.structure.linear();
+    more.reduction.map_or(linear.dimension() - linear.massless().len(), |r| r.modes) <= FEW
+}
+
 /// Many instants of a long run are not needed to compare it.
 fn thinned(options: RunOptions) -> RunOptions {
     let every = (options.end / options.step / 100_000.0).ceil().max(1.0) as u64;
@@ -99,9 +107,10 @@ pub fn converge(args: &converge::Args, ready: &ReadyStructure) -> Result<ExitCod
         // By events where that is possible: rigid stops, and few enough modes.
         let finest = first.end / (coarse * args.ratio.powi(args.levels as i32 - 1) * 8.0).round();
         let events = ready.options(scheme::find("event-driven")?, Some(first.end / 2000.0))?;
-        (reference, against) = match finished(ready, &events, &more, json) {
-            Ok((run, _)) => (run, "the run by events".to_string()),
-            Err(_) => {
+        let by_events = if few(ready, &more) { finished(ready, &events, &more, json).ok() } else { None };
+        (reference, against) = match by_events {
+            Some((run, _)) => (run, "the run by events".to_string()),
+            None => {
                 let options = thinned(ready.options(scheme, Some(finest))?);
                 (finished(ready, &options, &more, json)?.0, format!("its run with h = {}", number(finest, 4)))
             }
@@ -215,6 +224,13 @@ pub fn compare(args: &compare::Args, ready: &ReadyStructure) -> Result<ExitCode,
     for (name, scheme, forcing) in WAYS.into_iter().filter(|(name, ..)| asked(name)) {
         let mut options = ready.options(scheme::find(scheme)?, args.steps.last().copied())?;
         options.settings.forcing = forcing;
+        if options.scheme.stepping().is_none() && args.schemes.is_empty() && !few(ready, &more) {
+            let why = format!(
+                "more than {FEW} modes take long by events; ask for it with --schemes, or take fewer with --modes"
+            );
+            refused.push((name.to_string(), why));
+            continue;
+        }
         match finished(ready, &thinned(options), &more, json) {
             Ok((run, wall)) => done.push((name, run, wall)),
             Err(e) => refused.push((name.to_string(), e.message)),
