@@ -172,24 +172,29 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
             report::tell(path);
         }
     }
+    Ok(outcome(args, unwritten, &ledger.complaints(&options), &run.status))
+}
+
+/// Says what could not be written and, with --strict, what does not hold; the exit code.
+pub fn outcome(args: &Args, unwritten: Vec<String>, complaints: &[String], status: &Status) -> ExitCode {
+    let json = args.model.json;
     if !unwritten.is_empty() {
         for error in unwritten.into_iter().filter(|_| !json) {
             diagnose::plain(&SetupError::new(error), false);
         }
-        return Ok(ExitCode::FAILURE);
+        return ExitCode::FAILURE;
     }
-    let complaints = ledger.complaints(&options);
-    if args.strict && !complaints.is_empty() && run.status == Status::Finished {
+    if args.strict && !complaints.is_empty() && *status == Status::Finished {
         if !json {
             out!("\nstrict: {}\n", complaints.join("\nstrict: "));
         }
-        return Ok(ExitCode::from(3));
+        return ExitCode::from(3);
     }
-    Ok(match run.status {
+    match status {
         Status::Finished => ExitCode::SUCCESS,
         Status::Interrupted { .. } => ExitCode::from(130),
         Status::Failed(_) => ExitCode::FAILURE,
-    })
+    }
 }
 
 /// How many impacts and contacts the summary shows.

@@ -15,7 +15,7 @@ impl Drawing<'_> {
             return Err("the model has no constraints, so there are no gaps".into());
         }
         let mut rows = vec![0.0; m.t.len() * c];
-        let mut read: Box<dyn FnMut(f64, &[f64], &mut [f64])> = match source {
+        let mut read: Box<crate::ReadGaps> = match source {
             Source::Problem(problem) => {
                 let mut gaps = problem.gaps();
                 Box::new(move |t, q, out| {

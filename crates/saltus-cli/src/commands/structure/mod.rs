@@ -4,11 +4,11 @@ mod study;
 
 pub use study::{check, compare, converge};
 
-use super::run::Args;
+use super::run::{Args, outcome};
 use crate::progress::{self, Bar};
 use crate::setup::{ReadyStructure, Refusal};
 use crate::text::{count, duration, grouped, number, out, tame};
-use crate::{diagnose, report, sketch};
+use crate::{report, sketch};
 use anstyle::{AnsiColor, Style};
 use saltus::structure::{Portrait, StructureRun};
 use saltus::{Model, RunOptions, SetupError, Status, structure};
@@ -82,24 +82,7 @@ pub fn run(args: &Args, ready: ReadyStructure) -> Result<ExitCode, Refusal> {
             report::tell(path);
         }
     }
-    if !unwritten.is_empty() {
-        for error in unwritten.into_iter().filter(|_| !json) {
-            diagnose::plain(&SetupError::new(error), false);
-        }
-        return Ok(ExitCode::FAILURE);
-    }
-    let complaints = ledger.complaints(&options);
-    if args.strict && !complaints.is_empty() && run.status == Status::Finished {
-        if !json {
-            out!("\nstrict: {}\n", complaints.join("\nstrict: "));
-        }
-        return Ok(ExitCode::from(3));
-    }
-    Ok(match run.status {
-        Status::Finished => ExitCode::SUCCESS,
-        Status::Interrupted { .. } => ExitCode::from(130),
-        Status::Failed(_) => ExitCode::FAILURE,
-    })
+    Ok(outcome(args, unwritten, &ledger.complaints(&options), &run.status))
 }
 
 /// What the structure is, in a few lines.
