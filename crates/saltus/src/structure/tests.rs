@@ -101,9 +101,11 @@ proptest! {
             // With e = 0 the position scheme never leaves K; otherwise by at most two steps.
             let allowed = if e == 0.0 && name == "paoli-schatzman" { 1e-12 } else { 4e-3 * fastest + 1e-9 };
             prop_assert!(done.run.audit.max_violation <= allowed, "{name}: {}", done.run.audit.max_violation);
-            // An impact never gives energy, but for the error of a step (with e = 1 either way).
+            // Inelastic stops take energy. Elastic ones that act at once may give some in the position scheme (no paper
+            // promises otherwise): never without being told.
             let (lost, exchanged) = (done.run.audit.energy_lost_at_impacts, done.ledger.balance.exchanged);
-            prop_assert!(lost >= -0.02 * exchanged, "{name}, e = {e}: {lost} of {exchanged}");
+            let told = done.run.warnings.iter().any(|w| w.contains("the stops gave energy"));
+            prop_assert!(lost >= -0.01 * exchanged || (e > 0.0 && told), "{name}, e = {e}: {lost} of {exchanged}");
         }
     }
 }
