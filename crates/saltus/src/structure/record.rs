@@ -230,9 +230,11 @@ impl Recorder {
         if jumps {
             self.trajectory.push_jump(t, &self.q, &self.left, &self.right);
         } else if store {
-            let middle = |k: usize| 0.5 * (self.left[k] + self.right[k]);
-            let v: Vec<f64> = (0..self.q.len()).map(middle).collect();
-            self.trajectory.push(t, &self.q, if n == 0 { &self.left } else { &v });
+            if n > 0 {
+                // Away from impacts the velocity is the mean of both sides.
+                self.left.iter_mut().zip(&self.right).for_each(|(l, r)| *l = 0.5 * (*l + r));
+            }
+            self.trajectory.push(t, &self.q, &self.left);
         }
         if let (Some(rows), true) = (&self.outline, n.is_multiple_of(self.stride) || last) {
             let q = stepper.position();
