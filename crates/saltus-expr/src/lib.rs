@@ -40,6 +40,7 @@ mod ast;
 mod derive;
 mod display;
 mod error;
+mod fold;
 mod function;
 mod graph;
 mod lanes;
@@ -58,6 +59,7 @@ mod testing;
 
 pub use ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 pub use error::{ExprError, Span};
+pub use fold::Folded;
 pub use function::{Function1, Function2};
 pub use graph::{Graph, NodeId};
 pub use lanes::{LANES, Lanes};
