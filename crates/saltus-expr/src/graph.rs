@@ -4,6 +4,8 @@
 //! always have smaller ids than their parents, so that going through ids upwards visits every
 //! node after its operands.
 
+mod query;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -271,105 +273,6 @@ impl Graph {
     /// Whether the node is the constant zero.
     pub fn is_zero(&self, n: NodeId) -> bool {
         self.value(n) == Some(0.0)
-    }
-
-    /// Whether a symbol occurs in a node (structurally: `0*x` has been simplified away).
-    pub fn depends_on(&self, n: NodeId, symbol: NodeId) -> bool {
-        self.depends_on_any(n, &[symbol])
-    }
-
-    /// Whether any of the symbols occurs in a node.
-    pub fn depends_on_any(&self, n: NodeId, symbols: &[NodeId]) -> bool {
-        let wanted = symbols.iter().fold(0, |m, &s| m | self.mask(s));
-        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
-        let mut open = vec![n];
-        while let Some(node) = open.pop() {
-            if self.mask(node) & wanted == 0 || seen.insert(node, ()).is_some() {
-                continue;
-            }
-            if symbols.contains(&node) {
-                return true;
-            }
-            self.node(node).for_operands(|child| open.push(child));
-        }
-        false
-    }
-
-    /// The names of the symbols that occur in a node, in the order of their creation.
-    pub fn symbols_in(&self, n: NodeId) -> Vec<&str> {
-        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
-        let mut open = vec![n];
-        let mut found = Vec::new();
-        while let Some(node) = open.pop() {
-            if self.mask(node) == 0 || seen.insert(node, ()).is_some() {
-                continue;
-            }
-            if let Node::Symbol(k) = self.node(node) {
-                found.push(*k);
-            }
-            self.node(node).for_operands(|child| open.push(child));
-        }
-        found.sort_unstable();
-        found.iter().map(|&k| self.names[k as usize].as_str()).collect()
-    }
-
-    /// Whether a node is free of functions with corners or jumps: abs, sign, floor, min, max, mod, `if`, comparisons,
-    /// logic and tables. (hypot has a corner at the origin only, and counts as smooth.)
-    pub fn is_smooth(&self, n: NodeId) -> bool {
-        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
-        let mut open = vec![n];
-        while let Some(node) = open.pop() {
-            if seen.insert(node, ()).is_some() {
-                continue;
-            }
-            use {Function1 as F1, Function2 as F2};
-            match self.node(node) {
-                Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, _)
-                | Node::Binary(F2::Min | F2::Max | F2::Mod | F2::And | F2::Or, _, _)
-                | Node::Compare(..)
-                | Node::Select(..)
-                | Node::Table(..)
-                | Node::TableSlope(..) => return false,
-                smooth => smooth.for_operands(|child| open.push(child)),
-            }
-        }
-        true
-    }
-
-    /// Whether no corner or jump of a node is decided by any of these symbols: the arguments of abs, the sides of comparisons
-    /// and their like do not depend on them.
-    pub fn corners_are_free_of(&self, n: NodeId, others: &[NodeId]) -> bool {
-        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
-        let mut open = vec![n];
-        while let Some(node) = open.pop() {
-            if seen.insert(node, ()).is_some() {
-                continue;
-            }
-            use {Function1 as F1, Function2 as F2};
-            let decides = |ids: &[NodeId]| ids.iter().any(|&id| self.depends_on_any(id, others));
-            let rough = match self.node(node) {
-                Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, a) => decides(&[*a]),
-                Node::Binary(F2::Min | F2::Max | F2::Mod | F2::And | F2::Or, a, b) => decides(&[*a, *b]),
-                Node::Compare(_, a, b) => decides(&[*a, *b]),
-                Node::Table(_, a) | Node::TableSlope(_, a) => decides(&[*a]),
-                _ => false,
-            };
-            if rough {
-                return false;
-            }
-            self.node(node).for_operands(|child| open.push(child));
-        }
-        true
-    }
-
-    /// The arguments at which a table is used anywhere in the graph.
-    pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {
-        let is_it = |k: &u32| Arc::ptr_eq(&self.tables[*k as usize], table);
-        let uses = self.nodes.iter().filter_map(|node| match node {
-            Node::Table(k, argument) if is_it(k) => Some(*argument),
-            _ => None,
-        });
-        uses.collect()
     }
 
     /// A graph without nodes in which the tables have the same indices.

@@ -1,0 +1,226 @@
+//! Questions about what a node contains.
+
+use std::sync::Arc;
+
+use super::{Graph, Node, NodeId, QuickMap};
+use crate::function::{Function1 as F1, Function2 as F2};
+use crate::table::Table;
+
+impl Graph {
+    /// Whether a symbol occurs in a node (structurally: `0*x` has been simplified away).
+    pub fn depends_on(&self, n: NodeId, symbol: NodeId) -> bool {
+        self.depends_on_any(n, &[symbol])
+    }
+
+    /// Whether any of the symbols occurs in a node.
+    pub fn depends_on_any(&self, n: NodeId, symbols: &[NodeId]) -> bool {
+        let mask = symbols.iter().fold(0, |m, &s| m | self.mask(s));
+        self.any_below(n, mask, |id, _| symbols.contains(&id))
+    }
+
+    /// The names of the symbols that occur in a node, in the order of their creation.
+    pub fn symbols_in(&self, n: NodeId) -> Vec<&str> {
+        let mut found = Vec::new();
+        self.any_below(n, u128::MAX, |_, node| {
+            if let Node::Symbol(k) = node {
+                found.push(*k);
+            }
+            false
+        });
+        found.sort_unstable();
+        found.iter().map(|&k| self.names[k as usize].as_str()).collect()
+    }
+
+    /// Whether a node is free of functions with corners or jumps: abs, sign, floor, min, max, mod, `if`, comparisons,
+    /// logic and tables. (hypot has a corner at the origin only, and counts as smooth.)
+    pub fn is_smooth(&self, n: NodeId) -> bool {
+        !self.any_below(n, u128::MAX, |_, node| match node {
+            Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, _)
+            | Node::Binary(F2::Min | F2::Max | F2::Mod | F2::And | F2::Or, _, _)
+            | Node::Compare(..)
+            | Node::Select(..)
+            | Node::Table(..)
+            | Node::TableSlope(..) => true,
+            Node::Constant(_)
+            | Node::Symbol(_)
+            | Node::Sum(..)
+            | Node::Product(_)
+            | Node::Power(..)
+            | Node::Unary(..)
+            | Node::Binary(..) => false,
+        })
+    }
+
+    /// Whether no corner or jump of a node is decided by any of these symbols: the arguments of abs, the sides of comparisons
+    /// and their like do not depend on them.
+    pub fn corners_are_free_of(&self, n: NodeId, symbols: &[NodeId]) -> bool {
+        let depends = |ids: &[NodeId]| ids.iter().any(|&id| self.depends_on_any(id, symbols));
+        !self.any_below(n, u128::MAX, |_, node| match node {
+            Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, a) | Node::Table(_, a) | Node::TableSlope(_, a) => {
+                depends(&[*a])
+            }
+            Node::Binary(F2::Min | F2::Max | F2::Mod | F2::And | F2::Or, a, b) | Node::Compare(_, a, b) => {
+                depends(&[*a, *b])
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether a node contains a function that can be flat to rounding over a long stretch and then vary quickly:
+    /// exp, sinh, cosh, tanh, or a power whose exponent is not constant.
+    ///
+    /// A Taylor series need not announce such a feature. Far from the transition of `tanh(50*x)` or the peak of `exp(-x^2)`
+    /// every coefficient is lost in the rounding of what it is added to, and a step chosen from the coefficients skips
+    /// the feature. Other functions leave a trace: sin and cos vary everywhere, and polynomials, roots,
+    /// rational functions, log, atan and the like vary at an algebraic rate. (High powers such as `x^100` are not counted,
+    /// although a series of lower order may miss them.) Corners and jumps, including those of tables, are switches of a
+    /// [`Series`](crate::Series): they are located and hide nothing, but their arguments may.
+    ///
+    /// Functions of constants are constants and do not count. Symbols count as variables: bind parameters with [`Graph::fold`]
+    /// first.
+    ///
+    /// ```
+    /// use saltus_expr::{Function1, Graph};
+    /// let mut g = Graph::new();
+    /// let x = g.symbol("x");
+    /// let (wave, front) = (g.unary(Function1::Sin, x), g.unary(Function1::Tanh, x));
+    /// assert!(!g.may_hide_features(wave));
+    /// assert!(g.may_hide_features(front));
+    /// ```
+    pub fn may_hide_features(&self, n: NodeId) -> bool {
+        self.any_below(n, u128::MAX, |_, node| match node {
+            Node::Power(_, exponent) => self.value(*exponent).is_none(),
+            // Exhaustive, so that a new function must be classified.
+            Node::Unary(f, _) => match f {
+                F1::Exp | F1::Sinh | F1::Cosh | F1::Tanh => true,
+                F1::Sin | F1::Cos | F1::Tan | F1::Asin | F1::Acos | F1::Atan | F1::Log | F1::Sqrt => false,
+                F1::Abs | F1::Sign | F1::Floor | F1::Not => false,
+            },
+            Node::Binary(f, _, _) => match f {
+                F2::Atan2 | F2::Hypot | F2::Min | F2::Max | F2::Mod | F2::And | F2::Or => false,
+            },
+            Node::Constant(_)
+            | Node::Symbol(_)
+            | Node::Sum(..)
+            | Node::Product(_)
+            | Node::Compare(..)
+            | Node::Select(..)
+            | Node::Table(..)
+            | Node::TableSlope(..) => false,
+        })
+    }
+
+    /// The arguments at which a table is used anywhere in the graph.
+    pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {
+        let is_it = |k: &u32| Arc::ptr_eq(&self.tables[*k as usize], table);
+        let uses = self.nodes.iter().filter_map(|node| match node {
+            Node::Table(k, argument) if is_it(k) => Some(*argument),
+            _ => None,
+        });
+        uses.collect()
+    }
+
+    /// Whether `found` holds for the node or anything below it. Parts without a symbol in the mask are skipped;
+    /// each of the others is visited once.
+    fn any_below(&self, n: NodeId, mask: u128, mut found: impl FnMut(NodeId, &Node) -> bool) -> bool {
+        let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
+        let mut open = vec![n];
+        while let Some(id) = open.pop() {
+            if self.mask(id) & mask == 0 || seen.insert(id, ()).is_some() {
+                continue;
+            }
+            let node = self.node(id);
+            if found(id, node) {
+                return true;
+            }
+            node.for_operands(|child| open.push(child));
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Outside;
+    use crate::testing::node;
+
+    #[test]
+    fn functions_with_exponential_tails_may_hide() {
+        let mut g = Graph::new();
+        for (text, expected) in [
+            ("exp(x)", true),
+            ("exp(-x^2/0.01)", true),
+            ("tanh(50*x)", true),
+            ("sinh(x) - 1", true),
+            ("1/cosh(x)^2", true),
+            ("1/(1 + exp(-x))", true),
+            ("log(1 + exp(x))", true),
+            ("2^x", true),
+            ("(1 + x^2)^y", true),
+            ("x*sin(y + tanh(z))", true),
+            // Inside what is located as a switch it is still hidden.
+            ("abs(tanh(x))", true),
+            ("if(exp(x) > 2, 1, 0)", true),
+            ("if(x > 0, exp(-x), 1)", true),
+            ("x^3 - 2*x", false),
+            ("1/(1 + x^2)", false),
+            ("sin(x)*cos(y) + tan(z)", false),
+            ("atan(100*x) + atan2(x, y)", false),
+            ("asin(x) + acos(x) + log(x)", false),
+            ("sqrt(x) + hypot(x, y) + x^1.5 + x^-0.3", false),
+            ("abs(x) + sign(x) + floor(x) + min(x, y) + max(x, y) + mod(x, y)", false),
+            ("if(and(x > 0, not(y > 0)), x, y)", false),
+            // Functions of constants.
+            ("x*exp(2) + tanh(1)^2*y", false),
+            ("x*2^0.5", false),
+            ("3", false),
+        ] {
+            let n = node(&mut g, text);
+            assert_eq!(g.may_hide_features(n), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_hide_nothing_but_their_arguments_may() {
+        let mut g = Graph::new();
+        let table = Arc::new(Table::new("f", vec![0.0, 1.0], vec![0.0, 1.0], Outside::Hold).unwrap());
+        let x = g.symbol("x");
+        let plain = g.table(table.clone(), x);
+        let slope = g.derivative(plain, x);
+        assert!(!g.may_hide_features(plain) && !g.may_hide_features(slope));
+        let front = g.unary(F1::Tanh, x);
+        let hidden = g.table(table, front);
+        assert!(g.may_hide_features(hidden));
+    }
+
+    #[test]
+    fn bound_parameters_do_not_hide() {
+        let mut g = Graph::new();
+        let n = node(&mut g, "x^p + exp(p)*x");
+        let p = g.symbol("p");
+        assert!(g.may_hide_features(n));
+        let folded = g.fold(&[(p, 3.0)]);
+        assert!(!folded.graph.may_hide_features(folded.node(n)));
+    }
+
+    #[test]
+    fn corners_and_their_symbols() {
+        let mut g = Graph::new();
+        let [x, y] = ["x", "y"].map(|name| g.symbol(name));
+        for (text, smooth, free_of_x) in [
+            ("x*sin(y)", true, true),
+            ("x*abs(y)", false, true),
+            ("abs(x)", false, false),
+            ("if(y > 0, x, 2*x)", false, true),
+            ("if(x > 0, y, 2*y)", false, false),
+            ("min(y, y + x)", false, false),
+            ("hypot(x, y)", true, true),
+        ] {
+            let n = node(&mut g, text);
+            assert_eq!((g.is_smooth(n), g.corners_are_free_of(n, &[x])), (smooth, free_of_x), "{text}");
+            assert!(!g.depends_on_any(n, &[]));
+            assert!(g.depends_on(n, y) == text.contains('y'), "{text}");
+        }
+    }
+}
