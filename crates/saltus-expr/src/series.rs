@@ -10,157 +10,19 @@
 //! are kept while a series is used, and the margins say how long: polynomials that must stay ≥ 0.
 
 mod compile;
+mod convolve;
+mod rules;
+mod switch;
 
-use crate::ast::CompareOp;
-use crate::function::{Function1, Function2};
-use crate::graph::{Graph, NodeId};
-use crate::program::MissingInput;
-use crate::table::{Outside, Table};
 use std::sync::Arc;
 
-/// How a register's coefficients follow from those of others.
-#[derive(Clone, Copy, Debug)]
-enum Rule {
-    Add(usize, usize),
-    Sub(usize, usize),
-    Neg(usize),
-    Scale(usize, f64),
-    Shift(usize, f64),
-    Mul(usize, usize),
-    Square(usize),
-    Div(usize, usize),
-    Exp(usize),
-    Sqrt(usize),
-    /// A constant power that is not a whole number.
-    Power(usize, f64),
-    /// sin (sign −1) or sinh (sign 1) of a register; the register after the target is its cos or cosh.
-    Turn {
-        x: usize,
-        sign: f64,
-        of: Function1,
-        with: Function1,
-    },
-    /// y' = w x' with w = 1 + sign y²: tan and tanh. The register after the target is w.
-    Slope {
-        x: usize,
-        sign: f64,
-        of: Function1,
-    },
-    /// y' = sign x'/d: log, asin, acos, atan.
-    Quotient {
-        x: usize,
-        d: usize,
-        sign: f64,
-        of: Function1,
-    },
-    /// y' = (b a' − a b')/d with d = a² + b².
-    Angle {
-        a: usize,
-        b: usize,
-        d: usize,
-    },
-    /// What follows depends on the state of a switch.
-    Abs {
-        x: usize,
-        switch: usize,
-    },
-    Sign {
-        switch: usize,
-    },
-    /// The first where the difference first − second is negative (or, for `greater`, positive).
-    Lesser {
-        first: usize,
-        second: usize,
-        switch: usize,
-        greater: bool,
-    },
-    Compare {
-        op: CompareOp,
-        switch: usize,
-    },
-    Floor {
-        switch: usize,
-    },
-    Table {
-        x: usize,
-        switch: usize,
-    },
-    TableSlope {
-        switch: usize,
-    },
-    /// Whether a register is (or, `not`, is not) zero: an instant has no length, so this is no switch.
-    Zero {
-        x: usize,
-        not: bool,
-    },
-    /// What follows acts on numbers 0 and 1.
-    Select(usize, usize, usize),
-    Logic(Function2, usize, usize),
-    Not(usize),
-}
+use crate::function::Function1;
 
-/// Something that switches, and what it looks at.
-#[derive(Clone, Debug)]
-struct Switch {
-    x: usize,
-    kind: Kind,
-}
+use convolve::{at_zero, dot_back, product, square, weighted};
+use rules::Rule;
+use switch::{Kind, segment_slope, segment_value, takes_first};
 
-#[derive(Clone, Debug)]
-enum Kind {
-    /// State: the sign of x.
-    Sign,
-    /// State: the whole number below x.
-    Floor,
-    /// State: the segment of x, −1 and n − 1 being those outside.
-    Table(Arc<Table>),
-    /// Has one state: x is a root, which must stay ≥ 0. Where what is under it touches zero its series would go on to the
-    /// negative root: √(t²) is |t|, not t.
-    Root,
-}
-
-/// Code for the series of a set of outputs.
-#[derive(Clone, Debug)]
-pub struct SeriesCode {
-    inputs: usize,
-    constants: Vec<f64>,
-    /// (target, rule), in an order in which operands come first.
-    rules: Vec<(usize, Rule)>,
-    registers: usize,
-    outputs: Vec<usize>,
-    switches: Vec<Switch>,
-    /// For each register the highest order that is not zero.
-    degree: Vec<usize>,
-}
-
-impl SeriesCode {
-    /// Code for the series of the outputs. `degree` bounds the degree of an input as a polynomial, where it is known
-    /// beforehand: 1 for time, usize::MAX for an unknown function of it.
-    ///
-    /// # Errors
-    /// An output needs a symbol that is not an input.
-    pub fn compile(
-        graph: &Graph,
-        inputs: &[NodeId],
-        degree: &[usize],
-        outputs: &[NodeId],
-    ) -> Result<Self, MissingInput> {
-        compile::compile(graph, inputs, degree, outputs)
-    }
-
-    /// The share of the rules in which order k takes all orders below: what a series of high order costs.
-    pub fn convolved(&self) -> f64 {
-        let open = |r: &usize| self.degree[*r] == usize::MAX;
-        let costly = |(_, rule): &&(usize, Rule)| match rule {
-            Rule::Mul(a, b) | Rule::Div(a, b) => open(a) && open(b),
-            Rule::Square(x) | Rule::Exp(x) | Rule::Sqrt(x) | Rule::Power(x, _) => open(x),
-            Rule::Turn { x, .. } | Rule::Slope { x, .. } | Rule::Quotient { x, .. } => open(x),
-            Rule::Angle { .. } => true,
-            _ => false,
-        };
-        self.rules.iter().filter(costly).count() as f64 / self.rules.len().max(1) as f64
-    }
-}
+pub use rules::SeriesCode;
 
 /// Evaluates series; allocates nothing after it is made.
 ///
@@ -217,31 +79,6 @@ impl Series {
     #[inline]
     fn of(&self, register: usize) -> &[f64] {
         &self.coefficients[register * self.stride..(register + 1) * self.stride]
-    }
-
-    /// The number of switches.
-    pub fn switches(&self) -> usize {
-        self.states.len()
-    }
-
-    /// Whether a switch is the sign of a root: it changes no state, but a series ends there.
-    pub fn is_root(&self, switch: usize) -> bool {
-        matches!(self.code.switches[switch].kind, Kind::Root)
-    }
-
-    /// The coefficients of what a switch looks at.
-    pub fn argument(&self, switch: usize) -> &[f64] {
-        self.of(self.code.switches[switch].x)
-    }
-
-    /// The state of a switch.
-    pub fn state(&self, switch: usize) -> i64 {
-        self.states[switch]
-    }
-
-    /// Puts a switch into a state; it holds from the next order 0 that is not `fresh`.
-    pub fn set_state(&mut self, switch: usize, state: i64) {
-        self.states[switch] = state;
     }
 
     /// Computes order `k` of all outputs; orders below must have been computed. At order 0, `fresh` sets the switches by
@@ -327,22 +164,6 @@ impl Series {
                 segment_slope(table, self.states[switch])
             }
         }
-    }
-
-    /// Sets a switch by its value, if asked to; not-a-number is nobody's state and shows in the values themselves.
-    fn settle(&mut self, switch: usize, fresh: bool) {
-        if !fresh {
-            return;
-        }
-        let Switch { x, kind } = &self.code.switches[switch];
-        let x = self.coefficients[x * self.stride];
-        self.states[switch] = match kind {
-            Kind::Sign if x > 0.0 => 1,
-            Kind::Sign if x < 0.0 => -1,
-            Kind::Sign | Kind::Root => 0,
-            Kind::Floor => x.floor() as i64,
-            Kind::Table(table) => table.points().0.partition_point(|&knot| knot <= x) as i64 - 1,
-        };
     }
 
     /// Order k ≥ 1.
@@ -435,91 +256,6 @@ impl Series {
             | Rule::Not(_) => 0.0,
         }
     }
-
-    /// Writes the margin of a switch towards one of its ends (0: lower, 1: upper) into `out`, for the orders computed:
-    /// a polynomial that must stay ≥ 0 for the state to hold. Gives the state beyond; None if there is no such end.
-    pub fn margin(&self, switch: usize, end: usize, out: &mut [f64]) -> Option<i64> {
-        let Switch { x, kind } = &self.code.switches[switch];
-        let (state, x) = (self.states[switch], self.of(*x));
-        let (boundary, beyond) = match (kind, end) {
-            (Kind::Sign, 0) if state >= 0 => (0.0, -1),
-            (Kind::Sign, 1) if state <= 0 => (0.0, 1),
-            (Kind::Root, 0) => (0.0, 0),
-            (Kind::Sign | Kind::Root, _) => return None,
-            (Kind::Floor, 0) => (state as f64, state - 1),
-            (Kind::Floor, _) => (state as f64 + 1.0, state + 1),
-            (Kind::Table(table), 0) => (*table.points().0.get(usize::try_from(state).ok()?)?, state - 1),
-            (Kind::Table(table), _) => (*table.points().0.get(usize::try_from(state + 1).ok()?)?, state + 1),
-        };
-        let sign = if end == 0 { 1.0 } else { -1.0 };
-        for (o, c) in out.iter_mut().zip(x) {
-            *o = sign * c;
-        }
-        out[0] = sign * (x[0] - boundary);
-        Some(beyond)
-    }
-}
-
-fn takes_first(state: i64, greater: bool) -> bool {
-    if greater { state >= 0 } else { state <= 0 }
-}
-
-fn segment_value(table: &Table, state: i64, x: f64) -> f64 {
-    let (knots, values) = table.points();
-    let last = knots.len() as i64 - 1;
-    match (state, table.outside()) {
-        (k, Outside::Zero) if k < 0 || k >= last => 0.0,
-        (k, Outside::Hold) if k < 0 => values[0],
-        (k, Outside::Hold) if k >= last => values[knots.len() - 1],
-        (k, _) => {
-            let k = k as usize;
-            let part = (x - knots[k]) / (knots[k + 1] - knots[k]);
-            values[k] * (1.0 - part) + values[k + 1] * part
-        }
-    }
-}
-
-fn segment_slope(table: &Table, state: i64) -> f64 {
-    let (knots, values) = table.points();
-    match usize::try_from(state) {
-        Ok(k) if k + 1 < knots.len() => (values[k + 1] - values[k]) / (knots[k + 1] - knots[k]),
-        _ => 0.0,
-    }
-}
-
-/// Order k of a root or power at zero: zero for what stays zero; anything else has no series there.
-fn at_zero(x: &[f64], k: usize) -> f64 {
-    if x[..=k].iter().all(|&c| c == 0.0) { 0.0 } else { f64::NAN }
-}
-
-/// Σ_{j=from..to} a_j b_{k−j}.
-#[inline]
-fn dot_back(a: &[f64], b: &[f64], k: usize, from: usize, to: usize) -> f64 {
-    if from > to {
-        return 0.0;
-    }
-    a[from..=to].iter().zip(b[k - to..=k - from].iter().rev()).map(|(x, y)| x * y).sum()
-}
-
-/// Order k of a product.
-#[inline]
-fn product(a: &[f64], degree_a: usize, b: &[f64], degree_b: usize, k: usize) -> f64 {
-    dot_back(a, b, k, k.saturating_sub(degree_b), k.min(degree_a))
-}
-
-/// Order k of a square: pairs once.
-#[inline]
-fn square(a: &[f64], k: usize) -> f64 {
-    let half = k.div_ceil(2);
-    let pairs = if half > 0 { 2.0 * dot_back(a, a, k, 0, half - 1) } else { 0.0 };
-    if k.is_multiple_of(2) { pairs + a[k / 2] * a[k / 2] } else { pairs }
-}
-
-/// Σ_{j=1..to} j x_j w_{k−j}.
-#[inline]
-fn weighted(x: &[f64], w: &[f64], k: usize, to: usize) -> f64 {
-    let pairs = x[1..=to].iter().zip(w[k - to..k].iter().rev());
-    pairs.enumerate().map(|(j, (x, w))| (j + 1) as f64 * x * w).sum()
 }
 
 #[cfg(test)]

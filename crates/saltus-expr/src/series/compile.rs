@@ -1,6 +1,7 @@
 //! From straight-line code to rules for series: functions are taken apart into those that have a recurrence.
 
-use super::{Kind, Rule, SeriesCode, Switch};
+use super::rules::{Rule, SeriesCode};
+use super::switch::{Kind, Switch};
 use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
 use crate::graph::{Graph, NodeId};

@@ -1,6 +1,8 @@
 use super::*;
+use crate::graph::Graph;
 use crate::program::Program;
 use crate::scalar::Scalar;
+use crate::table::{Outside, Table};
 use crate::testing::{NAMES, smooth, try_node};
 use proptest::prelude::*;
 

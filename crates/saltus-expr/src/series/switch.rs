@@ -1,0 +1,119 @@
+//! The switches of a series: states of functions with corners and jumps, and how long they hold.
+
+use std::sync::Arc;
+
+use super::Series;
+use crate::table::{Outside, Table};
+
+/// Something that switches, and what it looks at.
+#[derive(Clone, Debug)]
+pub(super) struct Switch {
+    pub(super) x: usize,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// State: the sign of x.
+    Sign,
+    /// State: the whole number below x.
+    Floor,
+    /// State: the segment of x, −1 and n − 1 being those outside.
+    Table(Arc<Table>),
+    /// Has one state: x is a root, which must stay ≥ 0. Where what is under it touches zero its series would go on to the
+    /// negative root: √(t²) is |t|, not t.
+    Root,
+}
+
+impl Series {
+    /// The number of switches.
+    pub fn switches(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether a switch is the sign of a root: it changes no state, but a series ends there.
+    pub fn is_root(&self, switch: usize) -> bool {
+        matches!(self.code.switches[switch].kind, Kind::Root)
+    }
+
+    /// The coefficients of what a switch looks at.
+    pub fn argument(&self, switch: usize) -> &[f64] {
+        self.of(self.code.switches[switch].x)
+    }
+
+    /// The state of a switch.
+    pub fn state(&self, switch: usize) -> i64 {
+        self.states[switch]
+    }
+
+    /// Puts a switch into a state; it holds from the next order 0 that is not `fresh`.
+    pub fn set_state(&mut self, switch: usize, state: i64) {
+        self.states[switch] = state;
+    }
+
+    /// Writes the margin of a switch towards one of its ends (0: lower, 1: upper) into `out`, for the orders computed:
+    /// a polynomial that must stay ≥ 0 for the state to hold. Gives the state beyond; None if there is no such end.
+    pub fn margin(&self, switch: usize, end: usize, out: &mut [f64]) -> Option<i64> {
+        let Switch { x, kind } = &self.code.switches[switch];
+        let (state, x) = (self.states[switch], self.of(*x));
+        let (boundary, beyond) = match (kind, end) {
+            (Kind::Sign, 0) if state >= 0 => (0.0, -1),
+            (Kind::Sign, 1) if state <= 0 => (0.0, 1),
+            (Kind::Root, 0) => (0.0, 0),
+            (Kind::Sign | Kind::Root, _) => return None,
+            (Kind::Floor, 0) => (state as f64, state - 1),
+            (Kind::Floor, _) => (state as f64 + 1.0, state + 1),
+            (Kind::Table(table), 0) => (*table.points().0.get(usize::try_from(state).ok()?)?, state - 1),
+            (Kind::Table(table), _) => (*table.points().0.get(usize::try_from(state + 1).ok()?)?, state + 1),
+        };
+        let sign = if end == 0 { 1.0 } else { -1.0 };
+        for (o, c) in out.iter_mut().zip(x) {
+            *o = sign * c;
+        }
+        out[0] = sign * (x[0] - boundary);
+        Some(beyond)
+    }
+
+    /// Sets a switch by its value, if asked to; not-a-number is nobody's state and shows in the values themselves.
+    pub(super) fn settle(&mut self, switch: usize, fresh: bool) {
+        if !fresh {
+            return;
+        }
+        let Switch { x, kind } = &self.code.switches[switch];
+        let x = self.coefficients[x * self.stride];
+        self.states[switch] = match kind {
+            Kind::Sign if x > 0.0 => 1,
+            Kind::Sign if x < 0.0 => -1,
+            Kind::Sign | Kind::Root => 0,
+            Kind::Floor => x.floor() as i64,
+            Kind::Table(table) => table.points().0.partition_point(|&knot| knot <= x) as i64 - 1,
+        };
+    }
+}
+
+pub(super) fn takes_first(state: i64, greater: bool) -> bool {
+    if greater { state >= 0 } else { state <= 0 }
+}
+
+pub(super) fn segment_value(table: &Table, state: i64, x: f64) -> f64 {
+    let (knots, values) = table.points();
+    let last = knots.len() as i64 - 1;
+    match (state, table.outside()) {
+        (k, Outside::Zero) if k < 0 || k >= last => 0.0,
+        (k, Outside::Hold) if k < 0 => values[0],
+        (k, Outside::Hold) if k >= last => values[knots.len() - 1],
+        (k, _) => {
+            let k = k as usize;
+            let part = (x - knots[k]) / (knots[k + 1] - knots[k]);
+            values[k] * (1.0 - part) + values[k + 1] * part
+        }
+    }
+}
+
+pub(super) fn segment_slope(table: &Table, state: i64) -> f64 {
+    let (knots, values) = table.points();
+    match usize::try_from(state) {
+        Ok(k) if k + 1 < knots.len() => (values[k + 1] - values[k]) / (knots[k + 1] - knots[k]),
+        _ => 0.0,
+    }
+}
