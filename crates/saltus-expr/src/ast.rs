@@ -13,6 +13,7 @@ pub struct Expr {
 
 /// The kinds of expression.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum ExprKind {
     /// A literal number.
     Number(f64),
@@ -102,6 +103,7 @@ pub enum CompareOp {
 impl CompareOp {
     /// The comparison of two numbers, as 1 or 0.
     #[inline(always)]
+    #[must_use]
     pub fn eval(self, a: f64, b: f64) -> f64 {
         let holds = match self {
             Self::Less => a < b,
@@ -115,6 +117,7 @@ impl CompareOp {
     }
 
     /// The operator as written.
+    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Less => "<",

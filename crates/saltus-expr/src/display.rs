@@ -22,6 +22,7 @@ enum Piece {
 impl Graph {
     /// The node as infix text that parses back to the same value (tables by their name; text
     /// beyond a mebibyte is cut and ends in `…`).
+    #[must_use]
     pub fn display(&self, n: NodeId) -> String {
         let mut out = String::new();
         // An explicit stack: graphs may be deeper than the machine's stack.

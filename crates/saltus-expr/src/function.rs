@@ -6,6 +6,7 @@ macro_rules! functions {
     ($(#[$doc:meta])* $type:ident { $($variant:ident = $name:literal, $text:literal;)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
         pub enum $type { $(#[doc = $text] $variant,)* }
 
         impl $type {
@@ -13,11 +14,13 @@ macro_rules! functions {
             pub const ALL: &[$type] = &[$($type::$variant,)*];
 
             /// The name in the language.
+            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $($type::$variant => $name,)* }
             }
 
             /// The function of that name.
+            #[must_use]
             pub fn from_name(name: &str) -> Option<$type> {
                 match name { $($name => Some($type::$variant),)* _ => None }
             }
@@ -63,6 +66,7 @@ functions! {
 impl Function1 {
     /// The value.
     #[inline(always)]
+    #[must_use]
     pub fn eval(self, x: f64) -> f64 {
         match self {
             Self::Sin => math::sin(x),
@@ -88,6 +92,7 @@ impl Function1 {
 impl Function2 {
     /// The value.
     #[inline(always)]
+    #[must_use]
     pub fn eval(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Atan2 => a.atan2(b),

@@ -182,21 +182,25 @@ pub struct Graph {
 
 impl Graph {
     /// An empty graph.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The number of nodes.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Whether there are no nodes yet.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// The number of nodes and of their operands, a measure of memory.
+    #[must_use]
     pub fn size(&self) -> usize {
         self.nodes.len() + self.operands
     }
@@ -221,6 +225,7 @@ impl Graph {
     }
 
     /// The name of a symbol; `None` for other nodes.
+    #[must_use]
     pub fn symbol_name(&self, n: NodeId) -> Option<&str> {
         match self.node(n) {
             Node::Symbol(k) => Some(&self.names[*k as usize]),
@@ -263,6 +268,7 @@ impl Graph {
     }
 
     /// The number, if the node is a constant.
+    #[must_use]
     pub fn value(&self, n: NodeId) -> Option<f64> {
         match self.node(n) {
             Node::Constant(value) => Some(*value),
@@ -271,6 +277,7 @@ impl Graph {
     }
 
     /// Whether the node is the constant zero.
+    #[must_use]
     pub fn is_zero(&self, n: NodeId) -> bool {
         self.value(n) == Some(0.0)
     }

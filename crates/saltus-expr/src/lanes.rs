@@ -44,6 +44,7 @@ pub struct Lanes<const W: usize> {
 
 impl<const W: usize> Lanes<W> {
     /// An evaluator with its own registers; many may share one program.
+    #[must_use]
     pub fn new(program: Arc<Program>) -> Self {
         let mut registers = vec![Register([0.0; W]); program.registers()];
         for (register, &value) in registers[program.inputs()..].iter_mut().zip(program.constants()) {
@@ -53,6 +54,7 @@ impl<const W: usize> Lanes<W> {
     }
 
     /// The program that runs.
+    #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -76,6 +78,7 @@ impl<const W: usize> Lanes<W> {
     /// # Panics
     /// If there is no output k.
     #[inline]
+    #[must_use]
     pub fn output(&self, k: usize) -> &[f64; W] {
         &self.registers[self.program.output_registers()[k] as usize].0
     }

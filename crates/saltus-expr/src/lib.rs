@@ -70,3 +70,8 @@ pub use program::{Instruction, MissingInput, Op, Program};
 pub use scalar::Scalar;
 pub use series::{Series, SeriesCode};
 pub use table::{Outside, Table};
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

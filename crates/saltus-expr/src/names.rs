@@ -19,6 +19,7 @@ pub(crate) fn continues_name(c: char) -> bool {
 /// assert!(saltus_expr::is_name("θ_1"));
 /// assert!(!saltus_expr::is_name("2x"));
 /// ```
+#[must_use]
 pub fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(starts_name) && chars.all(continues_name)
@@ -70,6 +71,7 @@ pub(crate) fn callable() -> impl Iterator<Item = &'static str> {
 
 /// Whether a name belongs to the language (functions, `pi`, `t`, `sum`, `if`),
 /// so that no coordinate or parameter can have it.
+#[must_use]
 pub fn is_reserved(name: &str) -> bool {
     matches!(name, "pi" | "t" | "sum") || arity(name).is_some()
 }
@@ -113,6 +115,7 @@ pub(crate) fn foreign(name: &str) -> Option<&'static str> {
 /// assert_eq!(saltus_expr::nearest("stifness", ["mass", "stiffness"]), Some("stiffness"));
 /// assert_eq!(saltus_expr::nearest("x", ["y", "z"]), None);
 /// ```
+#[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted: Vec<char> = name.to_lowercase().chars().collect();
     let mut best: Option<(usize, &str)> = None;

@@ -13,7 +13,10 @@ pub(crate) mod emit;
 mod fuse;
 
 /// What an [`Instruction`] computes from its registers a, b, c.
+///
+/// Operations may be added: an evaluator outside this crate must reject those it does not know.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Op {
     /// a + b
     Add,
@@ -49,6 +52,7 @@ pub enum Op {
 
 impl Op {
     /// How many of a, b, c are registers.
+    #[must_use]
     pub fn operands(self) -> usize {
         match self {
             Self::Neg | Self::Unary(_) | Self::Table | Self::TableSlope => 1,
@@ -126,36 +130,43 @@ impl Program {
     }
 
     /// The number of inputs; they are the first registers.
+    #[must_use]
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
     /// The number of outputs.
+    #[must_use]
     pub fn outputs(&self) -> usize {
         self.outputs.len()
     }
 
     /// The code, in order.
+    #[must_use]
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
 
     /// The constants; they fill the registers after the inputs.
+    #[must_use]
     pub fn constants(&self) -> &[f64] {
         &self.constants
     }
 
     /// The tables, by number.
+    #[must_use]
     pub fn tables(&self) -> &[Arc<Table>] {
         &self.tables
     }
 
     /// The number of registers in all.
+    #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
     }
 
     /// For each output the register that holds it after the run.
+    #[must_use]
     pub fn output_registers(&self) -> &[u32] {
         &self.outputs
     }

@@ -13,6 +13,7 @@ pub struct Scalar {
 
 impl Scalar {
     /// An evaluator with its own registers; many may share one program.
+    #[must_use]
     pub fn new(program: Arc<Program>) -> Self {
         let mut registers = vec![0.0; program.registers()];
         let first = program.inputs();
@@ -21,6 +22,7 @@ impl Scalar {
     }
 
     /// The program that runs.
+    #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -63,6 +65,7 @@ impl Scalar {
     /// # Panics
     /// If there is no output k.
     #[inline]
+    #[must_use]
     pub fn output(&self, k: usize) -> f64 {
         self.registers[self.program.output_registers()[k] as usize]
     }

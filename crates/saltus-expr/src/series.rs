@@ -49,6 +49,7 @@ pub struct Series {
 
 impl Series {
     /// An evaluator for series up to an order.
+    #[must_use]
     pub fn new(code: Arc<SeriesCode>, order: usize) -> Self {
         let stride = order + 1;
         let mut coefficients = vec![0.0; code.registers * stride];
@@ -66,12 +67,14 @@ impl Series {
 
     /// The coefficients of output `k`; those up to the order evaluated are of use.
     #[inline]
+    #[must_use]
     pub fn output(&self, k: usize) -> &[f64] {
         self.of(self.code.outputs[k])
     }
 
     /// One coefficient of output `k`.
     #[inline]
+    #[must_use]
     pub fn coefficient(&self, k: usize, order: usize) -> f64 {
         self.coefficients[self.code.outputs[k] * self.stride + order]
     }

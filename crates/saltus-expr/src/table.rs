@@ -57,26 +57,31 @@ impl Table {
     }
 
     /// Its name.
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The first and the last abscissa.
+    #[must_use]
     pub fn range(&self) -> (f64, f64) {
         (self.x[0], self.x[self.x.len() - 1])
     }
 
     /// The abscissas and the values.
+    #[must_use]
     pub fn points(&self) -> (&[f64], &[f64]) {
         (&self.x, &self.y)
     }
 
     /// What it gives outside its range.
+    #[must_use]
     pub fn outside(&self) -> Outside {
         self.outside
     }
 
     /// The interpolated value; NaN gives NaN.
+    #[must_use]
     pub fn value(&self, x: f64) -> f64 {
         if x.is_nan() {
             return x;
@@ -96,6 +101,7 @@ impl Table {
     }
 
     /// The slope: at a sample the one to its right; 0 outside the range and at its right end; NaN gives NaN.
+    #[must_use]
     pub fn slope(&self, x: f64) -> f64 {
         if x.is_nan() {
             return x;

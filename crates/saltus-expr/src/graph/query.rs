@@ -8,17 +8,20 @@ use crate::table::Table;
 
 impl Graph {
     /// Whether a symbol occurs in a node (structurally: `0*x` has been simplified away).
+    #[must_use]
     pub fn depends_on(&self, n: NodeId, symbol: NodeId) -> bool {
         self.depends_on_any(n, &[symbol])
     }
 
     /// Whether any of the symbols occurs in a node.
+    #[must_use]
     pub fn depends_on_any(&self, n: NodeId, symbols: &[NodeId]) -> bool {
         let mask = symbols.iter().fold(0, |m, &s| m | self.mask(s));
         self.any_below(n, mask, |id, _| symbols.contains(&id))
     }
 
     /// The names of the symbols that occur in a node, in the order of their creation.
+    #[must_use]
     pub fn symbols_in(&self, n: NodeId) -> Vec<&str> {
         let mut found = Vec::new();
         self.any_below(n, u128::MAX, |_, node| {
@@ -33,6 +36,7 @@ impl Graph {
 
     /// Whether a node is free of functions with corners or jumps: abs, sign, floor, min, max, mod, `if`, comparisons,
     /// logic and tables. (hypot has a corner at the origin only, and counts as smooth.)
+    #[must_use]
     pub fn is_smooth(&self, n: NodeId) -> bool {
         !self.any_below(n, u128::MAX, |_, node| match node {
             Node::Unary(F1::Abs | F1::Sign | F1::Floor | F1::Not, _)
@@ -53,6 +57,7 @@ impl Graph {
 
     /// Whether no corner or jump of a node is decided by any of these symbols: the arguments of abs, the sides of comparisons
     /// and their like do not depend on them.
+    #[must_use]
     pub fn corners_are_free_of(&self, n: NodeId, symbols: &[NodeId]) -> bool {
         let depends = |ids: &[NodeId]| ids.iter().any(|&id| self.depends_on_any(id, symbols));
         !self.any_below(n, u128::MAX, |_, node| match node {
@@ -87,6 +92,7 @@ impl Graph {
     /// assert!(!g.may_hide_features(wave));
     /// assert!(g.may_hide_features(front));
     /// ```
+    #[must_use]
     pub fn may_hide_features(&self, n: NodeId) -> bool {
         self.any_below(n, u128::MAX, |_, node| match node {
             Node::Power(_, exponent) => self.value(*exponent).is_none(),
@@ -111,6 +117,7 @@ impl Graph {
     }
 
     /// The arguments at which a table is used anywhere in the graph.
+    #[must_use]
     pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {
         let is_it = |k: &u32| Arc::ptr_eq(&self.tables[*k as usize], table);
         let uses = self.nodes.iter().filter_map(|node| match node {

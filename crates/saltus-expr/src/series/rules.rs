@@ -119,6 +119,7 @@ impl SeriesCode {
     }
 
     /// The share of the rules in which order k takes all orders below: what a series of high order costs.
+    #[must_use]
     pub fn convolved(&self) -> f64 {
         let open = |r: &usize| self.degree[*r] == usize::MAX;
         let costly = |(_, rule): &&(usize, Rule)| match rule {

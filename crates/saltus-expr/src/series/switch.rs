@@ -27,21 +27,25 @@ pub(super) enum Kind {
 
 impl Series {
     /// The number of switches.
+    #[must_use]
     pub fn switches(&self) -> usize {
         self.states.len()
     }
 
     /// Whether a switch is the sign of a root: it changes no state, but a series ends there.
+    #[must_use]
     pub fn is_root(&self, switch: usize) -> bool {
         matches!(self.code.switches[switch].kind, Kind::Root)
     }
 
     /// The coefficients of what a switch looks at.
+    #[must_use]
     pub fn argument(&self, switch: usize) -> &[f64] {
         self.of(self.code.switches[switch].x)
     }
 
     /// The state of a switch.
+    #[must_use]
     pub fn state(&self, switch: usize) -> i64 {
         self.states[switch]
     }
