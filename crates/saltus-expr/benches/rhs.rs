@@ -1,7 +1,7 @@
-//! The cost of one right-hand side: written by hand, run by `Scalar`, run by `Lanes`.
+//! The cost of one right-hand side: hand-written, by `Scalar`, and by `Lanes`.
 //!
-//! The targets: `Scalar` at most 5 times the hand-written code, `Lanes` at least 6 times the
-//! throughput of `Scalar`, per trajectory on one core.
+//! Targets, per trajectory on one core: `Scalar` takes at most 5 times as long as the hand-written
+//! code, and `Lanes` has at least 6 times the throughput of `Scalar`.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn median(mut pass: impl FnMut()) -> f64 {
 
 fn lanes<const W: usize>(program: &Arc<Program>, states: &[[f64; 3]]) -> f64 {
     let mut run = Lanes::<W>::new(program.clone());
-    // As in an ensemble, the states lie lane by lane already.
+    // As in an ensemble, the states are already stored by lanes.
     let blocks: Vec<[[f64; W]; 3]> = states
         .chunks_exact(W)
         .map(|chunk| std::array::from_fn(|k| std::array::from_fn(|lane| chunk[lane][k])))

@@ -1,13 +1,13 @@
-//! What the parser returns: the expression as written, with places.
+//! The syntax tree: an expression as written, with spans.
 
 use crate::error::Span;
 
-/// An expression and the bytes it was written in.
+/// An expression and its place in the text.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression, with its parts.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// Its place in the text.
     pub span: Span,
 }
 
@@ -21,14 +21,14 @@ pub enum ExprKind {
     Name {
         /// The identifier.
         name: String,
-        /// The indices, empty if none were written.
+        /// The indices; empty if there are none.
         index: Vec<Expr>,
-        /// Whether a prime followed.
+        /// Whether it has a prime.
         velocity: bool,
     },
     /// `-a`.
     Negate(Box<Expr>),
-    /// `a + b` and the like.
+    /// `a + b` and other arithmetic.
     Binary {
         /// The operator.
         op: BinaryOp,
@@ -37,7 +37,7 @@ pub enum ExprKind {
         /// Its right side.
         right: Box<Expr>,
     },
-    /// `a < b` and the like.
+    /// `a < b` and other comparisons.
     Compare {
         /// The comparison.
         op: CompareOp,
@@ -50,20 +50,20 @@ pub enum ExprKind {
     Call {
         /// The function.
         name: String,
-        /// Where its name stands.
+        /// The place of its name.
         name_span: Span,
         /// The arguments.
         args: Vec<Expr>,
     },
     /// `sum(i = from..to, body)`.
     Sum {
-        /// The index that runs.
+        /// The running index.
         index: String,
         /// Its first value.
         from: Box<Expr>,
-        /// Its last value, included.
+        /// Its last value (inclusive).
         to: Box<Expr>,
-        /// What is summed.
+        /// The summand.
         body: Box<Expr>,
     },
 }
@@ -83,7 +83,7 @@ pub enum BinaryOp {
     Pow,
 }
 
-/// Comparisons; they give 1 or 0.
+/// Comparisons; their value is 1 or 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CompareOp {
     /// `<`
@@ -130,22 +130,22 @@ impl CompareOp {
     }
 }
 
-/// `i = 1..n`, the head of a family.
+/// `i = 1..n`, the range of a family.
 #[derive(Clone, Debug)]
 pub struct IndexRange {
-    /// The index that runs.
+    /// The running index.
     pub index: String,
-    /// Where its name stands.
+    /// The place of its name.
     pub index_span: Span,
     /// Its first value.
     pub from: Expr,
-    /// Its last value, included.
+    /// Its last value (inclusive).
     pub to: Expr,
 }
 
 impl Expr {
-    /// Gives this expression and all its parts one span: for a text whose letters are not those of the file (a string
-    /// with escapes), the whole of it is the best place there is.
+    /// Sets the span of this expression and of all its parts. For strings with escapes, whose bytes differ from those
+    /// in the file: errors then mark the whole string.
     pub fn cover(&mut self, span: &Span) {
         self.span = span.clone();
         match &mut self.kind {

@@ -5,10 +5,9 @@ use crate::function::{Function1, Function2};
 use crate::graph::{Graph, Node, NodeId, QuickMap};
 
 impl Graph {
-    /// The exact derivative of a node by a symbol; kept for the next time it is asked for.
+    /// The exact derivative of a node with respect to a symbol. Memoised.
     ///
-    /// Functions with corners and jumps have one of their one-sided derivatives there, and
-    /// jumps contribute nothing:
+    /// At a corner the result is one of the one-sided derivatives; jumps contribute nothing:
     ///
     /// | function | derivative |
     /// |---|---|
@@ -38,7 +37,7 @@ impl Graph {
         if let Some(&known) = self.derivatives.get(&(n, symbol)) {
             return known;
         }
-        // Everything below n that may depend on the symbol, operands before their users.
+        // Every part of n that may depend on the symbol; sorted below, so that operands come first.
         let mut below = Vec::new();
         let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
         let mut open = vec![n];
@@ -47,7 +46,7 @@ impl Graph {
                 continue;
             }
             below.push(node);
-            // Long sums have many operands and few that matter.
+            // Long sums have many operands, of which few depend on the symbol.
             self.node(node).for_operands(|child| {
                 if self.mask(child) & wanted != 0 {
                     open.push(child);
@@ -62,7 +61,7 @@ impl Graph {
         self.known(n, symbol)
     }
 
-    /// A derivative that has been computed; nodes left out do not depend on the symbol.
+    /// A derivative that has been computed. Nodes without an entry do not depend on the symbol.
     fn known(&mut self, n: NodeId, symbol: NodeId) -> NodeId {
         match self.derivatives.get(&(n, symbol)) {
             Some(&d) => d,
@@ -75,7 +74,7 @@ impl Graph {
         if n == s {
             return self.constant(1.0);
         }
-        // Sums first and without a copy: they may be long.
+        // Sums are handled first and without a copy, because they may be long.
         if let Node::Sum(_, terms) = self.node(n) {
             let parts: Vec<(NodeId, f64)> = terms
                 .iter()
@@ -116,7 +115,7 @@ impl Graph {
         }
     }
 
-    /// Σ over factors: p·f^(p-1)·f'·(the others).
+    /// Σ over the factors: p·f^(p-1)·f'·(other factors).
     fn product_rule(&mut self, factors: &[(NodeId, i32)], s: NodeId) -> NodeId {
         let mut parts = Vec::new();
         for (k, &(factor, power)) in factors.iter().enumerate() {
@@ -143,7 +142,7 @@ impl Graph {
             let lower = self.pow(u, less);
             self.product(&[(v, 1), (lower, 1), (du, 1)])
         };
-        // 0^v is 0 for every v > 0, so that its derivative is 0 though log(0) is not finite.
+        // 0^v is 0 for every v > 0: its derivative is 0, although log(0) is not finite.
         let by_exponent = if self.is_zero(dv) || self.is_zero(u) {
             zero
         } else {

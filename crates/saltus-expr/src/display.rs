@@ -1,11 +1,11 @@
-//! Nodes as readable text that parses back.
+//! Nodes as readable text that can be parsed again.
 
 use crate::graph::{Graph, Node, NodeId};
 
-/// Text longer than this is cut: shared parts are written out each time and could grow without bound.
+/// Longer text is truncated: shared parts are written out at every use, so that the text may grow exponentially.
 const MAX_TEXT: usize = 1 << 20;
 
-/// How tightly the text around a node binds; a node that binds looser is put in parentheses.
+/// How tightly an expression binds. A node in a context that binds tighter is put in parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Tightness {
     Loose,
@@ -20,12 +20,12 @@ enum Piece {
 }
 
 impl Graph {
-    /// The node as infix text that parses back to the same value (tables by their name; text
-    /// beyond a mebibyte is cut and ends in `…`).
+    /// The node as infix text that parses to an expression of the same value. Tables appear by name. Text of more than
+    /// one mebibyte is truncated and ends in `…`.
     #[must_use]
     pub fn display(&self, n: NodeId) -> String {
         let mut out = String::new();
-        // An explicit stack: graphs may be deeper than the machine's stack.
+        // An explicit stack: recursion could overflow on deep graphs.
         let mut open = vec![Piece::Node(n, Tightness::Loose)];
         while let Some(piece) = open.pop() {
             if out.len() > MAX_TEXT {
@@ -48,7 +48,7 @@ impl Graph {
         out
     }
 
-    /// The parts of a node in the order of the text, and how tightly it binds itself.
+    /// Appends the parts of a node in the order of the text; returns how tightly the node binds.
     fn pieces(&self, n: NodeId, out: &mut Vec<Piece>) -> Tightness {
         let text = |t: &str| Piece::Text(t.to_owned());
         match self.node(n) {
@@ -67,7 +67,7 @@ impl Graph {
                 Tightness::Product
             }
             Node::Power(a, b) => {
-                // A power as a base needs parentheses, as one groups from the right.
+                // `^` is right-associative: a base that is a power needs parentheses.
                 let base = match self.node(*a) {
                     Node::Power(..) => Tightness::Loose,
                     _ => Tightness::Power,
@@ -110,7 +110,7 @@ impl Graph {
     }
 
     fn sum_pieces(&self, constant: f64, terms: &[(NodeId, f64)], out: &mut Vec<Piece>) -> Tightness {
-        // Begin with a positive term where there is one: `1 - x`, `y - 2*x`.
+        // Start with a positive term if there is one: `1 - x`, `y - 2*x`.
         let first = terms.iter().position(|&(_, c)| c > 0.0);
         let constant_first = first.is_none() && constant > 0.0;
         let mut order: Vec<usize> = (0..terms.len()).collect();
@@ -193,7 +193,7 @@ fn call(name: &str, args: &[NodeId], out: &mut Vec<Piece>) {
     out.push(Piece::Text(")".into()));
 }
 
-/// The shortest text that reads back as the same number, without a useless `.0`.
+/// The shortest text that parses to the same number, without a trailing `.0`.
 fn number(value: f64) -> String {
     let text = format!("{value:?}");
     match text.strip_suffix(".0") {

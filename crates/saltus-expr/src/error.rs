@@ -1,11 +1,11 @@
-//! The one error type of this crate: what is wrong, where, and what to do about it.
+//! Errors in expressions: what is wrong, where, and what to do about it.
 
 use std::fmt;
 
 /// A byte range in the source text.
 pub type Span = std::ops::Range<usize>;
 
-/// A mistake in an expression, with its place in the text.
+/// An error in an expression, with its place in the text.
 ///
 /// ```
 /// let error = saltus_expr::parse("2x + 1").unwrap_err();
@@ -14,23 +14,23 @@ pub type Span = std::ops::Range<usize>;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExprError {
-    /// What is wrong: one sentence, no trailing dot.
+    /// What is wrong: one sentence without a full stop.
     pub message: String,
-    /// Where, in bytes of the text (shifted by the offset given to the parser).
+    /// Where: bytes of the text, shifted by the offset given to the parser.
     pub span: Span,
-    /// A few words to stand under the marker.
+    /// A short label for the marked text.
     pub label: String,
     /// What to do about it.
     pub help: Option<String>,
 }
 
 impl ExprError {
-    /// An error without advice.
+    /// An error without help.
     pub fn new(message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
         Self { message: message.into(), span, label: label.into(), help: None }
     }
 
-    /// The same error with advice.
+    /// Adds a help text.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

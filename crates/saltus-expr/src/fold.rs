@@ -31,7 +31,7 @@ impl Graph {
     /// the original graph to rounding. Other symbols keep their names and their order, and tables remain the same `Arc`s.
     /// Derivatives are not carried over: they are computed again when they are needed.
     ///
-    /// If a symbol is given twice, the last number counts.
+    /// If a symbol is given twice, the last number is used.
     ///
     /// ```
     /// use saltus_expr::Graph;

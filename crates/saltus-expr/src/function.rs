@@ -1,4 +1,4 @@
-//! The built-in functions and what they compute; every evaluator calls these.
+//! The built-in functions. All evaluators share these definitions.
 
 use crate::math;
 
@@ -10,16 +10,16 @@ macro_rules! functions {
         pub enum $type { $(#[doc = $text] $variant,)* }
 
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[$type] = &[$($type::$variant,)*];
 
-            /// The name in the language.
+            /// The name of the function in expressions.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $($type::$variant => $name,)* }
             }
 
-            /// The function of that name.
+            /// The function with the given name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<$type> {
                 match name { $($name => Some($type::$variant),)* _ => None }
@@ -45,7 +45,7 @@ functions! {
         Sqrt = "sqrt", "Square root.";
         Abs = "abs", "Absolute value.";
         Sign = "sign", "-1, 0 or 1.";
-        Floor = "floor", "The greatest whole number not above.";
+        Floor = "floor", "The greatest whole number that is not greater.";
         Not = "not", "1 if the argument is zero, else 0.";
     }
 }
@@ -53,9 +53,9 @@ functions! {
 functions! {
     /// Functions of two arguments.
     Function2 {
-        Atan2 = "atan2", "Angle of the point (second, first) argument.";
-        Min = "min", "The lesser; NaN if either is.";
-        Max = "max", "The greater; NaN if either is.";
+        Atan2 = "atan2", "Angle of the point (b, a) for `atan2(a, b)`.";
+        Min = "min", "The lesser of two; NaN if either is NaN.";
+        Max = "max", "The greater of two; NaN if either is NaN.";
         Hypot = "hypot", "Square root of the sum of squares, without overflow.";
         Mod = "mod", "`a - b*floor(a/b)`.";
         And = "and", "1 if both are nonzero, else 0.";
@@ -122,7 +122,7 @@ fn sign(x: f64) -> f64 {
     }
 }
 
-// Unlike f64::min and max these let NaN through: a model that has gone wrong must show it.
+// Unlike f64::min and f64::max, these propagate NaN: an invalid value must not be masked.
 #[inline(always)]
 pub(crate) fn min(a: f64, b: f64) -> f64 {
     math::choose((a <= b) | a.is_nan(), a, b)
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn names_round_trip() {
         for &f in Function1::ALL {
             assert_eq!(Function1::from_name(f.name()), Some(f));
         }

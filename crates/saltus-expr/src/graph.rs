@@ -1,8 +1,8 @@
 //! The shared graph of expressions: equal subexpressions are one node.
 //!
 //! Nodes are kept in a canonical form in which like terms meet (see `simplify.rs`). Children
-//! always have smaller ids than their parents, so that going through ids upwards visits every
-//! node after its operands.
+//! always have smaller ids than their parents, so that iterating over ids visits every node after
+//! its operands.
 
 mod query;
 
@@ -14,25 +14,25 @@ use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
 use crate::table::Table;
 
-/// A node of a [`Graph`]; of use only with the graph that gave it.
+/// A node of a [`Graph`]; valid only for the graph that created it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub(crate) u32);
 
-/// The content of a node. Every kind is canonical: what can be simplified never becomes a node.
+/// The content of a node, in canonical form: an expression that can be simplified never becomes a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Constant(f64),
     /// Index into `Graph::names`.
     Symbol(u32),
-    /// constant + Σ coefficient·term, terms by ascending id; `2*x` and `-x` are sums of one term.
+    /// constant + Σ coefficient·term, terms in ascending order of id; `2*x` and `-x` are sums of one term.
     Sum(f64, Box<[(NodeId, f64)]>),
-    /// Π factor^power, factors by ascending id; numeric coefficients live in the sum around it.
+    /// Π factor^power, factors in ascending order of id; numeric coefficients are in the enclosing sum.
     Product(Box<[(NodeId, i32)]>),
     /// A power that is not a (small) whole number.
     Power(NodeId, NodeId),
     Unary(Function1, NodeId),
     Binary(Function2, NodeId, NodeId),
-    /// Never `Greater` or `GreaterEqual`: those are turned round.
+    /// Never `Greater` or `GreaterEqual`: their operands are swapped.
     Compare(CompareOp, NodeId, NodeId),
     Select(NodeId, NodeId, NodeId),
     /// Index into `Graph::tables`.
@@ -60,7 +60,7 @@ impl Node {
         }
     }
 
-    /// Equality bit by bit, so that it agrees with the hash.
+    /// Bitwise equality, consistent with the hash.
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Constant(a), Self::Constant(b)) => a.to_bits() == b.to_bits(),
@@ -120,7 +120,7 @@ impl From<NodeId> for u64 {
     }
 }
 
-/// A multiplicative mixer; the graph's keys are small and trusted.
+/// A fast multiplicative hasher, sufficient for small keys that no attacker controls.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Mixer(u64);
 
@@ -133,7 +133,7 @@ impl Mixer {
 
 impl Hasher for Mixer {
     fn finish(&self) -> u64 {
-        // The map takes its bucket from the low bits, which a product leaves weak.
+        // The map uses the low bits, which a multiplication mixes poorly.
         self.0 ^ (self.0 >> 32)
     }
     fn write(&mut self, bytes: &[u8]) {
@@ -151,7 +151,7 @@ impl Hasher for Mixer {
 
 pub(crate) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
 
-/// A set of expressions that share their equal parts.
+/// A set of expressions in which equal subexpressions are shared.
 ///
 /// ```
 /// use saltus_expr::Graph;
@@ -166,17 +166,17 @@ pub(crate) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
 #[derive(Clone, Default, Debug)]
 pub struct Graph {
     nodes: Vec<Node>,
-    /// For each node, bits of the symbols below it (symbol k has bit k modulo 128):
+    /// For each node, the bits of the symbols it contains (symbol k has bit k modulo 128):
     /// a zero bit proves independence, a one bit suggests dependence.
     masks: Vec<u128>,
-    /// Hash to the newest node that has it; `older` chains the rest.
+    /// From a hash to the newest node that has it; `older` links to the others.
     heads: QuickMap<u64, NodeId>,
     older: Vec<Option<NodeId>>,
     names: Vec<String>,
     symbols: HashMap<String, NodeId>,
     tables: Vec<Arc<Table>>,
     operands: usize,
-    /// (node, symbol) to the derivative.
+    /// From (node, symbol) to the derivative.
     pub(crate) derivatives: QuickMap<(NodeId, NodeId), NodeId>,
 }
 
@@ -193,13 +193,13 @@ impl Graph {
         self.nodes.len()
     }
 
-    /// Whether there are no nodes yet.
+    /// Whether the graph has no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The number of nodes and of their operands, a measure of memory.
+    /// The number of nodes plus the number of their operands: a measure of memory use.
     #[must_use]
     pub fn size(&self) -> usize {
         self.nodes.len() + self.operands
@@ -207,7 +207,7 @@ impl Graph {
 
     /// A number.
     pub fn constant(&mut self, value: f64) -> NodeId {
-        // Minus zero counts as zero: one node, and `x + 0` is `x` for both.
+        // Minus zero becomes zero, so that there is one node and `x + 0` is `x` for both.
         let value = if value == 0.0 { 0.0 } else { value };
         self.intern(Node::Constant(value))
     }
@@ -233,7 +233,7 @@ impl Graph {
         }
     }
 
-    /// A sampled function of one variable. The same `Arc` is the same table.
+    /// A sampled function of one variable. Tables are identified by their `Arc`.
     pub fn table(&mut self, table: Arc<Table>, argument: NodeId) -> NodeId {
         let known = self.tables.iter().position(|t| Arc::ptr_eq(t, &table));
         let k = known.unwrap_or_else(|| {
@@ -300,7 +300,7 @@ impl Graph {
         self.masks[n.0 as usize]
     }
 
-    /// The node with this content, made if there is none.
+    /// The node with this content, created if there is none.
     pub(crate) fn intern(&mut self, node: Node) -> NodeId {
         let hash = node.hash();
         let head = self.heads.get(&hash).copied();

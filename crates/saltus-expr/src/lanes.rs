@@ -1,8 +1,8 @@
-//! Runs a program on several sets of numbers at once, bit for bit as [`Scalar`](crate::Scalar) would.
+//! Evaluates a program at many points side by side, with the same bits as [`Scalar`](crate::Scalar).
 //!
-//! Every register is an array, every instruction a plain loop over it, which the compiler turns
-//! into vector instructions. The whole run is compiled for AVX-512, AVX2 and the baseline, and
-//! the processor's best is taken at run time.
+//! Every register is an array and every instruction a plain loop over it, which the compiler
+//! vectorises. The evaluator is compiled for AVX-512, AVX2 and the baseline; the best version that
+//! the processor supports is selected at run time.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::math;
 use crate::program::{Instruction, Op, Program};
 use crate::table::Table;
 
-/// The width at which a lane costs least (see the benchmark `rhs`).
+/// The width with the lowest cost per lane (see the benchmark `rhs`).
 pub const LANES: usize = 32;
 
 /// A register of W lanes, aligned to a cache line for full-width loads.
@@ -22,7 +22,7 @@ pub const LANES: usize = 32;
 #[repr(align(64))]
 struct Register<const W: usize>([f64; W]);
 
-/// Evaluates a [`Program`] on W sets of inputs at once, without allocation.
+/// Evaluates a [`Program`] for W sets of inputs at once, without allocation.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,13 +53,13 @@ impl<const W: usize> Lanes<W> {
         Self { program, registers }
     }
 
-    /// The program that runs.
+    /// The program that is evaluated.
     #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// Input k of every lane; it keeps its values between runs.
+    /// Input k of every lane; values persist between runs.
     ///
     /// # Panics
     /// If there is no input k.
@@ -84,15 +84,14 @@ impl<const W: usize> Lanes<W> {
     }
 }
 
-/// Lanes that are computed together: one AVX-512 register, two of AVX2, four of the baseline.
+/// Lanes that are computed together: one AVX-512 register, two AVX2 registers, or four of the baseline.
 const CHUNK: usize = 8;
 
 /// Sets every lane of a register: `each!(registers, target, (a = r1, b = r2) => a + b)`.
 ///
-/// The loop stands in place, since a call in it would keep it from becoming vector code, and
-/// closures are not always inlined. A chunk is read whole before it is written, so that the
-/// target may be one of the operands; chunk after chunk, so that nothing has to leave the
-/// processor's registers in between.
+/// A macro, because a call inside the loop would prevent vectorisation and closures are not always
+/// inlined. A chunk is read completely before it is written, so that the target may be one of the
+/// operands, and each chunk is small enough to stay in the processor's registers.
 macro_rules! each {
     ($r:ident, $target:expr, ($($x:ident = $operand:expr),+) => $value:expr) => {{
         let target = $target as usize;
@@ -177,7 +176,7 @@ fn binary<const W: usize>(f: Function2, i: &Instruction, r: &mut [Register<W>]) 
 
 #[inline(always)]
 fn compare<const W: usize>(op: CompareOp, i: &Instruction, r: &mut [Register<W>]) {
-    // The operator is made a constant in each arm: a choice inside the loop would stay there.
+    // The operator is a constant in each arm: otherwise the loop would branch on it.
     macro_rules! with {
         ($op:ident) => {
             each!(r, i.target, (a = i.a, b = i.b) => CompareOp::$op.eval(a, b))
@@ -194,8 +193,8 @@ fn compare<const W: usize>(op: CompareOp, i: &Instruction, r: &mut [Register<W>]
 }
 
 /// Whether the vector routines for sine and cosine may be used on all lanes.
-// On the bits, where a comparison is a subtraction and its outcome a sign: the loop becomes a
-// few vector instructions, as it does not with a flag. NaN is larger than any limit here.
+// Compares bit patterns by subtraction and collects the sign bits: this loop is vectorised, one with
+// a boolean flag is not. The bits of NaN exceed those of the limit.
 #[inline(always)]
 fn all_near<const W: usize>(a: &[f64; W]) -> bool {
     let mut signs = 0;
@@ -205,8 +204,8 @@ fn all_near<const W: usize>(a: &[f64; W]) -> bool {
     signs >> 63 == 0
 }
 
-// Calls into the mathematical library, lane by lane. Kept out of the main loop, whose registers
-// they would spill.
+// Calls into the mathematical library, lane by lane. Not inlined, because they would spill the
+// registers of the main loop.
 
 #[inline(never)]
 fn library1<const W: usize>(f: Function1, i: &Instruction, r: &mut [Register<W>]) {

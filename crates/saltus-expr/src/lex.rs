@@ -1,4 +1,4 @@
-//! Text to tokens. Habits of other languages (`**`, `&&`, `×`) are recognised here, to name the right form.
+//! Text to tokens. Operators of other languages (`**`, `&&`, `×`) are recognised, so that the error can name the right form.
 
 use crate::error::{ExprError, Span};
 use crate::names::{continues_name, starts_name};
@@ -7,7 +7,7 @@ use crate::names::{continues_name, starts_name};
 pub(crate) enum Kind {
     Number(f64),
     Name,
-    /// One of the signs of the language, as written.
+    /// An operator, bracket or separator.
     Sign(&'static str),
     End,
 }
@@ -15,39 +15,39 @@ pub(crate) enum Kind {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Token {
     pub kind: Kind,
-    /// Bytes of the text itself, not shifted.
+    /// Bytes of the text, without the offset in the file.
     pub span: Span,
 }
 
-/// Signs of the language, the longer before their beginnings.
+/// Signs of the language, longer ones before their prefixes.
 const SIGNS: [&str; 20] =
     ["..", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", "'", "=", "\u{2019}"];
 
-/// Signs that are not of the language, and what to write instead.
+/// Signs of other languages, and what to write instead.
 const FOREIGN: [(&str, &str); 20] = [
-    ("**", "a power is written `a^b`"),
+    ("**", "write powers as `a^b`"),
     ("&&", "write `and(a, b)`"),
     ("||", "write `or(a, b)`"),
     ("!", "write `not(a)`"),
     ("&", "write `and(a, b)`"),
-    ("|", "for \"or\" write `or(a, b)`, for the absolute value `abs(x)`"),
+    ("|", "write `or(a, b)` for a logical or, `abs(x)` for an absolute value"),
     ("%", "write `mod(a, b)`"),
     ("?", "write `if(condition, a, b)`"),
-    ("\u{2212}", "write the plain minus `-`"),
-    ("\u{2013}", "write the plain minus `-`"),
-    ("\u{d7}", "multiplication is written `*`"),
-    ("\u{b7}", "multiplication is written `*`"),
-    ("\u{22c5}", "multiplication is written `*`"),
-    ("\u{f7}", "division is written `/`"),
-    ("\u{b2}", "a square is written `^2`"),
-    ("\u{b3}", "a cube is written `^3`"),
-    ("\u{2032}", "the velocity of `y` is written `y'`, with a plain apostrophe"),
+    ("\u{2212}", "use a plain minus sign, `-`"),
+    ("\u{2013}", "use a plain minus sign, `-`"),
+    ("\u{d7}", "use `*` for multiplication"),
+    ("\u{b7}", "use `*` for multiplication"),
+    ("\u{22c5}", "use `*` for multiplication"),
+    ("\u{f7}", "use `/` for division"),
+    ("\u{b2}", "write `^2`"),
+    ("\u{b3}", "write `^3`"),
+    ("\u{2032}", "use a plain apostrophe: `y'` is the velocity of `y`"),
     ("\u{2264}", "write `<=`"),
     ("\u{2265}", "write `>=`"),
     ("\u{2260}", "write `!=`"),
 ];
 
-/// All tokens, closed by one `End`.
+/// All tokens, followed by one `End`.
 pub(crate) fn lex(text: &str) -> Result<Vec<Token>, ExprError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -77,12 +77,12 @@ fn starts_number(rest: &str) -> bool {
     bytes[0].is_ascii_digit() || (bytes[0] == b'.' && bytes.get(1).is_some_and(u8::is_ascii_digit))
 }
 
-/// A number at the beginning of `rest`: digits, a fraction, an exponent.
+/// A number at the start of `rest`: digits, a fraction, an exponent.
 fn number(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
     let bytes = rest.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = digits(0);
-    // The dot of `1..n` belongs to the range.
+    // The first dot in `1..n` belongs to the range.
     if bytes.get(end) == Some(&b'.') && bytes.get(end + 1) != Some(&b'.') {
         end = digits(end + 1);
     }
@@ -96,7 +96,7 @@ fn number(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
     let span = at..at + end;
     match rest[..end].parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((Kind::Number(value), end)),
-        _ => Err(ExprError::new("a number is too large", span, "beyond 1.8e308")),
+        _ => Err(ExprError::new("this number is too large", span, "exceeds 1.8e308")),
     }
 }
 
@@ -104,25 +104,25 @@ fn sign(rest: &str, at: usize) -> Result<(Kind, usize), ExprError> {
     for (foreign, help) in FOREIGN {
         if rest.starts_with(foreign) && !rest.starts_with("!=") {
             return Err(ExprError::new(
-                format!("`{foreign}` is not an operator here"),
+                format!("`{foreign}` is not supported"),
                 at..at + foreign.len(),
-                "not known",
+                "not supported",
             )
             .with_help(help));
         }
     }
     for known in SIGNS {
         if rest.starts_with(known) {
-            // The typographic apostrophe, which editors like to put, counts as the plain one.
+            // The typographic apostrophe, which some editors insert, counts as the plain one.
             let kind = Kind::Sign(if known == "\u{2019}" { "'" } else { known });
             return Ok((kind, known.len()));
         }
     }
     let c = rest.chars().next().unwrap_or(' ');
     Err(ExprError::new(
-        format!("the character `{}` cannot stand in an expression", c.escape_debug()),
+        format!("unexpected character `{}`", c.escape_debug()),
         at..at + c.len_utf8(),
-        "not known",
+        "not valid in an expression",
     ))
 }
 

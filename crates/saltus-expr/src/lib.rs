@@ -1,4 +1,4 @@
-//! Expressions for Saltus: text to numbers.
+//! Mathematical expressions: from text to exact derivatives, numbers and Taylor series.
 //!
 //! ```text
 //! text ──parse──▶ Expr ──lower──▶ Graph ──compile──▶ Program ──▶ Scalar, Lanes    (numbers)
@@ -6,8 +6,8 @@
 //!                                   derivatives)
 //! ```
 //!
-//! The crate knows no mechanics: `y'` is a name with a mark, and what names stand for is the
-//! business of a [`Scope`].
+//! The crate contains no mechanics: `y'` is a name with a prime, and a [`Scope`] decides what
+//! names mean.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -6,19 +6,19 @@ use crate::function::{Function1, Function2};
 use crate::graph::{Graph, NodeId};
 use crate::names::{callable, foreign, nearest};
 
-/// Terms of one sum.
+/// Limit on the terms of one sum.
 const MAX_TERMS: i64 = 1_000_000;
-/// Bodies lowered by all sums of one expression together (nested sums multiply).
+/// Limit on the terms of all sums in one expression; those of nested sums multiply.
 const MAX_BODIES: usize = 5_000_000;
-/// Size of the graph, in nodes and operands.
+/// Limit on the size of the graph, in nodes and operands.
 const MAX_SIZE: usize = 5_000_000;
 
-/// What the names in an expression stand for.
+/// The meaning of the names in an expression.
 pub trait Scope {
-    /// The node a name stands for. `index` holds the integer values of the indices.
+    /// The node for a name. `index` holds the values of the indices.
     ///
     /// # Errors
-    /// There is no such name, or it cannot be used in this way.
+    /// The name does not exist or cannot be used in this way.
     fn resolve(
         &mut self,
         graph: &mut Graph,
@@ -28,7 +28,7 @@ pub trait Scope {
         span: &Span,
     ) -> Result<NodeId, ExprError>;
 
-    /// Functions besides the built-in ones (sampled inputs). `None`: no such function.
+    /// Calls a function that is not built in, such as a sampled input. `None`: no such function.
     fn call(
         &mut self,
         graph: &mut Graph,
@@ -40,7 +40,7 @@ pub trait Scope {
         None
     }
 
-    /// Names of the functions that [`Scope::call`] knows, for suggestions.
+    /// Names of the functions of [`Scope::call`], for suggestions.
     fn functions(&self) -> Vec<String> {
         Vec::new()
     }
@@ -62,7 +62,7 @@ pub trait Scope {
     }
 }
 
-/// Puts an expression into the graph.
+/// Adds an expression to the graph.
 ///
 /// `if` with a constant condition (and `and`, `or` with a constant first argument) lowers only
 /// what is needed, so that `if(i < n, x[i+1], 0)` is valid at the end of a family. If the condition
@@ -76,10 +76,10 @@ pub fn lower(expr: &Expr, graph: &mut Graph, scope: &mut dyn Scope) -> Result<No
     lower_with(expr, graph, scope, &[])
 }
 
-/// As [`lower`], with loop indices bound: they become constants and hide names of the scope.
+/// Like [`lower`], with bound indices: they become constants and shadow names of the scope.
 ///
 /// # Errors
-/// As [`lower`].
+/// Like [`lower`].
 pub fn lower_with(
     expr: &Expr,
     graph: &mut Graph,
@@ -89,10 +89,10 @@ pub fn lower_with(
     Lowering::new(graph, scope, locals).lower(expr)
 }
 
-/// The value of an index or of a range's bound, which must be a whole number (to 1e-9).
+/// The value of an index or of the bound of a range, which must be a whole number (to within 1e-9).
 ///
 /// # Errors
-/// As [`lower`], or the value is not constant, or not whole.
+/// Like [`lower`]; also if the value is not a constant whole number.
 pub fn integer(
     expr: &Expr,
     graph: &mut Graph,
@@ -114,8 +114,8 @@ impl<'a> Lowering<'a> {
         Self { graph, scope, locals: locals.to_vec(), bodies: 0 }
     }
 
-    /// Lowers an expression. Chains such as `a + b + …` lean to the left and are walked in a
-    /// loop, so that the machine stack grows with the nesting only.
+    /// Lowers an expression. Chains such as `a + b + …` are left-associative and handled in a
+    /// loop, so that the depth of recursion is that of the nesting.
     fn lower(&mut self, expr: &Expr) -> Result<NodeId, ExprError> {
         let mut spine = Vec::new();
         let mut first = expr;
@@ -135,7 +135,7 @@ impl<'a> Lowering<'a> {
 
     fn binary(&mut self, op: BinaryOp, a: NodeId, b: NodeId, right: &Expr, span: &Span) -> Result<NodeId, ExprError> {
         if op == BinaryOp::Div && self.graph.is_zero(b) {
-            return Err(ExprError::new("a division by zero", right.span.clone(), "this is zero"));
+            return Err(ExprError::new("division by zero", right.span.clone(), "this is zero"));
         }
         let node = match op {
             BinaryOp::Add => self.graph.add(a, b),
@@ -147,7 +147,7 @@ impl<'a> Lowering<'a> {
         self.checked(node, span)
     }
 
-    /// Anything but a binary operation.
+    /// Lowers anything but a binary operation.
     fn leaf(&mut self, expr: &Expr) -> Result<NodeId, ExprError> {
         let span = &expr.span;
         let node = match &expr.kind {
@@ -168,7 +168,7 @@ impl<'a> Lowering<'a> {
         self.checked(node, span)
     }
 
-    /// Refuses constants that are not finite, and graphs that outgrow the memory.
+    /// Rejects constants that are not finite, and graphs that are too large.
     fn checked(&self, node: NodeId, span: &Span) -> Result<NodeId, ExprError> {
         if let Some(value) = self.graph.value(node)
             && !value.is_finite()
@@ -181,7 +181,7 @@ impl<'a> Lowering<'a> {
             ));
         }
         if self.graph.size() > MAX_SIZE {
-            return Err(too_large(span, format!("more than {MAX_SIZE} operations")));
+            return Err(too_large(span, format!("more than {MAX_SIZE} operations and operands")));
         }
         Ok(node)
     }
@@ -197,11 +197,11 @@ impl<'a> Lowering<'a> {
             let kind = if local.is_some() { "an index" } else { "a constant" };
             if velocity {
                 let message = format!("`{name}` is {kind} and has no velocity");
-                return Err(ExprError::new(message, span.clone(), "a prime is too much"));
+                return Err(ExprError::new(message, span.clone(), "remove the prime"));
             }
             if !index.is_empty() {
                 let message = format!("`{name}` is {kind} and cannot be indexed");
-                return Err(ExprError::new(message, span.clone(), "not a family"));
+                return Err(ExprError::new(message, span.clone(), "remove the index"));
             }
             return Ok(self.graph.constant(value));
         }
@@ -221,7 +221,7 @@ impl<'a> Lowering<'a> {
         let node = self.structural(expr)?;
         let Some(value) = self.graph.value(node) else {
             return Err(ExprError::new(
-                "an index must be a whole number known before the run",
+                "an index or bound must be a whole number known before the run",
                 expr.span.clone(),
                 "not constant",
             ));
@@ -229,7 +229,7 @@ impl<'a> Lowering<'a> {
         let whole = value.round();
         if (value - whole).abs() > 1e-9 || whole.abs() > 9e15 {
             return Err(ExprError::new(
-                "an index must be a whole number known before the run",
+                "an index or bound must be a whole number known before the run",
                 expr.span.clone(),
                 format!("this is {value}"),
             ));
@@ -241,7 +241,7 @@ impl<'a> Lowering<'a> {
         let (first, last) = (self.integer(from)?, self.integer(to)?);
         if last.saturating_sub(first) >= MAX_TERMS {
             let terms = last.saturating_sub(first).saturating_add(1);
-            return Err(too_large(span, format!("{terms} terms, more than {MAX_TERMS}")));
+            return Err(too_large(span, format!("{terms} terms; the limit is {MAX_TERMS}")));
         }
         let mut terms = Vec::new();
         for k in first..=last {
@@ -331,22 +331,22 @@ impl<'a> Lowering<'a> {
     }
 
     fn unknown_function(&mut self, name: &str, span: &Span) -> ExprError {
-        let error = |label: &str| ExprError::new(format!("there is no function `{name}`"), span.clone(), label);
+        let error = |label: &str| ExprError::new(format!("unknown function `{name}`"), span.clone(), label);
         if let Some(help) = foreign(name) {
-            return error("not known").with_help(help);
+            return error("not defined").with_help(help);
         }
         let is_value = name == "pi"
             || self.locals.iter().any(|(local, _)| local == name)
             || self.scope.resolve(self.graph, name, &[], false, span).is_ok();
         if is_value {
-            return error("a value, not a function").with_help(format!("multiplication is written `{name}*(…)`"));
+            return error("a value, not a function").with_help(format!("to multiply, write `{name}*(…)`"));
         }
         let extra = self.scope.functions();
         let mut known: Vec<&str> = callable().collect();
         known.extend(extra.iter().map(String::as_str));
         match nearest(name, known.iter().copied()) {
-            Some(near) => error("not known").with_help(format!("did you mean `{near}`?")),
-            None => error("not known").with_help(format!("the functions are {}", known.join(", "))),
+            Some(near) => error("not defined").with_help(format!("did you mean `{near}`?")),
+            None => error("not defined").with_help(format!("available functions: {}", known.join(", "))),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Sine, cosine and exponential without branches, so that a loop over lanes becomes vector code.
+//! Sine, cosine and exponential without branches, so that loops over lanes can be vectorised.
 //!
-//! Both evaluators use them: a lane and a scalar run give the same bits. The error is about one
-//! unit in the last place. No fused multiply-add is used: without the hardware it is a library
-//! call, and with it the bits would differ from machine to machine.
+//! Both evaluators use them, so that a lane and a scalar run give the same bits. The error is about
+//! one unit in the last place. No fused multiply-add is used: without hardware support it is a
+//! library call, and with it results would differ between machines.
 //!
 //! The coefficients of sine and cosine and the parts of pi/2 are those of fdlibm (Sun
-//! Microsystems, 1993: k_sin.c, k_cos.c, e_rem_pio2.c); those of the exponential are Taylor's.
+//! Microsystems, 1993: k_sin.c, k_cos.c, e_rem_pio2.c); those of the exponential are Taylor coefficients.
 
-/// Adding and subtracting 1.5·2^52 rounds to the nearest whole number, which the low bits then hold.
+/// Adding and subtracting 1.5·2^52 rounds to the nearest whole number; after the addition the low bits hold it.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
 
-/// The largest |x| for which the reduction below is exact enough; std takes over beyond.
+/// The largest |x| for which the reduction below is accurate; std is used beyond.
 pub(crate) const TRIG_LIMIT: f64 = 1.0e6;
 
 // pi/2 in three parts of 33 bits, whose products with whole numbers below 2^20 are exact, and a tail.
@@ -31,22 +31,22 @@ pub(crate) fn cos(x: f64) -> f64 {
     if x.abs() <= TRIG_LIMIT { cos_near(x) } else { x.cos() }
 }
 
-/// Sine for |x| up to the limit; something meaningless beyond.
+/// Sine for |x| up to the limit; meaningless beyond.
 #[inline(always)]
 pub(crate) fn sin_near(x: f64) -> f64 {
     let (quadrant, r, tail) = reduce(x);
     in_quadrant(quadrant, r, tail)
 }
 
-/// Cosine for |x| up to the limit; something meaningless beyond.
+/// Cosine for |x| up to the limit; meaningless beyond.
 #[inline(always)]
 pub(crate) fn cos_near(x: f64) -> f64 {
     let (quadrant, r, tail) = reduce(x);
     in_quadrant(quadrant.wrapping_add(1), r, tail)
 }
 
-/// a or b, by masks. The compiler likes to turn `if` into a branch and to move the computation
-/// of a and b into it, and then has no vector code for the loop around it.
+/// a or b, selected by a mask. The compiler tends to turn `if` into a branch and to move the
+/// computation of a and b into it, which prevents vectorisation of the surrounding loop.
 #[inline(always)]
 pub(crate) fn choose(condition: bool, a: f64, b: f64) -> f64 {
     let mask = u64::from(condition).wrapping_neg();
@@ -59,7 +59,7 @@ pub(crate) fn choose(condition: bool, a: f64, b: f64) -> f64 {
 fn reduce(x: f64) -> (u64, f64, f64) {
     let shifted = x * std::f64::consts::FRAC_2_PI + SHIFT;
     let n = shifted - SHIFT;
-    // Exact: both sides are close, and multiples of the same small unit.
+    // Exact: the operands are close, and multiples of the same small unit.
     let a = x - n * PIO2_1;
     let (b, lost_b) = difference(a, n * PIO2_2);
     let (r, lost_r) = difference(b, n * PIO2_3);
@@ -67,9 +67,9 @@ fn reduce(x: f64) -> (u64, f64, f64) {
     (shifted.to_bits(), r, tail)
 }
 
-/// a - b and what rounding took from it (Dekker's fast two-sum).
-// It wants |a| >= |b|. Above, where a is the smaller, x is so near a multiple of pi/2 that the
-// difference has no more than 53 bits above the unit of b: then it is exact, and so is the 0 here.
+/// a - b and its rounding error (Dekker's fast two-sum).
+// Requires |a| >= |b|. Where a is smaller in the reduction above, x is so close to a multiple of pi/2
+// that the difference fits into 53 bits above the unit of b: it is exact, and the error is rightly 0.
 #[inline(always)]
 fn difference(a: f64, b: f64) -> (f64, f64) {
     let d = a - b;
@@ -122,7 +122,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     // ln 2 in two parts; the first has 32 bits, so that its product with n is exact.
     const LN2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
     const LN2_LOW: f64 = f64::from_bits(0x3DEA_39EF_3579_3C76);
-    // Beyond these the result is infinite or zero; NaN passes both comparisons.
+    // Beyond these bounds the result is infinite or zero; NaN passes both comparisons.
     let x = if x > 710.0 { 710.0 } else { x };
     let x = if x < -746.0 { -746.0 } else { x };
     let shifted = x * std::f64::consts::LOG2_E + SHIFT;
@@ -132,7 +132,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     let r = high - low;
     let tail = (high - r) - low;
     let z = r * r;
-    // Taylor's series to r^13, in pairs for parallel evaluation: |r| <= 0.347, the rest below 4e-18.
+    // Taylor series to r^13, in pairs for parallel evaluation: |r| <= 0.347, remainder below 4e-18.
     let p0 = 1.0 / 2.0 + r * (1.0 / 6.0);
     let p1 = 1.0 / 24.0 + r * (1.0 / 120.0);
     let p2 = 1.0 / 720.0 + r * (1.0 / 5_040.0);
@@ -141,7 +141,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     let p5 = 1.0 / 479_001_600.0 + r * (1.0 / 6_227_020_800.0);
     let p = p0 + z * (p1 + z * (p2 + z * (p3 + z * (p4 + z * p5))));
     let y = 1.0 + (r + (z * p + tail));
-    // 2^n in two factors, since n goes from -1076 to 1024; only the last product may round.
+    // 2^n as two factors, since n ranges from -1076 to 1024; only the last product may round.
     let whole = shifted.to_bits().wrapping_sub(SHIFT.to_bits()).wrapping_add(2048);
     let half = whole >> 1;
     let other = whole.wrapping_sub(half);

@@ -1,14 +1,14 @@
-//! Names: which are valid, which are taken, and which the writer may have meant.
+//! Names: which are valid, which are reserved, and suggestions for misspelt ones.
 
 use crate::function::{Function1, Function2};
 
-/// Whether a character may begin a name.
+/// Whether a character may start a name.
 pub(crate) fn starts_name(c: char) -> bool {
     c == '_' || c.is_alphabetic()
 }
 
-/// Whether a character may stand inside a name.
-// Only ASCII digits: `x²` must not silently become a name of its own.
+/// Whether a character may occur inside a name.
+// ASCII digits only: `x²` must not silently become a name.
 pub(crate) fn continues_name(c: char) -> bool {
     starts_name(c) || c.is_ascii_digit()
 }
@@ -25,7 +25,7 @@ pub fn is_name(text: &str) -> bool {
     chars.next().is_some_and(starts_name) && chars.all(continues_name)
 }
 
-/// How many arguments a function of the language takes.
+/// How many arguments a built-in function takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arity {
     Exactly(usize),
@@ -40,7 +40,7 @@ impl Arity {
         }
     }
 
-    /// "takes 2 arguments" and the like, to follow a function's name.
+    /// A phrase to follow the name of a function: "takes 2 arguments".
     pub(crate) fn sentence(self) -> String {
         match self {
             Self::Exactly(1) => "takes 1 argument".into(),
@@ -64,52 +64,52 @@ pub(crate) fn arity(name: &str) -> Option<Arity> {
     }
 }
 
-/// Every name that can be called, for suggestions.
+/// The names of all built-in functions, for suggestions.
 pub(crate) fn callable() -> impl Iterator<Item = &'static str> {
     Function1::ALL.iter().map(|f| f.name()).chain(Function2::ALL.iter().map(|f| f.name())).chain(["if", "sum"])
 }
 
-/// Whether a name belongs to the language (functions, `pi`, `t`, `sum`, `if`),
-/// so that no coordinate or parameter can have it.
+/// Whether a name is reserved (functions, `pi`, `t`, `sum`, `if`) and cannot name a coordinate or
+/// parameter.
 #[must_use]
 pub fn is_reserved(name: &str) -> bool {
     matches!(name, "pi" | "t" | "sum") || arity(name).is_some()
 }
 
-/// What to write instead of a function of another language, as advice in words.
+/// What to write instead of a function of another language.
 pub(crate) fn foreign(name: &str) -> Option<&'static str> {
     Some(match name {
-        "ln" | "loge" => "the natural logarithm is written `log(x)`",
+        "ln" | "loge" => "the natural logarithm is `log(x)`",
         "log10" => "write `log(x)/log(10)`",
         "log2" => "write `log(x)/log(2)`",
-        "pow" | "power" => "a power is written `a^b`",
-        "sqr" | "square" => "a square is written `a^2`",
-        "cbrt" => "for x > 0 write `x^(1/3)`",
-        "arctan" | "atg" | "arctg" => "it is called `atan` here",
-        "arcsin" => "it is called `asin` here",
-        "arccos" => "it is called `acos` here",
-        "arctan2" => "it is called `atan2` here",
-        "tg" => "it is called `tan` here",
-        "sh" => "it is called `sinh` here",
-        "ch" => "it is called `cosh` here",
-        "th" => "it is called `tanh` here",
-        "fabs" => "it is called `abs` here",
-        "sgn" | "signum" => "it is called `sign` here",
-        "fmod" | "rem" => "it is called `mod` here",
-        "fmin" => "it is called `min` here",
-        "fmax" => "it is called `max` here",
+        "pow" | "power" => "write powers as `a^b`",
+        "sqr" | "square" => "write squares as `a^2`",
+        "cbrt" => "for x >= 0, write `x^(1/3)`",
+        "arctan" | "atg" | "arctg" => "use `atan`",
+        "arcsin" => "use `asin`",
+        "arccos" => "use `acos`",
+        "arctan2" => "use `atan2`",
+        "tg" => "use `tan`",
+        "sh" => "use `sinh`",
+        "ch" => "use `cosh`",
+        "th" => "use `tanh`",
+        "fabs" => "use `abs`",
+        "sgn" | "signum" => "use `sign`",
+        "fmod" | "rem" => "use `mod`",
+        "fmin" => "use `min`",
+        "fmax" => "use `max`",
         "ceil" | "ceiling" => "write `-floor(-x)`",
         "round" => "write `floor(x + 0.5)`",
         "heaviside" | "step" | "H" => "write `if(x >= 0, 1, 0)`",
-        "where" | "select" | "piecewise" | "ifelse" => "it is called `if(condition, a, b)` here",
+        "where" | "select" | "piecewise" | "ifelse" => "use `if(condition, a, b)`",
         _ => return None,
     })
 }
 
-/// The candidate nearest to a name, for "did you mean"; `None` if nothing is near.
+/// The candidate most similar to a name, for "did you mean"; `None` if none is similar.
 ///
-/// The distance counts insertions, deletions, substitutions and swaps of neighbours.
-/// A candidate that differs in letter case only comes first.
+/// The distance counts insertions, deletions, substitutions and swaps of neighbouring letters.
+/// Letter case is ignored.
 ///
 /// ```
 /// assert_eq!(saltus_expr::nearest("stifness", ["mass", "stiffness"]), Some("stiffness"));
@@ -131,7 +131,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             continue;
         }
         let d = distance(&wanted, &other);
-        // A distance as long as the name means that nothing of it is left.
+        // A distance equal to the length means that no letter agrees.
         if d <= allowed && d < longest && best.is_none_or(|(least, _)| d < least) {
             best = Some((d, candidate));
         }
@@ -172,8 +172,8 @@ mod tests {
         for bad in ["", "1x", "x²", "x y", "x'", "x[1]", "x-y"] {
             assert!(!is_name(bad), "{bad}");
         }
-        for taken in ["sin", "pi", "t", "sum", "if", "and", "max"] {
-            assert!(is_reserved(taken), "{taken}");
+        for reserved in ["sin", "pi", "t", "sum", "if", "and", "max"] {
+            assert!(is_reserved(reserved), "{reserved}");
         }
         assert!(!is_reserved("x"));
     }

@@ -1,17 +1,17 @@
-//! Tokens to expressions: a Pratt parser with bounded depth and errors that say what to write.
+//! Tokens to expressions: a Pratt parser with bounded depth and errors that say what to write instead.
 
 use crate::ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 use crate::error::{ExprError, Span};
 use crate::lex::{Kind, Token, lex};
 
-/// Parentheses, calls, signs and exponents inside each other.
+/// Limit on nested parentheses, calls, signs and exponents.
 const MAX_NESTING: usize = 200;
-/// Height of the tree, which long chains `a + b + …` raise as well: whoever
-/// walks, clones or drops the tree recursively must not run out of stack.
+/// Limit on the height of the tree, to which long chains `a + b + …` contribute as well: recursive
+/// traversal, cloning and dropping must not overflow the stack.
 const MAX_HEIGHT: usize = 1000;
 
-/// A mistake on its way up. Errors and trees are boxed inside the parser: its functions call
-/// each other, and in code without optimisation every passing value takes room on the stack.
+/// Errors and trees are boxed inside the parser: its functions are recursive, and unoptimised
+/// code keeps every value on the stack.
 type Mistake = Box<ExprError>;
 
 // Binding powers: the operand of a sign binds tighter than `*`, looser than `^`.
@@ -29,48 +29,44 @@ const POWER: u8 = 4;
 /// ```
 ///
 /// # Errors
-/// The first mistake, with its place.
+/// The first error, with its place.
 pub fn parse(text: &str) -> Result<Expr, ExprError> {
     parse_at(text, 0)
 }
 
-/// Parses an expression that stands `offset` bytes into a file: all spans are shifted by it.
+/// Parses an expression that starts `offset` bytes into a file: all spans are shifted by it.
 ///
 /// # Errors
-/// The first mistake, with its place.
+/// The first error, with its place.
 pub fn parse_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
     whole(text, offset, |parser| Ok(*parser.expression()?.expr))
 }
 
-/// Parses the head of a family, `i = 1..n`.
+/// Parses the range of a family, `i = 1..n`.
 ///
 /// # Errors
-/// The first mistake, with its place.
+/// The first error, with its place.
 pub fn parse_range_at(text: &str, offset: usize) -> Result<IndexRange, ExprError> {
     whole(text, offset, |parser| Ok(parser.range()?.0))
 }
 
-/// Parses a left-hand side: a name, maybe indexed, without a prime.
+/// Parses a left-hand side: a name, optionally indexed, without a prime.
 ///
 /// # Errors
-/// The first mistake, with its place.
+/// The first error, with its place.
 pub fn parse_target_at(text: &str, offset: usize) -> Result<Expr, ExprError> {
     let expr = parse_at(text, offset)?;
     match &expr.kind {
         ExprKind::Name { velocity: false, .. } => Ok(expr),
         ExprKind::Name { velocity: true, .. } => {
-            Err(ExprError::new("a velocity cannot be named on a left-hand side", expr.span, "a prime is too much here")
-                .with_help("write the name without `'`"))
+            Err(ExprError::new("the left-hand side cannot be a velocity", expr.span, "a velocity")
+                .with_help("remove the prime"))
         }
-        _ => Err(ExprError::new(
-            "a left-hand side is a plain name, or an indexed one such as `x[n]`",
-            expr.span,
-            "not a name",
-        )),
+        _ => Err(ExprError::new("the left-hand side must be a name, such as `x` or `x[n]`", expr.span, "not a name")),
     }
 }
 
-/// Runs a rule over all of the text.
+/// Applies a rule that must consume the whole text.
 fn whole<T>(text: &str, offset: usize, rule: impl FnOnce(&mut Parser) -> Result<T, Mistake>) -> Result<T, ExprError> {
     let tokens = lex(text).map_err(|mut error| {
         error.span = error.span.start + offset..error.span.end + offset;
@@ -99,12 +95,12 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// The token ahead; the closing `End` is never passed.
+    /// The next token; `End` is never consumed.
     fn peek(&self) -> Kind {
         self.tokens[self.at].kind
     }
 
-    /// Its place in the file.
+    /// The place of the next token in the file.
     fn place(&self) -> Span {
         let span = &self.tokens[self.at].span;
         span.start + self.offset..span.end + self.offset
@@ -114,7 +110,8 @@ impl Parser<'_> {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
-    fn takes(&mut self, sign: &'static str) -> bool {
+    /// Consumes the next token if it is the given sign.
+    fn accept(&mut self, sign: &'static str) -> bool {
         let found = self.peek() == Kind::Sign(sign);
         if found {
             self.advance();
@@ -130,7 +127,7 @@ impl Parser<'_> {
         Ok(Tree { expr, height })
     }
 
-    /// An expression with at most one comparison, the loosest of the operators.
+    /// An expression with at most one comparison, the operator with the lowest precedence.
     fn expression(&mut self) -> Result<Tree, Mistake> {
         let left = self.chain(SUM)?;
         let Some(op) = self.comparison() else {
@@ -162,8 +159,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Operands joined by operators that bind at least as tight as `least`: every nesting
-    /// passes through here, and here it is counted.
+    /// Operands joined by operators that bind at least as tightly as `least`. Every level of nesting
+    /// passes through here and is counted.
     fn chain(&mut self, least: u8) -> Result<Tree, Mistake> {
         if self.nesting >= MAX_NESTING {
             return Err(self.too_deep());
@@ -172,7 +169,7 @@ impl Parser<'_> {
         let mut left = self.operand()?;
         while let Some((op, power)) = self.operator().filter(|&(_, power)| power >= least) {
             self.advance();
-            // `^` groups from the right, the others from the left.
+            // `^` is right-associative, the others are left-associative.
             let tighter = power + u8::from(op != BinaryOp::Pow);
             let right = self.chain(tighter)?;
             left = self.join(op, left, right)?;
@@ -241,10 +238,10 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// The end of the closing sign, or an error at the opening one.
+    /// Consumes a closing bracket and returns its end; otherwise an error at the opening one.
     fn closing(&mut self, sign: &'static str, open: &Span) -> Result<usize, Mistake> {
         let end = self.place().end;
-        if self.takes(sign) {
+        if self.accept(sign) {
             return Ok(end);
         }
         Err(self.never_closed(sign, open))

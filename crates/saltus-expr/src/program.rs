@@ -1,4 +1,4 @@
-//! Flat code for a set of outputs; knows nothing of its evaluators.
+//! Straight-line code for a set of outputs, independent of its evaluators.
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ pub enum Op {
     Compare(CompareOp),
     /// b if a is not zero, else c
     Select,
-    /// the value at a of the table whose number is b
+    /// value of table number b at a
     Table,
-    /// the slope at a of the table whose number is b
+    /// slope of table number b at a
     TableSlope,
 }
 
@@ -62,13 +62,13 @@ impl Op {
     }
 }
 
-/// One step of a program: target = op(a, b, c). Registers hold the inputs first, then the
-/// constants, then temporaries. Operands that the operation does not use are 0.
+/// One operation of a program: target = op(a, b, c). The first registers hold the inputs, the next the
+/// constants, the others temporaries. Operands that the operation does not use are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// What to compute.
+    /// The operation.
     pub op: Op,
-    /// The register that receives it.
+    /// The register for the result.
     pub target: u32,
     /// First operand.
     pub a: u32,
@@ -119,7 +119,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Code that computes the outputs. Inputs are symbols (or any node: it is then given, not computed).
+    /// Code that computes the outputs from the inputs. An input is a symbol, or any other node whose value will be given
+    /// instead of computed.
     ///
     /// # Errors
     /// An output needs a symbol that is not an input.
@@ -129,7 +130,7 @@ impl Program {
         Ok(allocate::allocate(draft))
     }
 
-    /// The number of inputs; they are the first registers.
+    /// The number of inputs; they occupy the first registers.
     #[must_use]
     pub fn inputs(&self) -> usize {
         self.inputs
@@ -147,7 +148,7 @@ impl Program {
         &self.instructions
     }
 
-    /// The constants; they fill the registers after the inputs.
+    /// The constants; they occupy the registers after the inputs.
     #[must_use]
     pub fn constants(&self) -> &[f64] {
         &self.constants
@@ -159,21 +160,21 @@ impl Program {
         &self.tables
     }
 
-    /// The number of registers in all.
+    /// The total number of registers.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
     }
 
-    /// For each output the register that holds it after the run.
+    /// For each output, the register that holds it after a run.
     #[must_use]
     pub fn output_registers(&self) -> &[u32] {
         &self.outputs
     }
 }
 
-/// A program before its registers are shared: every instruction has a target of its own.
-/// Registers count inputs first, then instructions; constants are marked by [`CONSTANT`].
+/// A program before register allocation: every instruction has its own target.
+/// Registers number the inputs first, then the instructions; constants are marked by [`CONSTANT`].
 pub(crate) struct Draft {
     pub(crate) inputs: usize,
     pub(crate) constants: Vec<f64>,
@@ -183,7 +184,7 @@ pub(crate) struct Draft {
     pub(crate) outputs: Vec<u32>,
 }
 
-/// Marks a register of a draft as a constant, whose number the other bits hold.
+/// Marks a register of a draft as a constant; the other bits are its number.
 pub(crate) const CONSTANT: u32 = 1 << 31;
 
 /// The registers an instruction reads.

@@ -1,10 +1,10 @@
-//! Runs a program on one set of numbers.
+//! Evaluates a program at one point.
 
 use std::sync::Arc;
 
 use crate::program::{Op, Program};
 
-/// Evaluates a [`Program`], one run at a time, without allocation.
+/// Evaluates a [`Program`] at one point at a time, without allocation.
 #[derive(Clone, Debug)]
 pub struct Scalar {
     program: Arc<Program>,
@@ -21,13 +21,13 @@ impl Scalar {
         Self { program, registers }
     }
 
-    /// The program that runs.
+    /// The program that is evaluated.
     #[must_use]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// The inputs, in the order of [`Program::compile`]; they keep their values between runs.
+    /// The inputs, in the order given to [`Program::compile`]; values persist between runs.
     #[inline]
     pub fn inputs_mut(&mut self) -> &mut [f64] {
         &mut self.registers[..self.program.inputs()]
@@ -70,7 +70,7 @@ impl Scalar {
         self.registers[self.program.output_registers()[k] as usize]
     }
 
-    /// Copies the outputs of the last run, as many as `out` has room for.
+    /// Copies the outputs of the last run, up to the length of `out`.
     pub fn write_outputs(&self, out: &mut [f64]) {
         for (value, &register) in out.iter_mut().zip(self.program.output_registers()) {
             *value = self.registers[register as usize];
@@ -80,7 +80,7 @@ impl Scalar {
     /// Sets the inputs, runs, and copies the outputs.
     ///
     /// # Panics
-    /// If the number of inputs is not the program's.
+    /// If the number of inputs is not that of the program.
     pub fn eval(&mut self, inputs: &[f64], outputs: &mut [f64]) {
         self.inputs_mut().copy_from_slice(inputs);
         self.run();

@@ -1,13 +1,14 @@
-//! Taylor series of expressions along a motion: given the coefficients of the inputs up to some order, those of every
-//! expression, one order at a time.
+//! Taylor series of expressions along a motion: from the coefficients of the inputs follow those of every expression,
+//! one order at a time.
 //!
-//! For y = sin(x(t)) and its like the recurrences follow from the differential equation that y satisfies (y' = x' cos x;
-//! see Griewank & Walther, Evaluating Derivatives, chapter 13): order k costs k multiplications. Taken order by order they
-//! solve differential equations: order k of the right-hand side gives order k + 1 of the unknowns, which are its inputs.
+//! For y = sin(x(t)) and similar functions the recurrences follow from the differential equation that y satisfies
+//! (y' = x' cos x; see Griewank & Walther, Evaluating Derivatives, chapter 13): order k costs k multiplications. Evaluated
+//! order by order they solve differential equations: order k of the right-hand side gives order k + 1 of the unknowns, which
+//! are its inputs.
 //!
-//! Functions with corners and jumps (abs, sign, min, max, floor, mod, comparisons, `if`, tables) have a series on either
-//! side of where they switch. Each has a *switch* with a state (which side, which whole number, which segment). The states
-//! are kept while a series is used, and the margins say how long: polynomials that must stay ≥ 0.
+//! Functions with corners and jumps (abs, sign, min, max, floor, mod, comparisons, `if`, tables) have a different series on
+//! each side. Each has a *switch* with a state (the side, the whole number, the segment). A series is valid as long as
+//! the states hold, that is, as long as the *margins* of the switches, which are polynomials, are ≥ 0.
 
 mod compile;
 mod convolve;
@@ -24,7 +25,7 @@ use switch::{Kind, segment_slope, segment_value, takes_first};
 
 pub use rules::SeriesCode;
 
-/// Evaluates series; allocates nothing after it is made.
+/// Evaluates series; does not allocate after construction.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,7 +49,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// An evaluator for series up to an order.
+    /// An evaluator for series up to the given order.
     #[must_use]
     pub fn new(code: Arc<SeriesCode>, order: usize) -> Self {
         let stride = order + 1;
@@ -59,13 +60,13 @@ impl Series {
         Series { stride, coefficients, states: vec![0; code.switches.len()], code }
     }
 
-    /// The coefficient of an input; orders up to the one evaluated must be set.
+    /// Sets a coefficient of an input. Before [`Series::advance`] to order k, orders up to k must be set.
     #[inline]
     pub fn set_input(&mut self, input: usize, order: usize, value: f64) {
         self.coefficients[input * self.stride + order] = value;
     }
 
-    /// The coefficients of output `k`; those up to the order evaluated are of use.
+    /// The coefficients of output `k`, valid up to the order computed.
     #[inline]
     #[must_use]
     pub fn output(&self, k: usize) -> &[f64] {
@@ -84,8 +85,8 @@ impl Series {
         &self.coefficients[register * self.stride..(register + 1) * self.stride]
     }
 
-    /// Computes order `k` of all outputs; orders below must have been computed. At order 0, `fresh` sets the switches by
-    /// their values; otherwise they keep their states.
+    /// Computes order `k` of all outputs; lower orders must have been computed. At order 0, `fresh` determines the states of
+    /// the switches from their arguments; otherwise they keep their states.
     pub fn advance(&mut self, k: usize, fresh: bool) {
         for i in 0..self.code.rules.len() {
             let (target, rule) = self.code.rules[i];

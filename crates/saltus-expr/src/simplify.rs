@@ -1,11 +1,11 @@
-//! Constructors of the graph. All simplification happens here, so that no node needs it later.
+//! Constructors of nodes. All simplification happens here.
 //!
 //! Sums are kept as constant + Σ coefficient·term and products as Π factor^power, both flat and
-//! in the order of ids: like terms and like factors meet and combine, and `a + b` is `b + a`.
-//! A finite value never changes beyond rounding (overflow in between aside), with one exception:
-//! `0*x` is 0 even where `x` is not finite. A factor is not multiplied into a sum, which could
-//! cancel digits: `c*(a - b)` stays. Sums and products of more than [`MAX_FLAT`] operands are
-//! taken as they are, so that building a long sum term by term costs linear time.
+//! in order of ids: like terms and like factors combine, and `a + b` is `b + a`.
+//! A finite value never changes beyond rounding (except for intermediate overflow), with one
+//! exception: `0*x` is 0 even where `x` is not finite. Factors are not distributed over sums, which
+//! could cancel digits: `c*(a - b)` stays. Sums and products of more than [`MAX_FLAT`] operands are
+//! not opened, so that building a long sum term by term takes linear time.
 
 use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
@@ -13,7 +13,7 @@ use crate::graph::{Graph, Node, NodeId};
 
 /// The longest sum or product that is opened to be merged with another.
 const MAX_FLAT: usize = 24;
-/// The largest whole exponent that becomes multiplications.
+/// The largest integer exponent that is replaced by multiplications.
 const MAX_POWER: f64 = 64.0;
 
 impl Graph {
@@ -85,7 +85,7 @@ impl Graph {
             Function2::Min | Function2::Max if a == b => a,
             Function2::And | Function2::Or => self.logical(f, a.min(b), a.max(b)),
             Function2::Hypot => self.intern(Node::Binary(f, a.min(b), a.max(b))),
-            // Not ordered: which side counts at a tie matters to the derivative of min and max.
+            // Not ordered: the derivatives of min and max at a tie depend on the order.
             _ => self.intern(Node::Binary(f, a, b)),
         }
     }
@@ -93,9 +93,9 @@ impl Graph {
     fn logical(&mut self, f: Function2, a: NodeId, b: NodeId) -> NodeId {
         let constant = self.value(a).map(|v| (v, b)).or(self.value(b).map(|v| (v, a)));
         match constant {
-            // The constant settles it …
+            // The constant decides …
             Some((v, _)) if (v != 0.0) == (f == Function2::Or) => self.constant(f64::from(u8::from(v != 0.0))),
-            // … or leaves it to the other side.
+            // … or leaves the decision to the other operand.
             Some((_, other)) => {
                 let zero = self.constant(0.0);
                 self.compare(CompareOp::NotEqual, other, zero)
@@ -121,7 +121,7 @@ impl Graph {
         self.intern(Node::Compare(op, a, b))
     }
 
-    /// a if the condition is not zero, else b. An evaluator computes both.
+    /// a if the condition is not zero, else b. Evaluators compute both.
     pub fn select(&mut self, condition: NodeId, a: NodeId, b: NodeId) -> NodeId {
         match self.value(condition) {
             Some(value) if value != 0.0 => a,
@@ -131,7 +131,7 @@ impl Graph {
         }
     }
 
-    /// constant + Σ coefficient·node, the one constructor of sums.
+    /// constant + Σ coefficient·node. All sums are constructed here.
     pub(crate) fn linear(&mut self, constant: f64, parts: &[(NodeId, f64)]) -> NodeId {
         let mut sum = Linear { constant, terms: Vec::with_capacity(parts.len()) };
         for &(node, c) in parts {
@@ -141,7 +141,7 @@ impl Graph {
             sum.combine();
             return self.close_sum(sum);
         }
-        // The constants alone overflow where the whole may not.
+        // The constants alone overflow, although the sum may not.
         let mut opaque = Linear { constant, terms: parts.iter().copied().filter(|&(_, c)| c != 0.0).collect() };
         if opaque.terms.iter().all(|&(n, _)| self.value(n).is_some()) {
             return self.constant(sum.constant);
@@ -172,7 +172,7 @@ impl Graph {
         match sum.terms.as_slice() {
             [] => self.constant(sum.constant),
             [(node, 1.0)] if sum.constant == 0.0 => *node,
-            // Opening may bring out a sum that can be opened in turn: 1*(…) after combination.
+            // Combination may leave a single sum that can now be opened.
             [(node, c)] if sum.constant == 0.0 && *c == -1.0 => {
                 let mut inner = Linear { constant: 0.0, terms: Vec::new() };
                 self.open_sum(*node, -1.0, &mut inner);
@@ -183,12 +183,12 @@ impl Graph {
     }
 
     fn intern_sum(&mut self, sum: Linear) -> NodeId {
-        // Minus zero would make a second node of the same value.
+        // Minus zero would create a second node of the same value.
         let constant = if sum.constant == 0.0 { 0.0 } else { sum.constant };
         self.intern(Node::Sum(constant, sum.terms.into()))
     }
 
-    /// Π node^power, the one constructor of products.
+    /// Π node^power. All products are constructed here.
     pub(crate) fn product(&mut self, parts: &[(NodeId, i32)]) -> NodeId {
         let constants = parts.iter().map(|&(n, p)| self.value(n).map(|v| (v, p)));
         if let Some(values) = constants.collect::<Option<Vec<_>>>() {
@@ -205,7 +205,7 @@ impl Graph {
             self.open_product(node, power, &mut coefficient, &mut factors);
         }
         if !harmless(coefficient) {
-            // The coefficients alone over- or underflow where the whole may not.
+            // The coefficients alone over- or underflow, although the product may not.
             coefficient = 1.0;
             factors.clear();
             factors.extend_from_slice(parts);
@@ -228,7 +228,7 @@ impl Graph {
             Node::Constant(value) => *coefficient = times_power(*coefficient, *value, power),
             Node::Sum(0.0, terms) if terms.len() == 1 => {
                 *coefficient = times_power(*coefficient, terms[0].1, power);
-                // A term is no scaled sum itself unless it had to stay closed.
+                // A term is not itself a scaled term, unless that could not be opened.
                 match self.node(terms[0].0) {
                     Node::Product(inner) => open_factors(terms[0].0, inner, power, factors),
                     _ => factors.push((terms[0].0, power)),
@@ -247,10 +247,10 @@ struct Linear {
 }
 
 impl Linear {
-    /// Orders the terms and joins like ones.
+    /// Sorts the terms and combines like ones.
     fn combine(&mut self) {
         if !self.terms.is_sorted_by(|a, b| a.0 < b.0) {
-            // Stable, so that coefficients add up in the order in which they were written.
+            // Stable, so that coefficients are added in the order in which they were written.
             self.terms.sort_by_key(|term| term.0);
             self.terms.dedup_by(|later, kept| {
                 let joined = kept.1 + later.1;
@@ -294,7 +294,7 @@ fn times_power(c: f64, value: f64, power: i32) -> f64 {
     }
 }
 
-/// A coefficient that can stand for the product it came from.
+/// Whether a coefficient has neither over- nor underflowed.
 fn harmless(c: f64) -> bool {
     c.is_normal()
 }

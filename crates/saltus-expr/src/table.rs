@@ -1,6 +1,6 @@
-//! A sampled function of one variable, joined by straight lines.
+//! Sampled functions of one variable, interpolated linearly.
 
-/// What a [`Table`] gives outside its range.
+/// The values of a [`Table`] outside its range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outside {
     /// The value at the nearer end.
@@ -24,15 +24,15 @@ pub struct Table {
     x: Vec<f64>,
     y: Vec<f64>,
     outside: Outside,
-    /// Samples per unit of x where the grid is uniform (to rounding).
+    /// Samples per unit of x if the grid is uniform (to rounding).
     density: Option<f64>,
 }
 
 impl Table {
-    /// A table through the given points: at least two, with strictly increasing finite x and finite y.
+    /// A table through the given points: at least two, finite, with strictly increasing x.
     ///
     /// # Errors
-    /// Says in words what is wrong with the points.
+    /// The points are invalid; the message says why.
     pub fn new(name: &str, x: Vec<f64>, y: Vec<f64>, outside: Outside) -> Result<Self, String> {
         if x.len() != y.len() {
             return Err(format!("the table `{name}` has {} abscissas but {} values", x.len(), y.len()));
@@ -56,7 +56,7 @@ impl Table {
         Ok(Self { name: name.to_owned(), x, y, outside, density })
     }
 
-    /// Its name.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -74,13 +74,13 @@ impl Table {
         (&self.x, &self.y)
     }
 
-    /// What it gives outside its range.
+    /// The values outside the range.
     #[must_use]
     pub fn outside(&self) -> Outside {
         self.outside
     }
 
-    /// The interpolated value; NaN gives NaN.
+    /// The interpolated value; NaN for NaN.
     #[must_use]
     pub fn value(&self, x: f64) -> f64 {
         if x.is_nan() {
@@ -100,7 +100,7 @@ impl Table {
         self.y[k] * (1.0 - part) + self.y[k + 1] * part
     }
 
-    /// The slope: at a sample the one to its right; 0 outside the range and at its right end; NaN gives NaN.
+    /// The slope; at a sample, that of the segment to the right; 0 outside the range and at its right end; NaN for NaN.
     #[must_use]
     pub fn slope(&self, x: f64) -> f64 {
         if x.is_nan() {
@@ -118,7 +118,7 @@ impl Table {
     fn segment(&self, x: f64) -> usize {
         let top = self.x.len() - 2;
         if let Some(density) = self.density {
-            // A saturating cast; the guess is off by at most one, from rounding.
+            // A saturating cast. Rounding puts the guess off by at most one.
             let k = (((x - self.x[0]) * density) as usize).min(top);
             if k > 0 && x < self.x[k] {
                 k - 1
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_bad_points() {
+    fn invalid_points_are_rejected() {
         let make = |x: &[f64], y: &[f64]| Table::new("f", x.to_vec(), y.to_vec(), Outside::Hold);
         assert!(make(&[0.0], &[0.0]).unwrap_err().contains("at least 2"));
         assert!(make(&[0.0, 1.0], &[0.0]).is_err());
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_and_searched_agree() {
+    fn uniform_lookup_agrees_with_search() {
         let y = |x: f64| (3.0 * x).sin();
         let xs: Vec<f64> = (0..101).map(|k| 0.1 * f64::from(k) - 2.0).collect();
         let ys: Vec<f64> = xs.iter().map(|&x| y(x)).collect();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn ends() {
+    fn values_and_slopes_at_the_ends() {
         let f = Table::new("f", vec![0.0, 1.0, 4.0], vec![1.0, 3.0, 0.0], Outside::Hold).unwrap();
         assert!(f.density.is_none());
         assert_eq!(f.value(-1.0), 1.0);

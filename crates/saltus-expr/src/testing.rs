@@ -1,5 +1,5 @@
-//! Helpers of the unit tests: a scope of symbols, random expressions, and an interpreter of the
-//! syntax tree that shares nothing with the graph.
+//! Helpers for unit tests: a scope of symbols, random expressions, and an interpreter of the syntax
+//! tree that is independent of the graph.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::parse::parse;
 use crate::program::Program;
 use crate::scalar::Scalar;
 
-/// Every name is a symbol, spelled as it was written.
+/// Every name is a symbol, spelled as written.
 pub(crate) struct Symbols;
 
 impl Scope for Symbols {
@@ -62,7 +62,7 @@ pub(crate) fn value(text: &str) -> f64 {
 /// The symbols of the random expressions.
 pub(crate) const NAMES: [&str; 3] = ["x", "y", "z"];
 
-/// The value of a node at given x, y, z, by way of a program.
+/// The value of a node at given x, y, z, computed by a program.
 pub(crate) fn run(graph: &mut Graph, n: NodeId, at: [f64; 3]) -> f64 {
     let inputs = NAMES.map(|name| graph.symbol(name));
     let program = Program::compile(graph, &inputs, &[n]).unwrap();
@@ -100,7 +100,7 @@ pub(crate) fn smooth() -> impl Strategy<Value = String> {
     })
 }
 
-/// Random expressions with corners and jumps too.
+/// Random expressions, also with corners and jumps.
 pub(crate) fn any_expression() -> impl Strategy<Value = String> {
     let op = prop::sample::select(vec!["<", "<=", ">", ">=", "==", "!="]);
     prop_oneof![
@@ -114,14 +114,14 @@ pub(crate) fn any_expression() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A value and a bound of its error by rounding, to first order.
+/// A value and a first-order bound on its rounding error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounded {
     pub value: f64,
     pub error: f64,
 }
 
-/// Interprets the tree directly. Errors are bounded generously: several roundings an operation.
+/// Interprets the tree directly. The error bound is generous: several roundings per operation.
 pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
     let rounded = |value: f64, error: f64| Bounded { value, error: error + 16.0 * f64::EPSILON * value.abs() };
     match &expr.kind {
@@ -137,7 +137,7 @@ pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
         ExprKind::Binary { op, left, right } => {
             let (a, b) = (interpret(left, at), interpret(right, at));
             let (x, y) = (a.value, b.value);
-            // Sums may be taken in another order, which costs an error of the terms' size.
+            // Sums may be computed in another order, with an error of the size of the terms.
             let size = 16.0 * f64::EPSILON * (x.abs() + y.abs());
             match op {
                 BinaryOp::Add => rounded(x + y, a.error + b.error + size),
@@ -157,7 +157,7 @@ pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
         }
         ExprKind::Compare { op, left, right } => {
             let (a, b) = (interpret(left, at), interpret(right, at));
-            // Too close to tell: anything may come out.
+            // Too close to decide: either result is acceptable.
             let unsure = (a.value - b.value).abs() <= a.error + b.error;
             let error = if unsure { f64::INFINITY } else { 0.0 };
             Bounded { value: op.eval(a.value, b.value), error }
@@ -182,7 +182,7 @@ fn call(name: &str, args: &[Bounded]) -> Bounded {
     };
     let values: Vec<f64> = args.iter().map(|a| a.value).collect();
     let value = apply(&values);
-    // The sensitivity to each argument, tried out at the ends of its interval.
+    // The sensitivity to each argument, evaluated at the ends of its interval.
     let mut error = 16.0 * f64::EPSILON * value.abs().max(1.0);
     for k in 0..args.len() {
         for side in [-1.0, 1.0] {

@@ -5,7 +5,7 @@ use crate::table::{Outside, Table};
 use crate::testing::{NAMES, node, run, smooth, try_node};
 use proptest::prelude::*;
 
-/// The derivative of the first text by x is the second.
+/// Asserts that the derivative of `a` with respect to x is `b`.
 fn by_x(a: &str, b: &str) {
     let mut g = Graph::new();
     let (n, x) = (node(&mut g, a), g.symbol("x"));
@@ -58,7 +58,7 @@ fn identities() {
 }
 
 #[test]
-fn tables_have_their_slope() {
+fn derivatives_of_tables() {
     let mut g = Graph::new();
     let f = Table::new("f", vec![0.0, 1.0, 2.0], vec![0.0, 3.0, 1.0], Outside::Hold).unwrap();
     let x = g.symbol("x");
@@ -79,7 +79,7 @@ fn double_pendulum_mass_matrix() {
     let [a, b] = ["a'", "b'"].map(|name| g.symbol(name));
     let da = g.derivative(energy, a);
     let daa = g.derivative(da, a);
-    let m = g.value(daa).expect("a constant");
+    let m = g.value(daa).expect("the entry is constant");
     assert!((m - 4.3 * 0.49).abs() < 1e-14);
     let dab = g.derivative(da, b);
     assert!(!g.depends_on_any(dab, &[a, b]));
@@ -92,7 +92,7 @@ fn double_pendulum_mass_matrix() {
 }
 
 #[test]
-fn squares_of_sums_lose_their_velocities() {
+fn mass_matrix_entries_do_not_contain_velocities() {
     let mut g = Graph::new();
     let energy = node(&mut g, "(x' + 0.8*cos(a)*a')^2/2 + (0.8*sin(a)*a')^2/2");
     let [x, a] = ["x'", "a'"].map(|name| g.symbol(name));
@@ -108,7 +108,7 @@ fn squares_of_sums_lose_their_velocities() {
 }
 
 #[test]
-fn memoised() {
+fn derivatives_are_memoised() {
     let mut g = Graph::new();
     let n = node(&mut g, "sin(x)^3*exp(x*y)");
     let x = g.symbol("x");
@@ -138,7 +138,7 @@ proptest! {
             moved[which] += offset;
             run(&mut g, n, moved)
         };
-        // Central differences of two steps: their distance measures the error of the better.
+        // Central differences with two step sizes: their difference estimates the error of the finer one.
         let mut difference = |h: f64| (value(h) - value(-h)) / (2.0 * h);
         let (coarse, fine) = (difference(2e-4), difference(1e-4));
         let size = value(0.0).abs();

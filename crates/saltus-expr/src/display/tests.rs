@@ -3,7 +3,7 @@ use crate::testing::{any_expression, node, run, try_node};
 use proptest::prelude::*;
 
 #[test]
-fn readable() {
+fn text_is_readable() {
     let mut g = Graph::new();
     for (text, shown) in [
         ("-x", "-x"),
@@ -31,7 +31,7 @@ fn readable() {
 }
 
 #[test]
-fn deep_and_shared_graphs_are_cut() {
+fn deep_and_shared_graphs_are_truncated() {
     let mut g = Graph::new();
     let mut n = g.symbol("x");
     for _ in 0..100_000 {
@@ -51,7 +51,7 @@ fn deep_and_shared_graphs_are_cut() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
-    fn parses_back(text in any_expression(), at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0]) {
+    fn text_parses_to_the_same_value(text in any_expression(), at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0]) {
         let mut g = Graph::new();
         let Some(n) = try_node(&mut g, &text) else {
             return Ok(());

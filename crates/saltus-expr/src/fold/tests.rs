@@ -12,7 +12,7 @@ fn bind(g: &mut Graph, at: [f64; 3], flags: [bool; 3]) -> Vec<(NodeId, f64)> {
 }
 
 #[test]
-fn numbers_simplify_what_they_enter() {
+fn folding_simplifies() {
     for (text, p, expected) in [
         ("p*x", 1.0, "x"),
         ("p*x", 0.0, "0"),
@@ -29,7 +29,7 @@ fn numbers_simplify_what_they_enter() {
         ("x + y", 5.0, "x + y"),
     ] {
         let mut g = Graph::new();
-        // p last: its id is greater than those of its neighbours.
+        // p is created last, so that its id is the greatest.
         for name in ["x", "y", "q", "p"] {
             g.symbol(name);
         }
@@ -52,7 +52,7 @@ fn a_division_by_a_zero_parameter_stays_a_division() {
 }
 
 #[test]
-fn tables_remain_the_same_and_fold() {
+fn tables_keep_their_identity_and_fold() {
     let mut g = Graph::new();
     let table = Arc::new(Table::new("f", vec![0.0, 1.0, 2.0], vec![0.0, 3.0, 1.0], Outside::Hold).unwrap());
     let (x, y) = (g.symbol("x"), g.symbol("y"));
@@ -84,7 +84,7 @@ fn other_symbols_keep_their_order() {
 }
 
 #[test]
-fn the_last_number_of_a_symbol_counts() {
+fn the_last_number_of_a_symbol_is_used() {
     let mut g = Graph::new();
     let x = g.symbol("x");
     let folded = g.fold(&[(x, 1.0), (x, 2.0)]);
@@ -102,7 +102,7 @@ fn only_symbols_can_be_bound() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
-    fn values_are_kept(
+    fn values_are_preserved(
         text in any_expression(),
         at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0],
         flags in [any::<bool>(), any::<bool>(), any::<bool>()],
@@ -117,7 +117,7 @@ proptest! {
         let mut folded = g.fold(&values);
         let new = folded.node(n);
         let unfolded = run(&mut g, n, at);
-        // Bound symbols must not matter any more.
+        // Bound symbols must not have any effect.
         let mut wrong = at;
         (0..3).filter(|&k| flags[k]).for_each(|k| wrong[k] = f64::NAN);
         let got = run(&mut folded.graph, new, wrong);
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn all_symbols_bound_leave_constants(text in any_expression(), at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0]) {
+    fn binding_all_symbols_gives_constants(text in any_expression(), at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0]) {
         let mut g = Graph::new();
         let Some(n) = try_node(&mut g, &text) else {
             return Ok(());
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_bound_changes_nothing(text in any_expression(), at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0]) {
+    fn binding_nothing_changes_nothing(text in any_expression(), at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0]) {
         let mut g = Graph::new();
         let Some(n) = try_node(&mut g, &text) else {
             return Ok(());
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn derivatives_before_and_after_agree(text in smooth(), at in [-1.5..1.5_f64, -1.5..1.5, -1.5..1.5]) {
+    fn folding_commutes_with_differentiation(text in smooth(), at in [-1.5..1.5_f64, -1.5..1.5, -1.5..1.5]) {
         let mut g = Graph::new();
         let Some(n) = try_node(&mut g, &text) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Questions about what a node contains.
+//! Queries: which symbols and functions a node contains.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ impl Graph {
         })
     }
 
-    /// Whether no corner or jump of a node is decided by any of these symbols: the arguments of abs, the sides of comparisons
-    /// and their like do not depend on them.
+    /// Whether the location of every corner and jump of a node is independent of the given symbols: they do not occur
+    /// in the argument of an abs, on either side of a comparison, and so on.
     #[must_use]
     pub fn corners_are_free_of(&self, n: NodeId, symbols: &[NodeId]) -> bool {
         let depends = |ids: &[NodeId]| ids.iter().any(|&id| self.depends_on_any(id, symbols));
@@ -116,7 +116,7 @@ impl Graph {
         })
     }
 
-    /// The arguments at which a table is used anywhere in the graph.
+    /// The arguments with which a table is used anywhere in the graph.
     #[must_use]
     pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {
         let is_it = |k: &u32| Arc::ptr_eq(&self.tables[*k as usize], table);

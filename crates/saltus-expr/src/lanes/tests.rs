@@ -5,7 +5,7 @@ use crate::table::Outside;
 use crate::testing::{NAMES, any_expression, try_node};
 use proptest::prelude::*;
 
-/// All lanes of all outputs equal the scalar runs, bit for bit (NaN counts as NaN).
+/// Asserts that all outputs of all lanes are bit-identical to scalar runs (any NaN equals any NaN).
 fn agree<const W: usize>(program: &Arc<Program>, states: &[[f64; 3]]) {
     let mut lanes = Lanes::<W>::new(program.clone());
     let mut scalar = Scalar::new(program.clone());
@@ -44,7 +44,7 @@ fn agree_everywhere(texts: &[String], states: &[[f64; 3]]) {
 }
 
 #[test]
-fn every_operation_on_strange_numbers() {
+fn every_operation_on_special_values() {
     let mut texts: Vec<String> = Function1::ALL.iter().map(|f| format!("{}(x)", f.name())).collect();
     texts.extend(Function2::ALL.iter().map(|f| format!("{}(x, y)", f.name())));
     for op in ["<", "<=", ">", ">=", "==", "!="] {
@@ -53,7 +53,7 @@ fn every_operation_on_strange_numbers() {
     for text in ["x^y", "x^7", "1/x", "x/y - z", "z - x*y", "x*y - z", "-x*y", "x^2.5", "2^x"] {
         texts.push(text.to_owned());
     }
-    let strange = [
+    let special = [
         0.0,
         -0.0,
         1.0,
@@ -76,9 +76,9 @@ fn every_operation_on_strange_numbers() {
         -2.75,
     ];
     let mut states = Vec::new();
-    for (k, &x) in strange.iter().enumerate() {
-        for (l, &y) in strange.iter().enumerate() {
-            states.push([x, y, strange[(k * 7 + l * 3) % strange.len()]]);
+    for (k, &x) in special.iter().enumerate() {
+        for (l, &y) in special.iter().enumerate() {
+            states.push([x, y, special[(k * 7 + l * 3) % special.len()]]);
         }
     }
     agree_everywhere(&texts, &states);
@@ -99,7 +99,7 @@ fn tables_agree() {
 
 proptest! {
     #[test]
-    fn bit_equal_to_scalar(
+    fn lanes_are_bit_identical_to_scalar(
         texts in prop::collection::vec(any_expression(), 1..4),
         mut states in prop::collection::vec([-9.0..9.0_f64, -9.0..9.0, -9.0..9.0], 32),
         far in prop::option::of((0..32_usize, any::<f64>())),

@@ -17,14 +17,14 @@ fn mistakes() {
         ("x + sqrt(-1)", 4..12, "not a number", ""),
         ("1e300*1e300", 0..11, "infinite", ""),
         ("0^-1", 0..4, "infinite", ""),
-        ("ln(x)", 0..2, "no function `ln`", "log(x)"),
-        ("pow(x, 2)", 0..3, "no function `pow`", "a^b"),
-        ("arctan(x)", 0..6, "no function `arctan`", "`atan`"),
-        ("fabs(x)", 0..4, "no function `fabs`", "`abs`"),
-        ("sine_(x)", 0..5, "no function", ""),
-        ("coz(missing2)", 0..3, "no function `coz`", ""),
-        ("x(2)", 0..1, "no function `x`", "`x*(…)`"),
-        ("pi(2)", 0..2, "no function `pi`", "`pi*(…)`"),
+        ("ln(x)", 0..2, "unknown function `ln`", "log(x)"),
+        ("pow(x, 2)", 0..3, "unknown function `pow`", "a^b"),
+        ("arctan(x)", 0..6, "unknown function `arctan`", "`atan`"),
+        ("fabs(x)", 0..4, "unknown function `fabs`", "`abs`"),
+        ("sine_(x)", 0..5, "unknown function", ""),
+        ("coz(missing2)", 0..3, "unknown function `coz`", ""),
+        ("x(2)", 0..1, "unknown function `x`", "`x*(…)`"),
+        ("pi(2)", 0..2, "unknown function `pi`", "`pi*(…)`"),
         ("2*missing", 2..9, "no such name", ""),
         ("pi'", 0..3, "`pi` is a constant and has no velocity", ""),
         ("pi[1]", 0..5, "`pi` is a constant and cannot be indexed", ""),
@@ -45,7 +45,7 @@ fn mistakes() {
     }
 }
 
-/// A scope in which nothing is a value, but one function exists.
+/// A scope with one value, `t`, and one function.
 struct OnlyGust;
 
 impl Scope for OnlyGust {
@@ -77,7 +77,7 @@ fn functions_of_the_scope() {
 }
 
 #[test]
-fn only_the_taken_branch_is_lowered() {
+fn only_the_selected_branch_is_lowered() {
     assert_eq!(value("if(1, 2, missing)"), 2.0);
     assert_eq!(value("if(0, 1/0, 3)"), 3.0);
     assert_eq!(value("and(0, missing)"), 0.0);
@@ -175,14 +175,14 @@ fn structural_mistakes() {
         ("x[t]", "whole number known before the run"),
         ("x[n + missing]", "no such name: missing"),
         ("x[1/zero]", "division by zero"),
-        // The branch that counts is the one that fails.
+        // The selected branch is the invalid one.
         ("if(n < 4, x[4], t)", "no such name: x"),
         ("if(n > 4, t, x[4])", "no such name: x"),
         ("if(n < 4, x[4], missing)", "no such name: x"),
         ("if(n > 4, x[4], missing)", "no such name: missing"),
         ("and(n > 2, x[4])", "no such name: x"),
         ("or(n > 4, x[4])", "no such name: x"),
-        // What is not known before the run does not hide a mistake.
+        // A condition that is not known before the run does not hide a mistake.
         ("if(n + t > 4, t, x[4])", "no such name: x"),
         ("and(t > 0, x[4])", "no such name: x"),
         // A condition without a finite value.
@@ -202,7 +202,7 @@ fn a_scope_without_parameters_is_not_affected() {
 }
 
 #[test]
-fn locals_are_constants_and_hide() {
+fn locals_are_constants_and_shadow_names() {
     let mut g = Graph::new();
     let locals = [("i".to_owned(), 3), ("x".to_owned(), 5)];
     let expr = parse("i + x + y[i + 1]'").unwrap();
@@ -218,7 +218,7 @@ fn locals_are_constants_and_hide() {
 }
 
 #[test]
-fn the_deepest_expressions_are_handled() {
+fn the_deepest_expressions_can_be_lowered() {
     let mut g = Graph::new();
     let nested = format!("{}x{}", "sin(-".repeat(95), ")".repeat(95));
     let chain = vec!["x*y"; 900].join(" - ");

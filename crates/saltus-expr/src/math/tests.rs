@@ -9,7 +9,7 @@ fn ulps(a: f64, b: f64) -> f64 {
     (a - b).abs() / next
 }
 
-/// A plain generator of random bits (splitmix64).
+/// Random bits (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -42,7 +42,7 @@ fn sine_and_cosine() {
         check_trig(u, &mut worst);
         check_trig(u * 10.0, &mut worst);
         check_trig(u * 1e6, &mut worst);
-        // All magnitudes, denormals too.
+        // All magnitudes, including denormals.
         check_trig(u * 2f64.powi((random.bits() % 1090) as i32 - 1074), &mut worst);
     }
     println!("sin, cos: {worst} ulp");
@@ -68,7 +68,7 @@ fn near_multiples_of_a_quarter_turn() {
     println!("near multiples: {worst} ulp");
 }
 
-/// The doubles below a million that come nearest to a multiple of pi/2, where most digits cancel.
+/// The doubles below a million that are closest to a multiple of pi/2, where most digits cancel.
 #[test]
 fn nearest_doubles_to_multiples() {
     let mut nearest = Vec::new();
@@ -113,7 +113,7 @@ fn exponential() {
             assert!(error <= 1.5, "{x:e}: {:e} but {:e}, {error} ulp", exp(x), x.exp());
             worst = worst.max(error);
         }
-        // Down into the denormals, where one unit is all one can ask for.
+        // Denormal results, accurate to one unit.
         let x = -708.0 - 40.0 * u.abs();
         assert!((exp(x) - x.exp()).abs() <= 5e-324 * 1.5, "{x}");
     }

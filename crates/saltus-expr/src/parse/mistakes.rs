@@ -1,4 +1,4 @@
-//! What can be wrong with a text, and what to write instead.
+//! Errors of the parser: what is wrong, and what to write instead.
 
 use super::*;
 use crate::names::Arity;
@@ -13,22 +13,22 @@ fn advised(message: impl Into<String>, span: Span, label: impl Into<String>, hel
 
 pub(super) fn too_high(span: Span) -> Mistake {
     advised(
-        format!("the expression has more than {MAX_HEIGHT} operations one upon another"),
+        format!("the expression has a chain of more than {MAX_HEIGHT} operations"),
         span,
-        "too long a chain",
-        "use `sum(i = 1..n, …)`, or name parts of it",
+        "chain too long",
+        "use `sum(i = 1..n, …)`, or split it into named parts",
     )
 }
 
 impl Parser<'_> {
-    /// The text of a place in the file, shortened for use in a message.
+    /// The text of a place in the file, or `…` if it is too long for a message.
     fn quote(&self, span: &Span) -> &str {
         let range = span.start - self.offset..span.end - self.offset;
         let text = self.text.get(range).unwrap_or("…").trim();
         if text.chars().count() > 24 { "…" } else { text }
     }
 
-    /// The place of the token before the one ahead.
+    /// The place of the previous token.
     fn place_before(&self) -> Span {
         let span = &self.tokens[self.at.saturating_sub(1)].span;
         span.start + self.offset..span.end + self.offset
@@ -39,11 +39,11 @@ impl Parser<'_> {
             format!("the expression is nested more than {MAX_NESTING} levels deep"),
             self.place(),
             "too deep",
-            "name parts of it and use the names",
+            "split it into named parts",
         )
     }
 
-    /// `a < b < c`, with the second comparison ahead.
+    /// `a < b < c`; the next token is the second comparison.
     pub(super) fn chained(&mut self, left: &Expr, op: CompareOp, right: &Expr, second: CompareOp) -> Mistake {
         let span = self.place();
         self.advance();
@@ -61,7 +61,7 @@ impl Parser<'_> {
         )
     }
 
-    /// `2x`, `a b`, `2(x+1)`: a product sign was left out.
+    /// `2x`, `a b`, `2(x+1)`: the multiplication sign is missing.
     pub(super) fn side_by_side(&self, left: &Expr) -> Mistake {
         let (last, here) = (self.place_before(), self.place());
         let (a, b) = (self.quote(&last), self.quote(&here));
@@ -72,29 +72,29 @@ impl Parser<'_> {
             (_, a) => format!("{a}*{b}"),
         };
         advised(
-            "two values stand side by side without an operator",
+            "two values follow each other without an operator",
             last.start.max(left.span.start)..here.end,
-            "an operator is missing",
-            format!("multiplication is written `{example}`"),
+            "missing operator",
+            format!("to multiply, write `{example}`"),
         )
     }
 
-    /// The token ahead stands where a value should.
+    /// The next token is not a value.
     pub(super) fn no_value(&self) -> Mistake {
         let span = self.place();
         match self.peek() {
-            Kind::End if self.text.trim().is_empty() => mistake("the expression is empty", span, "nothing here"),
-            Kind::End => mistake("the expression ends where a value should follow", span, "a value is missing"),
+            Kind::End if self.text.trim().is_empty() => mistake("the expression is empty", span, "expected a value"),
+            Kind::End => mistake("the expression ends where a value should follow", span, "expected a value"),
             Kind::Sign("=") => self.lone_equals(),
-            _ => mistake(format!("`{}` stands where a value should", self.quote(&span)), span, "a value is missing"),
+            _ => mistake(format!("expected a value, found `{}`", self.quote(&span)), span, "expected a value"),
         }
     }
 
     fn lone_equals(&self) -> Mistake {
-        advised("`=` is not an operator", self.place(), "not a comparison", "equality is tested with `==`")
+        advised("`=` is not an operator", self.place(), "not a comparison", "use `==` to test for equality")
     }
 
-    /// A prime after anything but a name.
+    /// Rejects a prime after anything but a name.
     pub(super) fn no_prime(&self) -> Result<(), Mistake> {
         if self.peek() != Kind::Sign("'") {
             return Ok(());
@@ -103,11 +103,11 @@ impl Parser<'_> {
             "`'` can only follow the name of a coordinate",
             self.place(),
             "not after a name",
-            "the velocity of `y` is `y'`; other derivatives are not written in expressions",
+            "`y'` is the velocity of `y`; other derivatives are not supported",
         ))
     }
 
-    /// The token ahead is not the closing sign that should stand here.
+    /// The next token is not the expected closing bracket.
     pub(super) fn never_closed(&self, sign: &'static str, open: &Span) -> Mistake {
         if self.peek() != Kind::End {
             return self.out_of_place();
@@ -116,32 +116,32 @@ impl Parser<'_> {
         advised(format!("this `{opening}` is never closed"), open.clone(), "opened here", format!("add a `{sign}`"))
     }
 
-    /// The token ahead cannot stand after a complete value.
+    /// The next token cannot follow a complete value.
     pub(super) fn out_of_place(&self) -> Mistake {
         let span = self.place();
         match self.peek() {
             Kind::Sign("=") => self.lone_equals(),
-            Kind::Sign(")") => mistake("this `)` closes nothing", span, "no `(` before it"),
-            Kind::Sign("]") => mistake("this `]` closes nothing", span, "no `[` before it"),
+            Kind::Sign(")") => mistake("unmatched `)`", span, "no matching `(`"),
+            Kind::Sign("]") => mistake("unmatched `]`", span, "no matching `[`"),
             Kind::Sign("[") => advised(
-                "only a name can be indexed",
+                "only names can be indexed",
                 span,
                 "not after a name",
-                "write `x[i]`, and its velocity `x[i]'`",
+                "write `x[i]`, or `x[i]'` for its velocity",
             ),
             Kind::Sign("..") => advised(
-                "a range cannot stand here",
+                "unexpected range",
                 span,
-                "a range",
-                "ranges stand in `sum(i = 1..n, …)`; decimals have one dot",
+                "a range is not allowed here",
+                "ranges are used in `sum(i = 1..n, …)`; a decimal number has one dot",
             ),
             Kind::Sign(",") => advised(
-                "a comma cannot stand here",
+                "unexpected comma",
                 span,
-                "unexpected",
-                "commas separate the arguments of a function; decimals have a dot",
+                "a comma is not allowed here",
+                "commas separate function arguments; use a dot in decimals",
             ),
-            _ => mistake(format!("`{}` cannot stand here", self.quote(&span)), span, "unexpected"),
+            _ => mistake(format!("unexpected `{}`", self.quote(&span)), span, "not allowed here"),
         }
     }
 
@@ -152,10 +152,10 @@ impl Parser<'_> {
             "if" => "if(condition, a, b)".to_owned(),
             _ => format!("{name}(…)"),
         };
-        advised(format!("`{name}` is a function"), span, "arguments are missing", format!("write `{form}`"))
+        advised(format!("`{name}` is a function"), span, "missing arguments", format!("write `{form}`"))
     }
 
-    /// `x'[i]`, with the prime ahead.
+    /// `x'[i]`; the next token is the prime.
     pub(super) fn prime_before_index(&mut self, name: &str, start: usize) -> Mistake {
         self.advance();
         advised(
@@ -166,13 +166,13 @@ impl Parser<'_> {
         )
     }
 
-    /// `y''`, with the second prime ahead.
+    /// `y''`; the next token is the second prime.
     pub(super) fn acceleration(&self, start: usize) -> Mistake {
         advised(
             "accelerations cannot be used in expressions",
             start..self.place().end,
             "a second prime",
-            "the equations of motion give the acceleration; use coordinates and velocities",
+            "use coordinates and velocities only",
         )
     }
 
@@ -193,26 +193,16 @@ impl Parser<'_> {
     }
 
     pub(super) fn no_body(&self) -> Mistake {
-        advised(
-            "a sum needs a body after its range",
-            self.place(),
-            "a comma should stand here",
-            "write `sum(i = 1..n, body)`",
-        )
+        advised("a sum needs a body after its range", self.place(), "expected a comma", "write `sum(i = 1..n, body)`")
     }
 
-    /// The token ahead does not fit into a range.
+    /// The next token does not fit into a range.
     pub(super) fn no_range(&self, message: &str, label: &str) -> Mistake {
-        const FORM: &str = "a range is written `i = 1..n`, a sum `sum(i = 1..n, body)`";
+        const FORM: &str = "write a range as `i = 1..n`, a sum as `sum(i = 1..n, body)`";
         advised(message, self.place(), label, FORM)
     }
 
     pub(super) fn reserved_index(index: &str, span: Span) -> Mistake {
-        advised(
-            format!("`{index}` cannot be an index"),
-            span,
-            "a name of the language",
-            "take another letter, such as `i`",
-        )
+        advised(format!("`{index}` cannot be an index"), span, "reserved name", "use another name, such as `i`")
     }
 }

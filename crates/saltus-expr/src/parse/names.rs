@@ -1,15 +1,15 @@
-//! What begins with a name: values, indices, primes, calls, sums, ranges.
+//! Everything that starts with a name: values, indices, primes, calls, sums, ranges.
 
 use super::*;
 use crate::names::{arity, is_reserved};
 
 impl Parser<'_> {
-    /// The name ahead.
+    /// The next token, which is a name.
     fn name(&self) -> &str {
         &self.text[self.tokens[self.at].span.clone()]
     }
 
-    /// A name, with what may follow it.
+    /// A name and what may follow it.
     pub(super) fn name_or_call(&mut self) -> Result<Tree, Mistake> {
         let name = self.name().to_owned();
         let span = self.place();
@@ -31,13 +31,13 @@ impl Parser<'_> {
         let mut height = 1;
         let mut index = Vec::new();
         let open = self.place();
-        if self.takes("[") {
+        if self.accept("[") {
             (index, height) = self.list()?;
             span.end = self.closing("]", &open)?;
             height += 1;
         }
         let prime = self.place();
-        let velocity = self.takes("'");
+        let velocity = self.accept("'");
         if velocity {
             span.end = prime.end;
             if self.peek() == Kind::Sign("'") {
@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.node(kind, span, height)
     }
 
-    /// Expressions between commas, at least one; and the greatest height among them.
+    /// One or more expressions separated by commas, and their greatest height.
     fn list(&mut self) -> Result<(Vec<Expr>, usize), Mistake> {
         let mut items = Vec::new();
         let mut height = 0;
@@ -56,7 +56,7 @@ impl Parser<'_> {
             let item = self.expression()?;
             height = height.max(item.height);
             items.push(*item.expr);
-            if !self.takes(",") {
+            if !self.accept(",") {
                 return Ok((items, height));
             }
         }
@@ -83,7 +83,7 @@ impl Parser<'_> {
         let open = self.place();
         self.advance();
         let (range, height) = self.range()?;
-        if !self.takes(",") {
+        if !self.accept(",") {
             return Err(self.no_body());
         }
         let body = self.expression()?;
@@ -97,22 +97,22 @@ impl Parser<'_> {
     /// `i = from..to`, and the greater height of its bounds.
     pub(super) fn range(&mut self) -> Result<(IndexRange, usize), Mistake> {
         if self.peek() != Kind::Name {
-            return Err(self.no_range("a range begins with the name of its index", "not a name"));
+            return Err(self.no_range("a range starts with the name of its index", "expected a name"));
         }
         let index = self.name().to_owned();
         let index_span = self.place();
         self.advance();
-        if !self.takes("=") {
-            let message = "a range has `=` after the name of its index";
-            return Err(self.no_range(message, "`=` should stand here"));
+        if !self.accept("=") {
+            let message = "a range needs `=` after the name of its index";
+            return Err(self.no_range(message, "expected `=`"));
         }
         if is_reserved(&index) {
             return Err(Self::reserved_index(&index, index_span));
         }
         let from = self.chain(SUM)?;
-        if !self.takes("..") {
-            let message = "a range has `..` between its bounds";
-            return Err(self.no_range(message, "`..` should stand here"));
+        if !self.accept("..") {
+            let message = "a range needs `..` between its bounds";
+            return Err(self.no_range(message, "expected `..`"));
         }
         let to = self.chain(SUM)?;
         let height = from.height.max(to.height);

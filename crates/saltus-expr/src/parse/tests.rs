@@ -73,13 +73,13 @@ fn mistakes() {
         ("", 0..0, "empty", ""),
         ("  ", 2..2, "empty", ""),
         ("1 +", 3..3, "ends where a value should follow", ""),
-        ("* 2", 0..1, "stands where a value should", ""),
-        ("2x", 0..2, "side by side", "`2*x`"),
-        ("a b", 0..3, "side by side", "`a*b`"),
-        ("2(x+1)", 0..2, "side by side", "`2*(…)`"),
-        ("(a)(b)", 2..4, "side by side", "`(…)*(…)`"),
-        ("(a)b", 2..4, "side by side", "`(…)*b`"),
-        ("1.2.3", 0..5, "side by side", ""),
+        ("* 2", 0..1, "expected a value, found `*`", ""),
+        ("2x", 0..2, "without an operator", "`2*x`"),
+        ("a b", 0..3, "without an operator", "`a*b`"),
+        ("2(x+1)", 0..2, "without an operator", "`2*(…)`"),
+        ("(a)(b)", 2..4, "without an operator", "`(…)*(…)`"),
+        ("(a)b", 2..4, "without an operator", "`(…)*b`"),
+        ("1.2.3", 0..5, "without an operator", ""),
         ("x = 1", 2..3, "`=` is not an operator", "`==`"),
         ("if(x = 1, 2, 3)", 5..6, "`=` is not an operator", "`==`"),
         ("a < b < c", 6..7, "chained", "`and(a < b, b < c)`"),
@@ -96,10 +96,10 @@ fn mistakes() {
         ("(a", 0..1, "never closed", "`)`"),
         ("sin(a", 3..4, "never closed", "`)`"),
         ("x[1", 1..2, "never closed", "`]`"),
-        ("a)", 1..2, "closes nothing", ""),
-        ("a]", 1..2, "closes nothing", ""),
-        ("(a]", 2..3, "closes nothing", ""),
-        ("2[1]", 1..2, "only a name can be indexed", "x[i]"),
+        ("a)", 1..2, "unmatched", ""),
+        ("a]", 1..2, "unmatched", ""),
+        ("(a]", 2..3, "unmatched", ""),
+        ("2[1]", 1..2, "only names can be indexed", "x[i]"),
         ("1, 5", 1..2, "comma", "decimals"),
         ("1..2", 1..3, "range", "sum"),
         ("sin", 0..3, "`sin` is a function", "`sin(…)`"),
@@ -153,7 +153,7 @@ fn depth_is_bounded() {
         let chain = vec!["1"; 900].join(operator);
         assert!(parse(&chain).is_ok());
     }
-    // Chains inside the first operand of chains add up.
+    // Heights of nested chains add up.
     let mut deep = String::from("1");
     for _ in 0..150 {
         deep = format!("({deep}{})", "+1".repeat(50));
@@ -163,14 +163,14 @@ fn depth_is_bounded() {
 
 proptest! {
     #[test]
-    fn never_panics_on_any_text(text in any::<String>(), offset in 0..1000_usize) {
+    fn arbitrary_text_never_panics(text in any::<String>(), offset in 0..1000_usize) {
         let _ = parse_at(&text, offset);
         let _ = parse_range_at(&text, offset);
         let _ = parse_target_at(&text, offset);
     }
 
     #[test]
-    fn never_panics_on_near_misses(
+    fn nearly_valid_text_never_panics(
         parts in prop::collection::vec(prop::sample::select(vec![
             "x", "y'", "[", "]", "(", ")", "1", "2.5e3", "..", ",", "sum(i = 1..n,", "if(", "sin",
             "+", "-", "*", "/", "^", "<", "==", "=", "'", "θ", " ", "²", "!", "min(", "i", "1.",

@@ -1,5 +1,5 @@
-//! Registers: a temporary's place is given on as soon as nobody needs it, so that the registers
-//! of many lanes stay in the nearest cache.
+//! Register allocation: a register is reused as soon as its value is dead, so that the registers of
+//! many lanes fit into the first-level cache.
 
 use super::{CONSTANT, Draft, Instruction, Program, operands};
 
@@ -9,7 +9,7 @@ pub(super) fn allocate(draft: Draft) -> Program {
     let fixed = inputs + constants.len() as u32;
     let made = draft.code.last().map_or(0, |i| i.target - inputs + 1) as usize;
 
-    // The position after which a value is dead; outputs never are.
+    // The position after which a value is dead; outputs never die.
     let mut last_use = vec![0_usize; made];
     let temporary =
         |register: u32| (register & CONSTANT == 0 && register >= inputs).then(|| (register - inputs) as usize);
@@ -36,7 +36,7 @@ pub(super) fn allocate(draft: Draft) -> Program {
         for (slot, value) in [&mut new.a, &mut new.b, &mut new.c].into_iter().zip(operands(old)) {
             *slot = final_place(value, &place);
         }
-        // Operands are read before the target is written: it may take the place of one.
+        // Operands are read before the target is written, so that it may reuse the register of one.
         let mut dying: Vec<usize> = operands(old).filter_map(temporary).filter(|&value| last_use[value] == k).collect();
         dying.sort_unstable();
         dying.dedup();
@@ -58,7 +58,7 @@ pub(super) fn allocate(draft: Draft) -> Program {
     }
 }
 
-/// The constants that the code still reads, and their new numbers.
+/// The constants that the code reads after fusion, and their new numbers.
 fn used_constants(draft: &Draft) -> (Vec<f64>, Vec<u32>) {
     let mut used = vec![false; draft.constants.len()];
     let read = draft.code.iter().flat_map(|i: &Instruction| operands(i));

@@ -1,5 +1,5 @@
 //! Graph to straight-line code, depth first from each output: values are computed shortly before
-//! their use, which keeps few of them alive.
+//! their use, so that few are alive at a time.
 
 use super::{CONSTANT, Draft, Instruction, MissingInput, Op};
 use crate::graph::{Graph, Node, NodeId, QuickMap};
@@ -7,11 +7,11 @@ use crate::graph::{Graph, Node, NodeId, QuickMap};
 /// A node being computed.
 struct Frame {
     node: NodeId,
-    /// Operands in the order in which they are taken.
+    /// Operands in the order of use.
     order: Vec<(NodeId, Part)>,
-    /// How many have been taken.
+    /// How many have been used.
     taken: usize,
-    /// Sums: what has been added up. Products: the numerator.
+    /// Sums: the partial sum. Products: the numerator.
     sum: Option<u32>,
     /// Products: the denominator.
     below: Option<u32>,
@@ -26,10 +26,10 @@ enum Part {
 
 struct Emitter<'a> {
     graph: &'a Graph,
-    /// Where each node's value is.
+    /// The register of each computed node.
     registers: QuickMap<NodeId, u32>,
     constants: QuickMap<u64, u32>,
-    /// Whole powers of registers.
+    /// Integer powers of registers.
     powers: QuickMap<(u32, u32), u32>,
     tables: QuickMap<u32, u32>,
     draft: Draft,
@@ -72,7 +72,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The register of a node if it needs no code, or has been computed.
+    /// The register of a node that is constant or has been computed.
     fn ready(&mut self, n: NodeId) -> Option<u32> {
         if let Some(&register) = self.registers.get(&n) {
             return Some(register);
@@ -80,7 +80,7 @@ impl Emitter<'_> {
         self.graph.value(n).map(|value| self.constant(value))
     }
 
-    /// Emits code for a node and all it needs, with a stack of its own (graphs may be deep).
+    /// Emits code for a node and everything it needs. Uses an explicit stack, because graphs may be deep.
     fn compute(&mut self, output: NodeId) -> Result<u32, MissingInput> {
         if let Some(register) = self.ready(output) {
             return Ok(register);
@@ -120,7 +120,7 @@ impl Emitter<'_> {
             }
             Node::Sum(constant, terms) => {
                 order.extend(terms.iter().map(|&(n, c)| (n, Part::Term(c))));
-                // Begin with what needs no sign: a plain term, else the constant.
+                // Start with a term of coefficient 1, else with the constant.
                 if let Some(k) = terms.iter().position(|&(_, c)| c == 1.0) {
                     order[..=k].rotate_right(1);
                 } else if *constant != 0.0 {
@@ -137,7 +137,7 @@ impl Emitter<'_> {
         Ok(Frame { node, order, taken: 0, sum, below: None })
     }
 
-    /// Brings an operand into a sum or product as soon as it is there.
+    /// Adds an operand to a sum or product as soon as it has been computed.
     fn take(&mut self, frame: &mut Frame, register: u32, part: Part) {
         match part {
             Part::Plain => {}
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A whole power by squaring; the powers on the way are shared.
+    /// An integer power by repeated squaring; intermediate powers are shared.
     fn power(&mut self, register: u32, p: u32) -> u32 {
         if p == 1 {
             return register;
@@ -191,7 +191,7 @@ impl Emitter<'_> {
         result
     }
 
-    /// The last instruction of a node whose operands are all there.
+    /// Emits the last instruction of a node whose operands have been computed.
     fn finish(&mut self, frame: &Frame) -> u32 {
         let mut at = [0; 3];
         if !matches!(self.graph.node(frame.node), Node::Sum(..) | Node::Product(_)) {

@@ -1,5 +1,5 @@
-//! Joins neighbouring operations, for fewer instructions. The results stay the same to the bit,
-//! but for `c*(1/d)`, which becomes `c/d` and rounds once less.
+//! Fuses pairs of operations to save instructions. Results are bit-identical, except that `c*(1/d)`
+//! becomes `c/d` and rounds once less.
 
 use super::{CONSTANT, Draft, Op, operands};
 
@@ -14,7 +14,7 @@ pub(super) fn fuse(draft: &mut Draft) {
     let mut dropped = vec![false; draft.code.len()];
     for k in 0..draft.code.len() {
         let mut code = draft.code[k];
-        // The instruction that makes an operand, if nothing else needs it.
+        // The instruction that computes an operand, if it has no other use.
         let sole = |register: u32| at(register).filter(|&k| uses[k] == 1);
         let maker = |register: u32, op: Op| sole(register).filter(|&k| draft.code[k].op == op);
         let absorbed = match code.op {
@@ -50,7 +50,7 @@ pub(super) fn fuse(draft: &mut Draft) {
             draft.code[k] = code;
         }
     }
-    // Targets keep their old numbers: allocation maps them one by one.
+    // Targets keep their numbers: register allocation maps them.
     let mut keep = dropped.iter().map(|dropped| !dropped);
     draft.code.retain(|_| keep.next().unwrap_or(true));
 }

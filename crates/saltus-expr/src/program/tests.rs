@@ -60,14 +60,14 @@ fn products_and_sums_are_fused() {
     let program = compile(&mut g, &NAMES, &[n]);
     assert_eq!(program.instructions().len(), 1);
     assert_eq!(program.constants(), [3.0]);
-    // A product that is an output as well stays.
+    // A product that is also an output is kept.
     let n = [node(&mut g, "x*y"), node(&mut g, "x*y + z")];
     let program = compile(&mut g, &NAMES, &n);
     assert_eq!(program.instructions().len(), 2);
 }
 
 #[test]
-fn registers_are_used_again() {
+fn registers_are_reused() {
     let mut g = Graph::new();
     let text = (1..=200).map(|k| format!("sin(x + {k})*cos(y*{k})")).collect::<Vec<_>>().join(" + ");
     let n = node(&mut g, &text);
@@ -78,7 +78,7 @@ fn registers_are_used_again() {
 }
 
 #[test]
-fn tables_run() {
+fn tables_are_evaluated() {
     let mut g = Graph::new();
     let table = Arc::new(Table::new("f", vec![0.0, 2.0], vec![0.0, 6.0], Outside::Zero).unwrap());
     let x = g.symbol("x");
@@ -133,9 +133,9 @@ fn deep_graphs_compile() {
 }
 
 proptest! {
-    /// Sharing registers does not mix values up: each output equals that of a program of its own.
+    /// Register reuse does not mix up values: each output equals that of its own program.
     #[test]
-    fn outputs_do_not_disturb_each_other(
+    fn outputs_are_independent(
         texts in prop::collection::vec(smooth(), 1..6),
         at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0],
     ) {
@@ -154,7 +154,7 @@ proptest! {
         for (k, &n) in nodes.iter().enumerate() {
             let mut own = [0.0];
             Scalar::new(Arc::new(compile(&mut g, &NAMES, &[n]))).eval(&at, &mut own);
-            // Fusion depends on what is shared; `c*(1/d)` may round differently.
+            // Fusion depends on which values are shared: `c*(1/d)` may round differently.
             let close = (out[k] - own[0]).abs() <= 1e-9 * (1.0 + own[0].abs());
             prop_assert!(close || (out[k].is_nan() && own[0].is_nan()) || out[k] == own[0]);
             prop_assert_eq!(out[k].to_bits(), first[k].to_bits(), "a second run differs");

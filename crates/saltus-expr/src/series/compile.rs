@@ -1,4 +1,4 @@
-//! From straight-line code to rules for series: functions are taken apart into those that have a recurrence.
+//! From straight-line code to rules: functions are decomposed into those that have a recurrence.
 
 use super::rules::{Rule, SeriesCode};
 use super::switch::{Kind, Switch};
@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 struct Compiler {
     code: SeriesCode,
-    /// Which registers are numbers that no order but 0 has, and known.
+    /// The values of constant registers.
     constant: HashMap<usize, f64>,
     /// Registers whose values are 0 or 1.
     logical: Vec<bool>,
-    /// (sin or sinh, argument) to the register; the one after it is the cos or cosh.
+    /// From (sin or sinh, argument) to the register; the next register is the cos or cosh.
     turns: HashMap<(Function1, usize), usize>,
     signs: HashMap<usize, usize>,
-    /// (table, argument) to the switch.
+    /// From (table, argument) to the switch.
     segments: HashMap<(u32, usize), usize>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn compile(
             degree: degrees,
         },
     };
-    // Where the value of each instruction is.
+    // The register of each instruction.
     let mut place: Vec<usize> = Vec::with_capacity(draft.code.len());
     let find = |register: u32, place: &[usize]| match register {
         r if r & CONSTANT != 0 => draft.inputs + (r & !CONSTANT) as usize,
@@ -156,30 +156,30 @@ impl Compiler {
         self.push(Rule::Div(a, b), degree)
     }
 
-    /// The degree of a smooth function that is not a polynomial.
-    fn beyond(&self, x: usize) -> usize {
+    /// The degree of a smooth function of x that is not a polynomial.
+    fn transcendental(&self, x: usize) -> usize {
         if self.degree(x) == 0 { 0 } else { usize::MAX }
     }
 
     fn power(&mut self, a: usize, b: usize) -> usize {
         if let Some(p) = self.constant.get(&b).copied() {
-            return self.root(Rule::Power(a, p), self.beyond(a));
+            return self.root(Rule::Power(a, p), self.transcendental(a));
         }
         // a^b = exp(b log a).
         let log = match self.constant.get(&a).copied() {
             Some(c) => {
                 let scaled = self.push(Rule::Scale(b, c.ln()), self.degree(b));
-                return self.push(Rule::Exp(scaled), self.beyond(b));
+                return self.push(Rule::Exp(scaled), self.transcendental(b));
             }
             None => self.unary(Function1::Log, a),
         };
         let exponent = self.mul(b, log);
-        self.push(Rule::Exp(exponent), self.beyond(exponent))
+        self.push(Rule::Exp(exponent), self.transcendental(exponent))
     }
 
     fn unary(&mut self, f: Function1, x: usize) -> usize {
         use Function1 as F;
-        let degree = self.beyond(x);
+        let degree = self.transcendental(x);
         match f {
             F::Sin => self.turn(F::Sin, x),
             F::Cos => self.turn(F::Sin, x) + 1,
@@ -233,7 +233,7 @@ impl Compiler {
             F::Atan2 | F::Hypot => {
                 let (aa, bb) = (self.mul(a, a), self.mul(b, b));
                 let d = self.add(aa, bb);
-                let degree = self.beyond(d);
+                let degree = self.transcendental(d);
                 if f == F::Atan2 {
                     self.push(Rule::Angle { a, b, d }, degree)
                 } else {
@@ -260,7 +260,7 @@ impl Compiler {
         }
     }
 
-    /// A root or power, with the switch that keeps it from going on to the negative one.
+    /// A root or power, with the switch that keeps it from continuing to the negative root.
     fn root(&mut self, rule: Rule, degree: usize) -> usize {
         let register = self.push(rule, degree);
         if degree > 0 {
@@ -273,7 +273,7 @@ impl Compiler {
         if let Some(&known) = self.turns.get(&(f, x)) {
             return known;
         }
-        let degree = self.beyond(x);
+        let degree = self.transcendental(x);
         let (sign, with) = if f == Function1::Sin { (-1.0, Function1::Cos) } else { (1.0, Function1::Cosh) };
         let register = self.push(Rule::Turn { x, sign, of: f, with }, degree);
         self.reserve(degree);
@@ -286,7 +286,7 @@ impl Compiler {
         self.code.switches.len() - 1
     }
 
-    /// The switch on the sign of a register; one serves all that ask.
+    /// The switch on the sign of a register, shared by all users.
     fn sign(&mut self, x: usize) -> usize {
         if let Some(&known) = self.signs.get(&x) {
             return known;
@@ -296,7 +296,7 @@ impl Compiler {
         switch
     }
 
-    /// The switch on the segment of a table; one serves its value and its slope.
+    /// The switch on the segment of a table, shared by value and slope.
     fn segment(&mut self, x: usize, table: u32, tables: &[Arc<Table>]) -> usize {
         if let Some(&known) = self.segments.get(&(table, x)) {
             return known;

@@ -1,6 +1,6 @@
 //! Sums over products of coefficients, the inner loops of the recurrences.
 
-/// Order k of a root or power at zero: zero for what stays zero; anything else has no series there.
+/// Order k of a root or power of x at zero: zero if x is identically zero so far; otherwise there is no series.
 pub(super) fn at_zero(x: &[f64], k: usize) -> f64 {
     if x[..=k].iter().all(|&c| c == 0.0) { 0.0 } else { f64::NAN }
 }
@@ -20,7 +20,7 @@ pub(super) fn product(a: &[f64], degree_a: usize, b: &[f64], degree_b: usize, k:
     dot_back(a, b, k, k.saturating_sub(degree_b), k.min(degree_a))
 }
 
-/// Order k of a square: pairs once.
+/// Order k of a square; each pair is computed once.
 #[inline]
 pub(super) fn square(a: &[f64], k: usize) -> f64 {
     let half = k.div_ceil(2);

@@ -8,7 +8,7 @@ use crate::program::MissingInput;
 use super::compile;
 use super::switch::Switch;
 
-/// How a register's coefficients follow from those of others.
+/// How the coefficients of a register follow from those of others.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule {
     Add(usize, usize),
@@ -21,7 +21,7 @@ pub(super) enum Rule {
     Div(usize, usize),
     Exp(usize),
     Sqrt(usize),
-    /// A constant power that is not a whole number.
+    /// A power with a constant exponent that is not a whole number.
     Power(usize, f64),
     /// sin (sign −1) or sinh (sign 1) of a register; the register after the target is its cos or cosh.
     Turn {
@@ -49,7 +49,7 @@ pub(super) enum Rule {
         b: usize,
         d: usize,
     },
-    /// What follows depends on the state of a switch.
+    /// This rule and the next ones, up to `TableSlope`, depend on the state of a switch.
     Abs {
         x: usize,
         switch: usize,
@@ -57,7 +57,7 @@ pub(super) enum Rule {
     Sign {
         switch: usize,
     },
-    /// The first where the difference first − second is negative (or, for `greater`, positive).
+    /// min: the first where first − second is negative; max (`greater`): where it is positive.
     Lesser {
         first: usize,
         second: usize,
@@ -78,12 +78,12 @@ pub(super) enum Rule {
     TableSlope {
         switch: usize,
     },
-    /// Whether a register is (or, `not`, is not) zero: an instant has no length, so this is no switch.
+    /// Whether a register is zero (or, with `not`, is not zero). Not a switch: it changes at isolated instants only.
     Zero {
         x: usize,
         not: bool,
     },
-    /// What follows acts on numbers 0 and 1.
+    /// This rule and the next ones act on conditions that are 0 or 1.
     Select(usize, usize, usize),
     Logic(Function2, usize, usize),
     Not(usize),
@@ -94,18 +94,18 @@ pub(super) enum Rule {
 pub struct SeriesCode {
     pub(super) inputs: usize,
     pub(super) constants: Vec<f64>,
-    /// (target, rule), in an order in which operands come first.
+    /// (target, rule), operands before their users.
     pub(super) rules: Vec<(usize, Rule)>,
     pub(super) registers: usize,
     pub(super) outputs: Vec<usize>,
     pub(super) switches: Vec<Switch>,
-    /// For each register the highest order that is not zero.
+    /// For each register, the highest order that may be nonzero.
     pub(super) degree: Vec<usize>,
 }
 
 impl SeriesCode {
-    /// Code for the series of the outputs. `degree` bounds the degree of an input as a polynomial, where it is known
-    /// beforehand: 1 for time, usize::MAX for an unknown function of it.
+    /// Code for the series of the outputs. `degree` bounds the degree of each input as a polynomial in time: 1 for
+    /// time itself, `usize::MAX` for an unknown function.
     ///
     /// # Errors
     /// An output needs a symbol that is not an input.
@@ -118,7 +118,7 @@ impl SeriesCode {
         compile::compile(graph, inputs, degree, outputs)
     }
 
-    /// The share of the rules in which order k takes all orders below: what a series of high order costs.
+    /// The fraction of rules in which order k needs all lower orders: a measure of the cost of high orders.
     #[must_use]
     pub fn convolved(&self) -> f64 {
         let open = |r: &usize| self.degree[*r] == usize::MAX;

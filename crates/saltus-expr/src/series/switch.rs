@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Series;
 use crate::table::{Outside, Table};
 
-/// Something that switches, and what it looks at.
+/// A switch and its argument.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     pub(super) x: usize,
@@ -18,9 +18,9 @@ pub(super) enum Kind {
     Sign,
     /// State: the whole number below x.
     Floor,
-    /// State: the segment of x, −1 and n − 1 being those outside.
+    /// State: the segment of x; −1 and n − 1 are outside.
     Table(Arc<Table>),
-    /// Has one state: x is a root, which must stay ≥ 0. Where what is under it touches zero its series would go on to the
+    /// Has one state: x is a root, which must stay ≥ 0. Where the radicand touches zero, the series would continue to the
     /// negative root: √(t²) is |t|, not t.
     Root,
 }
@@ -32,13 +32,13 @@ impl Series {
         self.states.len()
     }
 
-    /// Whether a switch is the sign of a root: it changes no state, but a series ends there.
+    /// Whether a switch guards a root: its state never changes, but the series ends where it reaches zero.
     #[must_use]
     pub fn is_root(&self, switch: usize) -> bool {
         matches!(self.code.switches[switch].kind, Kind::Root)
     }
 
-    /// The coefficients of what a switch looks at.
+    /// The coefficients of the argument of a switch.
     #[must_use]
     pub fn argument(&self, switch: usize) -> &[f64] {
         self.of(self.code.switches[switch].x)
@@ -50,13 +50,13 @@ impl Series {
         self.states[switch]
     }
 
-    /// Puts a switch into a state; it holds from the next order 0 that is not `fresh`.
+    /// Sets the state of a switch; it takes effect at the next order 0 that is not `fresh`.
     pub fn set_state(&mut self, switch: usize, state: i64) {
         self.states[switch] = state;
     }
 
-    /// Writes the margin of a switch towards one of its ends (0: lower, 1: upper) into `out`, for the orders computed:
-    /// a polynomial that must stay ≥ 0 for the state to hold. Gives the state beyond; None if there is no such end.
+    /// Writes the margin of a switch towards one of its ends (0: lower, 1: upper) to `out`, for the orders computed:
+    /// a polynomial that is ≥ 0 as long as the state holds. Returns the state beyond; `None` if there is no such end.
     pub fn margin(&self, switch: usize, end: usize, out: &mut [f64]) -> Option<i64> {
         let Switch { x, kind } = &self.code.switches[switch];
         let (state, x) = (self.states[switch], self.of(*x));
@@ -78,7 +78,7 @@ impl Series {
         Some(beyond)
     }
 
-    /// Sets a switch by its value, if asked to; not-a-number is nobody's state and shows in the values themselves.
+    /// If `fresh`, sets the state of a switch from its argument. NaN has no state; it shows in the values.
     pub(super) fn settle(&mut self, switch: usize, fresh: bool) {
         if !fresh {
             return;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const ORDER: usize = 12;
 
-/// The series of `text` for inputs that are polynomials of t, and the value of the expression there.
+/// The series of `text` for inputs that are polynomials of t, and a function that evaluates the expression at t.
 fn expand(text: &str, inputs: &[[f64; 3]; 3]) -> Option<(Series, impl FnMut(f64) -> f64 + use<>)> {
     let mut g = Graph::new();
     let symbols = NAMES.map(|name| g.symbol(name));
@@ -35,7 +35,7 @@ fn horner(c: &[f64], t: f64) -> f64 {
     c.iter().rev().fold(0.0, |sum, c| sum * t + c)
 }
 
-/// Compares series and function where the tail of the series shows that it has converged.
+/// Compares series and function at a t for which the last terms show convergence. False if there is no series.
 fn agrees(text: &str, inputs: &[[f64; 3]; 3]) -> bool {
     let Some((series, mut value)) = expand(text, inputs) else { return false };
     let c = series.output(0);
@@ -43,7 +43,7 @@ fn agrees(text: &str, inputs: &[[f64; 3]; 3]) -> bool {
     if !size.is_finite() || c.iter().any(|x| x.is_nan()) {
         return false;
     }
-    // A step at which the last two terms are below 1e-13 of the largest coefficient.
+    // At this t the last two terms are below 1e-13 of the largest coefficient.
     let bound = |k: usize| (1e-13 * size / c[k].abs().max(1e-300)).powf(1.0 / k as f64);
     let t = bound(ORDER).min(bound(ORDER - 1)).min(0.1);
     for t in [t, -t, 0.3 * t] {
@@ -54,7 +54,7 @@ fn agrees(text: &str, inputs: &[[f64; 3]; 3]) -> bool {
 }
 
 #[test]
-fn every_smooth_function_has_its_series() {
+fn every_function_has_a_series() {
     let inputs = [[0.3, 0.7, -0.2], [1.4, -0.5, 0.1], [0.9, 0.2, 0.4]];
     for text in [
         "sin(x)",
@@ -94,13 +94,13 @@ fn every_smooth_function_has_its_series() {
 
 proptest! {
     #[test]
-    fn random_expressions(text in smooth(), seed in prop::array::uniform9(-1.0f64..1.0)) {
+    fn series_of_random_expressions(text in smooth(), seed in prop::array::uniform9(-1.0f64..1.0)) {
         agrees(&text, &[[seed[0], seed[1], seed[2]], [seed[3], seed[4], seed[5]], [seed[6], seed[7], seed[8]]]);
     }
 }
 
 #[test]
-fn low_degrees_cost_and_change_nothing() {
+fn known_degrees_do_not_change_the_series() {
     let mut g = Graph::new();
     let (t, x) = (g.symbol("t"), g.symbol("x"));
     let turn = g.scale(3.0, t);
@@ -123,7 +123,7 @@ fn low_degrees_cost_and_change_nothing() {
 }
 
 #[test]
-fn switches_say_where_they_end_and_what_comes_then() {
+fn margins_and_next_states_of_switches() {
     let mut g = Graph::new();
     let x = g.symbol("x");
     let table = Arc::new(Table::new("f", vec![0.0, 1.0, 3.0], vec![0.0, 2.0, 1.0], Outside::Hold).expect("points"));
@@ -145,7 +145,7 @@ fn switches_say_where_they_end_and_what_comes_then() {
     assert_eq!(margin, [0.5, 1.0, 0.0]);
     assert_eq!((series.margin(1, 0, &mut margin), series.margin(1, 1, &mut margin)), (Some(-1), None));
     assert_eq!(series.argument(0), [0.5, 1.0, 0.0]);
-    // In the next state, at the knot, the value is the same and the slope the next segment's.
+    // In the next state, at the knot, the value is the same and the slope is that of the next segment.
     series.set_state(0, 1);
     set(&mut series, 1.0, false);
     assert_eq!(series.output(0), [2.0, -0.5, 0.0]);
@@ -156,19 +156,19 @@ fn switches_say_where_they_end_and_what_comes_then() {
 }
 
 #[test]
-fn not_a_number_shows_and_what_stays_zero_is_zero() {
+fn nan_propagates_and_zero_stays_zero() {
     let first = |text: &str, x: [f64; 3]| expand(text, &[x, [0.0; 3], [0.0; 3]]).expect("parses").0.output(0).to_vec();
     assert!(first("sqrt(x - 5)", [0.3, 0.7, -0.2])[0].is_nan());
-    // Out of reach of a Hertz contact there is no force, and nothing singular about it.
+    // An open Hertz contact has zero force and a regular series.
     assert!(first("max(-x, 0)^1.5", [0.3, 0.7, -0.2]).iter().all(|&c| c == 0.0));
-    // At the first touch it has a value but no series.
+    // At first touch it has a value but no series.
     let touch = first("max(-x, 0)^1.5", [0.0, -0.7, 0.0]);
     assert!(touch[0] == 0.0 && touch[1].is_nan());
-    // That a distance is not zero is no switch.
+    // The test for a zero distance is not a switch.
     let (series, _) =
         expand("if(hypot(x, y) == 0, 0, x/hypot(x, y))", &[[1.0, 2.0, 0.0], [1.0; 3], [0.0; 3]]).expect("parses");
     assert_eq!((0..series.switches()).filter(|&k| !series.is_root(k)).count(), 0);
-    // A root ends where it touches zero: √(x²) with x = t − 0.5 is 0.5 − t until then.
+    // The series of a root ends where it reaches zero: √(x²) with x = t − 0.5 is 0.5 − t until then.
     let (series, _) = expand("sqrt(x^2)", &[[-0.5, 1.0, 0.0], [0.0; 3], [0.0; 3]]).expect("parses");
     let mut margin = [0.0; ORDER + 1];
     assert_eq!((series.margin(0, 0, &mut margin), series.margin(0, 1, &mut [0.0; 1])), (Some(0), None));

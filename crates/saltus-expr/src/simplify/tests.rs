@@ -3,7 +3,7 @@ use crate::parse::parse;
 use crate::testing::{any_expression, interpret, node, run, try_node};
 use proptest::prelude::*;
 
-/// Both texts are the same node.
+/// Asserts that both texts become the same node.
 fn same(a: &str, b: &str) {
     let mut g = Graph::new();
     let (m, n) = (node(&mut g, a), node(&mut g, b));
@@ -63,7 +63,7 @@ fn identities() {
 }
 
 #[test]
-fn shared_parts_are_one_node() {
+fn equal_parts_are_one_node() {
     let mut g = Graph::new();
     node(&mut g, "sin(x + y)*exp(x + y)");
     let before = g.len();
@@ -91,7 +91,7 @@ fn extremes_do_not_overflow() {
 }
 
 #[test]
-fn long_sums_stay_linear() {
+fn long_sums_take_linear_space() {
     let mut g = Graph::new();
     let mut total = g.constant(0.0);
     for k in 0..20_000 {
@@ -114,7 +114,7 @@ fn long_sums_stay_linear() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
-    fn values_are_kept(
+    fn values_are_preserved(
         text in any_expression(),
         at in [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0],
     ) {
