@@ -1,5 +1,5 @@
-//! Files for Saltus: models in TOML with the place of every mistake, sampled inputs, and trajectories as npz, CSV, MATLAB and
-//! Parquet files, written and read back.
+//! Files for Saltus: models in TOML with the place of every mistake, sampled inputs and matrices, and runs as npz, CSV,
+//! MATLAB and Parquet files, written, read back and made again.
 
 mod error;
 mod inputs;
@@ -8,10 +8,12 @@ pub mod matrix;
 mod model_file;
 pub mod output;
 mod read;
-mod read_run;
 pub mod records;
+mod rerun;
+mod saved;
 pub mod shipped;
 
 pub use error::FileError;
-pub use model_file::{ModelFile, RUN_NUMBERS, RunDefaults, System};
-pub use read_run::{ImpactRead, RunFiles};
+pub use model_file::{AnySystem, Changes, ModelFile, Opened, RunDefaults};
+pub use rerun::{Difference, Rerun};
+pub use saved::SavedRun;

@@ -5,54 +5,50 @@
 //! at an impact:   v⁺ = −e v⁻ + (1+e) Proj_M(T, v⁻)
 //! ```
 //!
-//! A [`Model`] says what the system is; a [`Problem`] is a model compiled and checked; [`run`] gives a [`Trajectory`],
-//! an [`Audit`] and a [`Status`]. The library has no files, no terminal and no threads of its own.
+//! A [`Model`] says what the system is; a [`Problem`] is a model compiled, a [`Structure`] one of constant matrices; both are a
+//! [`System`], and running one gives a [`Run`]: a [`Trajectory`], a [`Ledger`] and a [`Status`]. The library has no files, no
+//! terminal and no threads of its own.
 //!
 //! ```
-//! use saltus::{Problem, RunOptions, model::Builder, run};
+//! use saltus::{Options, model::Builder};
 //! let ball = Builder::new("Ball dropped on a floor")
-//!     .coordinate("y", "1", "0")
+//!     .coordinate("y", 1.0, 0.0)
 //!     .kinetic("y'^2/2")
 //!     .potential("9.81*y")
-//!     .restitution("0.5")
+//!     .restitution(0.5)
 //!     .constraint("floor", "y")
 //!     .build()?;
-//! let run = run(&Problem::new(ball)?, &RunOptions::new(1e-3, 2.0), &mut |_| true)?;
+//! let run = ball.problem()?.run(&Options::events(2.0))?.ok()?;
 //! let first = run.trajectory.impacts.get(0);
 //! assert!((first.t - 0.4515).abs() < 1e-3);
 //! assert!((first.v_after[0] - 0.5 * 4.4294).abs() < 1e-2);
-//! # Ok::<(), saltus::SetupError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod advice;
 pub mod analysis;
 pub mod contact;
+mod engine;
 mod error;
 mod event;
-mod impacts;
 pub mod ledger;
 pub mod linalg;
 pub mod model;
-mod pieces;
+pub mod motion;
 pub mod problem;
 pub mod project;
+mod record;
 mod run;
 pub mod scheme;
-mod status;
+mod stepping;
 pub mod structure;
-mod timeline;
-mod trajectory;
-mod watch;
+pub mod text;
 
-pub use error::SetupError;
-pub use impacts::{Impact, Impacts};
+pub use error::{Kind, Reason, SetupError, Status, StepFailure};
 pub use ledger::Ledger;
 pub use model::Model;
-pub use pieces::Pieces;
-pub use problem::Problem;
-pub use run::{Audit, Progress, Run, RunOptions, run};
+pub use motion::{Contact, Impact, Impacts, Phase, PhaseKind, Pieces, Side, Timeline, Trajectory};
+pub use problem::{Instance, Problem, Start};
+pub use record::{Audit, Extremes, Keep};
+pub use run::{Begun, Options, Progress, Resumed, Run, SchemeChoice, Simulation, Stop, System, run, run_observed};
 pub use saltus_expr::{Outside, Span, Table, nearest};
-pub use status::{Reason, Status, StepFailure};
 pub use structure::Structure;
-pub use timeline::{Phase, PhaseKind, Timeline};
-pub use trajectory::{Contact, Side, Trajectory};

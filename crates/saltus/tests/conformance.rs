@@ -4,21 +4,34 @@ use proptest::prelude::*;
 use saltus::contact::ImpactLaw;
 use saltus::linalg::{Metric, Rows};
 use saltus::model::Builder;
-use saltus::scheme::{Forcing, Node, SCHEMES, Scheme, Settings, find};
-use saltus::{Model, Problem, RunOptions, Side, Status, run};
+use saltus::scheme::{Node, SCHEMES, Scheme, Settings, Stepper, find};
+use saltus::{Model, Options, Problem, SetupError, Side, Status};
+use std::sync::Arc;
 
 /// The settings of a scheme for a step; where a stiffness is needed, one that the step resolves for the inertias here.
-fn settings(step: f64) -> Settings {
-    Settings { stiffness: Some(2e-3 / (step * step)), ..Settings::new(step) }
+fn settings(scheme: &Scheme, step: f64) -> Settings {
+    Settings::new().with("stiffness", 2e-3 / (step * step)).among(scheme.settings)
 }
 
-fn options(scheme: &'static Scheme, step: f64, end: f64) -> RunOptions {
-    RunOptions { scheme, settings: settings(step), ..RunOptions::new(step, end) }
+fn options(scheme: &Scheme, step: f64, end: f64) -> Options {
+    let mut options = Options::with(*scheme, end).step(step);
+    options.settings = settings(scheme, step);
+    options
+}
+
+fn stepper(
+    problem: &Problem,
+    scheme: &Scheme,
+    h: f64,
+    settings: &Settings,
+) -> Option<Result<Box<dyn Stepper>, SetupError>> {
+    let at = problem.instance(&problem.start()).expect("a start");
+    scheme.steps().map(|s| (s.start)(&at, h, settings))
 }
 
 /// The schemes that accept a problem; the others must refuse it before the first step, with advice.
 fn willing(problem: &Problem) -> Vec<&'static Scheme> {
-    let accepts = |scheme: &&Scheme| match scheme.stepping().map(|s| (s.start)(problem, &settings(1e-3))) {
+    let accepts = |scheme: &&Scheme| match stepper(problem, scheme, 1e-3, &settings(scheme, 1e-3)) {
         None | Some(Ok(_)) => true,
         Some(Err(refusal)) => {
             assert!(refusal.help.is_some() && refusal.message.contains(scheme.name), "{refusal:?}");
@@ -77,10 +90,10 @@ fn demanding() -> Vec<Problem> {
 #[test]
 fn no_step_allocates() {
     for problem in demanding() {
-        for (scheme, stepping) in willing(&problem).into_iter().filter_map(|s| Some((s, s.stepping()?))) {
-            for forcing in [Forcing::Centred, Forcing::Averaged] {
-                let settings = Settings { forcing, ..settings(1e-2) };
-                let mut stepper = (stepping.start)(&problem, &settings).expect("starts");
+        for scheme in willing(&problem).into_iter().filter(|s| s.steps().is_some()) {
+            for forcing in ["centred", "averaged"] {
+                let settings = settings(scheme, 1e-2).with("forcing", forcing).among(scheme.settings);
+                let mut stepper = stepper(&problem, scheme, 1e-2, &settings).expect("steps").expect("starts");
                 let mut node = Node::new(problem.dimension(), problem.constraints());
                 let mut contacts = 0;
                 let count = allocation_counter::measure(|| {
@@ -119,7 +132,7 @@ fn the_declared_order_is_observed() {
         let problem = gravity_ball(e);
         for scheme in willing(&problem).into_iter().filter(|s| s.follows_law) {
             let errors = [1e-2, 1e-3, 1e-4].map(|h| {
-                let run = run(&problem, &options(scheme, h, 4.0), &mut |_| true).expect("runs");
+                let run = problem.run(&options(scheme, h, 4.0)).expect("runs");
                 let t = &run.trajectory;
                 (0..t.len()).map(|k| (t.q(k)[0] - height(e, t.t[k])).abs()).fold(0.0, f64::max)
             });
@@ -139,9 +152,8 @@ fn penalty_tends_to_the_rigid_motion_as_its_stiffness_grows() {
         let errors = [1e2, 1e3, 1e4].map(|k: f64| {
             // Fine enough that the contact is resolved far better than it lasts.
             let h = 4e-6;
-            let settings = Settings { stiffness: Some(k), ..Settings::new(h) };
-            let options = RunOptions { scheme: penalty, settings, every: 10, ..RunOptions::new(h, 1.6) };
-            let run = run(&problem, &options, &mut |_| true).expect("runs");
+            let options = Options::steps(penalty, h).until(1.6).setting("stiffness", k).every(10);
+            let run = problem.run(&options).expect("runs");
             let first = run.trajectory.impacts.get(0);
             // Gravity acts during the contact, which lasts O(1/√k).
             assert!((first.v_after[0] + e * first.v_before[0]).abs() < 6.0 / k.sqrt() + 5e-3, "{first:?}");
@@ -158,8 +170,8 @@ fn penalty_tends_to_the_rigid_motion_as_its_stiffness_grows() {
 fn violations_fall_with_the_step_and_impacts_lose_energy() {
     for problem in demanding() {
         for scheme in willing(&problem) {
-            let coarse = run(&problem, &options(scheme, 1e-3, 5.0), &mut |_| true).expect("runs");
-            let fine = run(&problem, &options(scheme, 1e-4, 5.0), &mut |_| true).expect("runs");
+            let coarse = problem.run(&options(scheme, 1e-3, 5.0)).expect("runs");
+            let fine = problem.run(&options(scheme, 1e-4, 5.0)).expect("runs");
             assert_eq!((&coarse.status, &fine.status), (&Status::Finished, &Status::Finished));
             assert!(fine.audit.max_violation < 0.3 * coarse.audit.max_violation + 1e-12, "{}", problem.model().title);
             assert!(!fine.trajectory.impacts.is_empty());
@@ -180,11 +192,12 @@ fn violations_fall_with_the_step_and_impacts_lose_energy() {
 fn a_stopped_run_keeps_what_it_has() {
     for scheme in SCHEMES {
         let mut calls = 0;
-        let stop = &mut |_| {
+        let stop = &mut |_: saltus::Progress| {
             calls += 1;
             calls < 3
         };
-        let run = run(&gravity_ball(0.0), &options(scheme, 1e-5, 10.0), stop).expect("runs");
+        let ball = gravity_ball(if scheme.is_event_driven() { 0.9 } else { 0.0 });
+        let run = ball.run_observed(&ball.start(), &options(scheme, 1e-5, 10.0), stop).expect("runs");
         let Status::Interrupted { t } = run.status else { panic!("{:?}", run.status) };
         assert_eq!(run.trajectory.t.last().copied(), Some(t));
         assert!(t > 0.0 && t < 10.0);
@@ -213,7 +226,7 @@ fn failures_name_time_and_culprit_and_keep_the_past() {
         // Springs can always be pressed harder: the penalty scheme is crushed without noticing.
         let rigid = willing(&problem).into_iter().filter(|s| s.follows_law || culprit != "crush");
         for scheme in rigid {
-            let run = run(&problem, &options(scheme, 1e-3, 5.0), &mut |_| true).expect("starts");
+            let run = problem.run(&options(scheme, 1e-3, 5.0)).expect("starts");
             let Status::Failed(failure) = &run.status else { panic!("{:?} {}", run.status, problem.model().title) };
             assert!(failure.t <= latest && failure.to_string().contains(culprit), "{failure}");
             assert!(run.trajectory.len() > 100 && run.trajectory.positions().iter().all(|x| x.is_finite()));
@@ -228,7 +241,7 @@ fn unknown_schemes_are_answered_with_the_nearest() {
 }
 
 /// A particle of random mass matrix flying at random walls through one point, no forces.
-fn corner(d: usize, m: usize, e: f64, seed: &[f64]) -> (Model, Metric, Rows, Vec<f64>, Vec<f64>) {
+fn corner(d: usize, m: usize, e: f64, seed: &[f64]) -> (Arc<Model>, Metric, Rows, Vec<f64>, Vec<f64>) {
     let names: Vec<String> = (0..d).map(|i| format!("x{i}")).collect();
     let b = |i: usize, j: usize| seed[i * 4 + j];
     let mass: Vec<f64> = (0..d * d)
@@ -274,7 +287,7 @@ proptest! {
         let mut law = ImpactLaw::new(d, m);
         prop_assume!(law.apply(&metric, &rows, &walls, &vec![e; m], &mut expected).is_ok());
         for scheme in willing(&problem).into_iter().filter(|s| s.follows_law) {
-            let run = run(&problem, &options(scheme, 0.997e-3, 1.02), &mut |_| true).expect("runs");
+            let run = problem.run(&options(scheme, 0.997e-3, 1.02)).expect("runs");
             prop_assert_eq!(&run.status, &Status::Finished);
             let last = run.trajectory.v(run.trajectory.len() - 1, Side::Right);
             for i in 0..d {

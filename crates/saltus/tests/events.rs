@@ -1,7 +1,7 @@
 //! The event-driven engine where such engines go wrong: each test is a model that some shortcut gets wrong.
 
 use saltus::model::Builder;
-use saltus::{PhaseKind, Problem, Run, RunOptions, Side, Status, run};
+use saltus::{Options, PhaseKind, Problem, Run, Side, Status};
 
 fn problem(builder: Builder) -> Problem {
     Problem::new(builder.build().expect("a model")).expect("a problem")
@@ -9,9 +9,9 @@ fn problem(builder: Builder) -> Problem {
 
 /// Runs by events, without any stretch of time stepping.
 fn exact(problem: &Problem, end: f64, tol: f64) -> Run {
-    let mut options = RunOptions::new(end / 200.0, end).with("event-driven").expect("listed");
-    options.settings.tolerance = tol;
-    let run = run(problem, &options, &mut |_| true).expect("starts");
+    let mut options = Options::events(end).step(end / 200.0).scheme("event-driven");
+    options.settings.set("tolerance", tol);
+    let run = problem.run(&options).expect("starts");
     assert_eq!(run.status, Status::Finished, "{}", problem.model().title);
     assert_eq!(run.timeline.of(PhaseKind::Stepped).count(), 0, "{}", problem.model().title);
     run
@@ -300,8 +300,8 @@ fn supports_that_go_let_fall_and_walls_that_appear_are_refused() {
         .potential("9.81*y")
         .restitution("0")
         .constraint("floor", "y - if(t > 1, 0.5, 0)");
-    let options = RunOptions::new(0.01, 2.0);
-    let done = saltus::run(&problem(appears), &options, &mut |_| true).expect("starts");
+    let options = Options::events(2.0).step(0.01);
+    let done = problem(appears).run(&options).expect("starts");
     let Status::Failed(failure) = &done.status else { panic!("{:?}", done.status) };
     assert!((failure.t - 1.0).abs() < 1e-12 && failure.to_string().contains("inside the obstacle"), "{failure}");
 }
@@ -322,7 +322,7 @@ fn a_drag_that_turns_round_keeps_its_sign() {
 #[test]
 fn a_stiff_motion_is_handed_to_an_implicit_scheme() {
     let damped = Builder::new("damped").coordinate("x", "1", "1").kinetic("x'^2/2").force("x", "-1e8*x' - x");
-    let done = saltus::run(&problem(damped), &RunOptions::new(0.01, 10.0), &mut |_| true).expect("starts");
+    let done = problem(damped).run(&Options::events(10.0).step(0.01)).expect("starts");
     assert_eq!(done.status, Status::Finished);
     assert!(done.notes.iter().any(|n| n.contains("stiff")), "{:?}", done.notes);
     assert!((last(&done).0[0] - 1.0).abs() < 1e-6);
@@ -341,10 +341,10 @@ fn a_step_in_flight_or_contact_allocates_nothing_but_its_record() {
             .constraint("floor", wall);
         let ball = problem(ball);
         let count = |end: f64| {
-            let options = RunOptions::new(end, end).with("event-driven").expect("listed");
+            let options = Options::events(end).step(end).scheme("event-driven");
             let mut steps = 0;
             let counted = allocation_counter::measure(|| {
-                steps = run(&ball, &options, &mut |_| true).expect("runs").steps;
+                steps = ball.run(&options).expect("runs").steps;
             });
             (counted.count_total, steps)
         };

@@ -3,24 +3,24 @@
 use proptest::prelude::*;
 use saltus::linalg::Metric;
 use saltus::model::Builder;
-use saltus::scheme::{Forcing, Node, SCHEMES, Settings};
-use saltus::{Problem, Run, RunOptions, Side, Status, Table, run};
+use saltus::scheme::{Node, SCHEMES, Settings};
+use saltus::{Options, Problem, Run, Side, Status, Table};
 
 fn problem(builder: Builder) -> Problem {
     Problem::new(builder.build().expect("a model")).expect("a problem")
 }
 
 fn done(problem: &Problem, step: f64, end: f64) -> Run {
-    run(problem, &stepping(step, end), &mut |_| true).expect("runs")
+    problem.run(&stepping(step, end)).expect("runs")
 }
 
 /// A run with Paoli–Schatzman.
-fn stepping(step: f64, end: f64) -> RunOptions {
-    RunOptions::new(step, end).with("paoli-schatzman").expect("listed")
+fn stepping(step: f64, end: f64) -> Options {
+    Options::events(end).step(step).scheme("paoli-schatzman")
 }
 
-fn forced(forcing: Forcing, h: f64) -> RunOptions {
-    RunOptions { settings: Settings { forcing, ..Settings::new(h) }, ..stepping(h, 1.0) }
+fn forced(forcing: &str, h: f64) -> Options {
+    stepping(h, 1.0).setting("forcing", forcing)
 }
 
 fn last(run: &Run) -> (&[f64], &[f64]) {
@@ -75,9 +75,9 @@ fn every_scheme_tells_the_same_story() {
     );
     let (fall, end) = (2.0 / 9.81, 1.0);
     for scheme in SCHEMES {
-        let settings = Settings { stiffness: Some(1e6), ..Settings::new(1e-5) };
-        let run =
-            run(&ball, &RunOptions { scheme, settings, ..RunOptions::new(1e-5, end) }, &mut |_| true).expect("runs");
+        let mut options = Options::with(*scheme, end).step(1e-5);
+        options.settings = Settings::new().with("stiffness", 1e6).among(scheme.settings);
+        let run = ball.run(&options).expect("runs");
         let name = scheme.name;
         assert_eq!(run.trajectory.impacts.len(), 1, "{name}");
         let impact = run.trajectory.impacts.get(0);
@@ -237,17 +237,17 @@ fn averaged_forcing_sees_a_load_that_falls_between_the_instants() {
             .force("x", "push(t)"),
     );
     let speed = |forcing, h| {
-        let run = run(&mass, &forced(forcing, h), &mut |_| true).expect("runs");
+        let run = mass.run(&forced(forcing, h)).expect("runs");
         last(&run).1.to_vec()[0]
     };
-    assert_eq!(speed(Forcing::Centred, 0.01), 0.0);
-    let smooth = speed(Forcing::Averaged, 1e-4);
+    assert_eq!(speed("centred", 0.01), 0.0);
+    let smooth = speed("averaged", 1e-4);
     assert!((smooth - 1.0).abs() < 1e-3, "{smooth}");
     // A load that jumps: the mean force gives the exact velocity change over whole steps.
     let step =
         problem(Builder::new("step").coordinate("x", "0", "0").kinetic("x'^2/2").force("x", "if(t < 0.5, 0, 2)"));
     for h in [1e-2, 1e-3] {
-        let run = run(&step, &forced(Forcing::Averaged, h), &mut |_| true).expect("runs");
+        let run = step.run(&forced("averaged", h)).expect("runs");
         let (q, v) = last(&run);
         assert!((q[0] - 0.25).abs() < 1.1 * h && (v[0] - 1.0).abs() < 2.1 * h, "h = {h}: {q:?} {v:?}");
     }
@@ -331,7 +331,7 @@ fn impacts_that_only_happen_to_fall_together_are_told_one_by_one() {
         .constraint_family("floor", "i = 1..n", "y[i]");
     let balls = problem(balls);
     for scheme in SCHEMES.iter().filter(|s| s.follows_law && s.restitution.starts_with("any")) {
-        let run = run(&balls, &RunOptions { scheme, ..RunOptions::new(1e-3, 2.0) }, &mut |_| true).expect("runs");
+        let run = balls.run(&Options::with(*scheme, 2.0).step(1e-3)).expect("runs");
         assert_eq!(run.trajectory.impacts.len(), 12, "{}", scheme.name);
         for (k, impact) in run.trajectory.impacts.iter().enumerate() {
             assert_eq!(impact.constraints, [k], "{}", scheme.name);
@@ -390,7 +390,7 @@ fn different_restitutions_at_one_impact_follow_the_law_at_velocity_level() {
     );
     let velocity = SCHEMES.iter().filter(|s| s.level == "velocity");
     for scheme in velocity {
-        let run = run(&corner, &RunOptions { scheme, ..RunOptions::new(0.997e-3, 2.0) }, &mut |_| true).expect("runs");
+        let run = corner.run(&Options::with(*scheme, 2.0).step(0.997e-3)).expect("runs");
         let v = last(&run).1;
         let (a, b) = (v[1] + v[0] / 3.0 - 0.2, v[1] - v[0] / 3.0 - 0.9);
         // P = 1/2 (v⁺ − v⁻) resolved along the two gradients.
@@ -438,8 +438,8 @@ fn a_failure_tells_the_last_state_it_had() {
             .constraint("right", "1 - t - x"),
     );
     for every in [1, 300] {
-        let options = RunOptions { every, ..stepping(1e-3, 2.0) };
-        let run = run(&crushed, &options, &mut |_| true).expect("starts");
+        let options = stepping(1e-3, 2.0).every(every);
+        let run = crushed.run(&options).expect("starts");
         let Status::Failed(failure) = &run.status else { panic!("{:?}", run.status) };
         assert!((failure.t - 1.0).abs() < 3e-3 && failure.q[0].abs() < 3e-3, "{failure:?}");
         let k = run.trajectory.len() - 1;
@@ -471,10 +471,10 @@ proptest! {
                 .restitution("0")
                 .constraint("ellipse", &format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
         );
-        let settings = Settings::new(1.0);
         let options = stepping(1.0, 2.0);
-        let scheme = options.scheme.stepping().expect("steps");
-        let mut stepper = (scheme.start)(&system, &settings).expect("starts");
+        let scheme = options.scheme.steps().expect("steps");
+        let at = system.instance(&system.start()).expect("a start");
+        let mut stepper = (scheme.start)(&at, 1.0, &Settings::new()).expect("starts");
         let mut node = Node::new(2, 1);
         stepper.advance(&mut node).expect("a step");
         stepper.advance(&mut node).expect("a step");

@@ -2,8 +2,8 @@
 
 use super::tree::{self, Value};
 use super::{Failure, Reader, get, need};
-use saltus::model::{DrawText, Look, Name, ShapeKind, Text};
-use saltus::{SetupError, nearest};
+use saltus::SetupError;
+use saltus::model::{DrawText, Look, Name, ShapeKind, Text, Unit};
 use toml::de::DeTable;
 
 const SHAPES: [&str; 5] = ["point", "segment", "circle", "polygon", "text"];
@@ -87,7 +87,7 @@ impl Reader<'_> {
 
     pub(super) fn units(&mut self, value: &Value) -> Result<(), Failure> {
         for (key, value) in tree::entries(tree::table(value, "[units]", "time = \"s\"")?) {
-            self.description.units.push((tree::name(key), tree::string(value, "a unit")?));
+            self.description.units.push(Unit { name: tree::name(key), unit: tree::string(value, "a unit")? });
         }
         Ok(())
     }
@@ -115,10 +115,7 @@ fn look(value: &Value) -> Result<Look, SetupError> {
     let name = tree::string(value, "a look")?;
     let known = Look::ALL.map(Look::name);
     Look::ALL.into_iter().find(|l| l.name() == name).ok_or_else(|| {
-        let help = match nearest(&name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", known.join(", ")),
-        };
-        SetupError::new(format!("unknown look `{name}`")).at(value.span(), "not known").help(help)
+        SetupError::unknown(format!("unknown look `{name}`"), &name, known.into_iter(), "there are")
+            .at(value.span(), "not known")
     })
 }

@@ -19,7 +19,7 @@ impl Reader<'_> {
                 }
             };
             let path = tree::string(file, "the file of an input")?;
-            let (full, name) = (self.base.join(&path), key.get_ref());
+            let (full, name) = (self.data_file(&path), key.get_ref());
             let is_record = path.to_ascii_lowercase().ends_with(".at2");
             let read = match is_record {
                 true => records::at2(&full, name, outside).map(|(table, _)| table),

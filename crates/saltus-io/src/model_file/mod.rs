@@ -1,15 +1,20 @@
 //! Model files: TOML in, [`Description`] and run defaults out. The format is described in `docs/model-files.md`.
 
 mod constraint;
+mod defaults;
 mod draw;
+mod events;
 mod input;
 mod structure;
+mod system;
 mod tree;
 
+pub use defaults::RunDefaults;
+pub use system::{AnySystem, Changes, Opened};
+
 use crate::{FileError, read};
-use saltus::model::{CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Values};
-use saltus::scheme::{self, Forcing, Scheme};
-use saltus::{Problem, SetupError, Span, Structure};
+use saltus::model::{CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Unit, Values};
+use saltus::{SetupError, Span};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use structure::StructureText;
@@ -19,61 +24,19 @@ use tree::{Key, Value};
 /// A model text of more than this is not written by hand, and expressions of this size are not wanted either.
 const LIMIT: u64 = 4 << 20;
 
-/// A model file, read and parsed but not yet understood.
+/// A model file, read and parsed; its names are not resolved yet.
 #[derive(Clone, Debug)]
 pub struct ModelFile {
     /// Its name as given.
     pub name: String,
     /// Its text.
     pub text: String,
+    /// The data files it names, and where they are.
+    pub files: Vec<(String, PathBuf)>,
     description: Description,
     structure: Option<StructureText>,
-    run: RunDefaults,
+    run: defaults::RunText,
 }
-
-/// What a model file describes.
-#[derive(Clone, Debug)]
-pub enum System {
-    /// Coordinates, energies and gaps.
-    Problem(Box<Problem>),
-    /// Constant matrices, loads and stops.
-    Structure(Box<Structure>),
-}
-
-/// What `[run]` says; the command line overrides it.
-#[derive(Clone, Debug, Default)]
-pub struct RunDefaults {
-    /// The scheme.
-    pub scheme: Option<&'static Scheme>,
-    /// The time step.
-    pub step: Option<f64>,
-    /// The end time.
-    pub end: Option<f64>,
-    /// Every how many steps an instant is stored.
-    pub every: Option<u64>,
-    /// How the force enters.
-    pub forcing: Option<Forcing>,
-    /// The tolerance of the event-driven engine.
-    pub tolerance: Option<f64>,
-    /// The θ of Moreau–Jean.
-    pub theta: Option<f64>,
-    /// The activation γ of Moreau–Jean.
-    pub activation: Option<f64>,
-    /// The stiffness of the penalty scheme.
-    pub stiffness: Option<f64>,
-    /// For structures: how many modes.
-    pub modes: Option<f64>,
-    /// For structures: whether the modes left out lend their flexibility to the stops.
-    pub residual: bool,
-    /// For structures: touches nearer than this are one shock.
-    pub rest: Option<f64>,
-}
-
-/// The numbers of a run: expressions of parameters, in `[run]` or on the command line.
-pub const RUN_NUMBERS: [&str; 8] = ["step", "end", "tolerance", "theta", "activation", "stiffness", "modes", "rest"];
-
-/// Options of the command line stand in no file: their spans lie beyond the end of any.
-const BEYOND: usize = usize::MAX / 2;
 
 impl ModelFile {
     /// Reads a model file.
@@ -83,7 +46,7 @@ impl ModelFile {
         Self::parse(&path.display().to_string(), &text, &base)
     }
 
-    /// Parses a model text; `base` is where its input files lie.
+    /// Parses a model text; `base` is where its data files are.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut reader = Reader {
@@ -93,7 +56,8 @@ impl ModelFile {
             structure: None,
             has_structure: false,
             has_coordinates: false,
-            run: RunDefaults::default(),
+            run: defaults::RunText::default(),
+            files: Vec::new(),
         };
         match reader.read() {
             Ok(()) => Ok(ModelFile {
@@ -102,6 +66,7 @@ impl ModelFile {
                 description: reader.description,
                 structure: reader.structure,
                 run: reader.run,
+                files: reader.files,
             }),
             Err(Failure::Here(error)) => {
                 Err(FileError { name: name.to_string(), text: text.to_string(), error: Box::new(error) })
@@ -110,92 +75,25 @@ impl ModelFile {
         }
     }
 
-    /// Understands, compiles and checks the model, with parameters replaced as in `name=value`.
-    pub fn problem(&self, overrides: &[(String, String)]) -> Result<(Problem, RunDefaults), FileError> {
-        self.problem_with(overrides, &[])
-    }
-
-    /// The same, with numbers of the run (see [`RUN_NUMBERS`]) given as expressions that replace those of `[run]`.
-    pub fn problem_with(
-        &self,
-        overrides: &[(String, String)],
-        numbers: &[(&str, String)],
-    ) -> Result<(Problem, RunDefaults), FileError> {
-        match self.system(overrides, numbers)? {
-            (System::Problem(problem), defaults) => Ok((*problem, defaults)),
-            (System::Structure(_), _) => Err(FileError::whole(
-                &self.name,
-                SetupError::new("this is a structure, and what was asked for is there for models of energies only")
-                    .help("structures have `saltus run`, `check`, `compare` and `converge`"),
-            )),
-        }
-    }
-
     /// Whether it describes a structure.
     pub fn is_structure(&self) -> bool {
         self.structure.is_some()
     }
 
-    /// Understands, compiles and checks what the file describes.
-    pub fn system(
-        &self,
-        overrides: &[(String, String)],
-        numbers: &[(&str, String)],
-    ) -> Result<(System, RunDefaults), FileError> {
-        let mut description = self.description.clone();
-        description.overrides = overrides.to_vec();
-        for (key, text) in numbers {
-            description.settings.retain(|(k, _)| k != key);
-            let text = Text { text: text.clone(), span: BEYOND..BEYOND + text.len() };
-            description.settings.push((key.to_string(), text));
-        }
-        let here = |mut error: SetupError| {
-            if error.span.as_ref().is_some_and(|s| s.start >= BEYOND) {
-                error.span = None;
-                error.message = format!("in an option of the command: {}", error.message);
-            }
-            FileError { name: self.name.clone(), text: self.text.clone(), error: Box::new(error) }
-        };
-        let model = description.build().map_err(here)?;
-        let mut defaults = self.run.clone();
-        for (key, value, span) in &model.settings {
-            let slot = match key.as_str() {
-                "step" => &mut defaults.step,
-                "end" => &mut defaults.end,
-                "tolerance" => &mut defaults.tolerance,
-                "theta" => &mut defaults.theta,
-                "activation" => &mut defaults.activation,
-                "stiffness" => &mut defaults.stiffness,
-                "modes" => &mut defaults.modes,
-                "rest" => &mut defaults.rest,
-                _ => continue,
-            };
-            if !(*value > 0.0) && !["theta", "activation"].contains(&key.as_str()) {
-                let error = SetupError::new(format!("the {key} of a run must be a positive number, not {value}"));
-                return Err(here(error.at(span.clone(), "must be > 0")));
-            }
-            *slot = Some(*value);
-        }
-        let system = match &self.structure {
-            None => System::Problem(Box::new(Problem::new(model).map_err(here)?)),
-            Some(text) => {
-                let assembly = text.assemble(model).map_err(here)?;
-                let whole = |e: SetupError| if e.span.is_some() { e } else { e.at(text.place(), "this structure") };
-                System::Structure(Box::new(Structure::new(assembly).map_err(|e| here(whole(e)))?))
-            }
-        };
-        Ok((system, defaults))
-    }
-
     /// SHA-256 of the text, in hexadecimal.
     pub fn hash(&self) -> String {
-        Sha256::digest(self.text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect()
+        sha256(self.text.as_bytes())
     }
 
     /// The title.
     pub fn title(&self) -> &str {
         &self.description.title
     }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// A mistake in the model's text, or in a file that it names.
@@ -217,7 +115,8 @@ struct Reader<'a> {
     structure: Option<StructureText>,
     has_structure: bool,
     has_coordinates: bool,
-    run: RunDefaults,
+    run: defaults::RunText,
+    files: Vec<(String, PathBuf)>,
 }
 
 impl Reader<'_> {
@@ -231,7 +130,7 @@ impl Reader<'_> {
             let error = SetupError::new(format!("this is not valid TOML: {}", e.message().trim()));
             match e.span() {
                 Some(span) => error.at(span, "here").help(
-                    "texts and expressions stand in double quotes (a velocity x' has the single one), so do names with \
+                    "texts and expressions are in double quotes (a velocity x' has the single one), so are names with \
                      letters beyond a to z; obstacles are [[constraint]] sections; docs/model-files.md shows the format",
                 ),
                 None => error,
@@ -260,6 +159,7 @@ impl Reader<'_> {
                 "start",
                 "draw",
                 "units",
+                "event",
             ],
         )?;
         self.has_structure = get(root, "structure").is_some();
@@ -282,6 +182,7 @@ impl Reader<'_> {
                 "start" => self.start(value)?,
                 "draw" => self.draw(value)?,
                 "units" => self.units(value)?,
+                "event" => self.events(value)?,
                 "exact" => self.description.exact = self.by_coordinate(value, "[exact]", "y = \"1 - t\"")?,
                 _ => self.run(value)?,
             }
@@ -311,7 +212,7 @@ impl Reader<'_> {
                 None => Values::One(Text { text: "0".into(), span: key.span() }),
             };
             if let Some(unit) = get(table, "unit") {
-                self.description.units.push((tree::name(key), tree::string(unit, "a unit")?));
+                self.description.units.push(Unit { name: tree::name(key), unit: tree::string(unit, "a unit")? });
             }
             self.description.coordinates.push(CoordinateText {
                 name: tree::name(key),
@@ -382,43 +283,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn run(&mut self, value: &Value) -> Result<(), Failure> {
-        let table = tree::table(value, "[run]", "step = 1e-3")?;
-        let known: Vec<&str> = RUN_NUMBERS.into_iter().chain(["scheme", "every", "forcing", "residual"]).collect();
-        tree::only(table, "[run]", &known)?;
-        for (key, value) in tree::entries(table) {
-            let here = |mut error: SetupError| {
-                error.span = Some(value.span());
-                error.label = "not known".into();
-                Failure::Here(error)
-            };
-            match key.get_ref().as_ref() {
-                "scheme" => self.run.scheme = Some(scheme::find(&tree::string(value, "the scheme")?).map_err(here)?),
-                "forcing" => {
-                    self.run.forcing = Some(Forcing::find(&tree::string(value, "the forcing")?).map_err(here)?);
-                }
-                "residual" => {
-                    let truth = value.get_ref().as_bool();
-                    self.run.residual = truth
-                        .ok_or_else(|| SetupError::new("`residual` is true or false").at(value.span(), "a switch"))?;
-                }
-                "every" => {
-                    let whole =
-                        value.get_ref().as_integer().and_then(|n| u64::from_str_radix(n.as_str(), n.radix()).ok());
-                    let Some(every) = whole.filter(|&n| n > 0) else {
-                        return Err(SetupError::new("`every` must be a positive whole number")
-                            .at(value.span(), "every how many steps an instant is stored")
-                            .into());
-                    };
-                    self.run.every = Some(every);
-                }
-                name => {
-                    let text = tree::text(self.text, value, "a step or an end time")?;
-                    self.description.settings.push((name.to_string(), text));
-                }
-            }
+    /// The path of a data file that the model names.
+    fn data_file(&mut self, name: &str) -> PathBuf {
+        let path = self.base.join(name);
+        if !self.files.iter().any(|(n, _)| n == name) {
+            self.files.push((name.to_string(), path.clone()));
         }
-        Ok(())
+        path
     }
 
     fn range(&self, table: &DeTable) -> Result<Option<Text>, SetupError> {

@@ -1,7 +1,7 @@
 //! Reading a TOML tree with places: which keys are allowed, and what a value must be.
 
 use saltus::model::{Name, Text, Values};
-use saltus::{SetupError, Span, nearest};
+use saltus::{SetupError, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -15,18 +15,15 @@ pub fn entries<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a
     all
 }
 
-/// Refuses keys that are not in the list, suggesting the nearest one that is.
+/// Rejects keys that are not in the list, suggesting the nearest one that is.
 pub fn only(table: &DeTable, place: &str, allowed: &[&str]) -> Result<(), SetupError> {
     for (key, _) in entries(table) {
         let name: &str = key.get_ref();
         if !allowed.contains(&name) {
-            let help = match nearest(name, allowed.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known here: {}", allowed.join(", ")),
-            };
-            return Err(SetupError::new(format!("unknown key `{name}` in {place}"))
-                .at(key.span(), "not known")
-                .help(help));
+            let message = format!("unknown key `{name}` in {place}");
+            return Err(
+                SetupError::unknown(message, name, allowed.iter().copied(), "known here").at(key.span(), "not known")
+            );
         }
     }
     Ok(())

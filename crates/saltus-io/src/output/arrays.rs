@@ -7,9 +7,9 @@ use saltus::{Model, Side, Trajectory};
 pub enum Columns {
     /// A vector: no second dimension.
     None,
-    /// One column a coordinate.
+    /// One column per coordinate.
     Coordinates,
-    /// One column a constraint.
+    /// One column per constraint.
     Constraints,
 }
 
@@ -30,6 +30,12 @@ pub struct Array<'a> {
 }
 
 impl Array<'_> {
+    /// A vector of given values.
+    pub fn vector(name: &'static str, values: Vec<f64>) -> Array<'static> {
+        let rows = values.len();
+        Array { name, rows, width: 1, columns: Columns::None, fill: Box::new(move |k, out| out[0] = values[k]) }
+    }
+
     /// Row k.
     pub fn row(&self, k: usize, out: &mut [f64]) {
         (self.fill)(k, out);
@@ -61,8 +67,8 @@ pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
         array("v_left", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(trajectory.v(k, Side::Left)))),
         array("v_right", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(trajectory.v(k, Side::Right)))),
     ];
-    if !trajectory.pieces.is_empty() {
-        let fill: Fill<'a> = Box::new(move |k, out| out.copy_from_slice(&super::reactions(trajectory, k, m)));
+    if trajectory.has_reactions() {
+        let fill: Fill<'a> = Box::new(move |k, out| out.copy_from_slice(&trajectory.reactions_at(k, m)));
         arrays.push(array("reaction", Columns::Constraints, fill));
     }
     arrays

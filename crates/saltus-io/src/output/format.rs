@@ -1,6 +1,6 @@
 //! The formats in which a trajectory can be written.
 
-use saltus::{SetupError, nearest};
+use saltus::SetupError;
 
 /// A format of the trajectory's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +46,16 @@ impl Format {
         let name = name.trim();
         let Some(format) = Format::ALL.into_iter().find(|f| f.name() == name) else {
             let known = Format::ALL.map(Format::name);
-            let help = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}; several are joined by commas", known.join(", ")),
-            };
-            return Err(SetupError::new(format!("there is no format `{name}`")).help(help));
+            return Err(SetupError::unknown(
+                format!("there is no format `{name}`"),
+                name,
+                known.into_iter(),
+                "there are",
+            ));
         };
         if format == Format::Parquet && cfg!(not(feature = "parquet")) {
             return Err(SetupError::new("this program was built without Parquet").help(
-                "build it with  cargo build --release --features parquet  (some minutes more), or take `mat` or `npz`",
+                "build it with  cargo build --release --features parquet  (some minutes more), or use `mat` or `npz`",
             ));
         }
         Ok(format)

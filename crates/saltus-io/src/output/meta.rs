@@ -21,7 +21,7 @@ pub fn of(record: &Record, model: &Model) -> Vec<(&'static str, Value)> {
         ("model", text(&summary.model)),
         ("model_sha256", text(&record.model_sha256)),
         ("program", text("saltus")),
-        ("version", text(record.saltus)),
+        ("version", text(&record.saltus)),
         ("scheme", text(summary.scheme)),
         ("step", Value::Number(summary.step)),
     ];

@@ -1,5 +1,5 @@
 //! What a run leaves behind: the trajectory (`trajectory.npz`, `.csv`, `.mat`, `.parquet`, as asked for), `impacts.csv`,
-//! `contacts.csv`, `energy.csv`, `run.json` and, by events, `timeline.csv`.
+//! `contacts.csv`, `energy.csv`, `run.json`, `state.npz` and, where there are any, `timeline.csv`, `events.csv`, `shocks.csv`.
 //!
 //! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
 //! file under a final name.
@@ -8,22 +8,25 @@ mod arrays;
 mod format;
 mod mat;
 mod meta;
-mod npz;
+pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod record;
 mod structure;
 mod summary;
 mod tables;
 
 pub use format::Format;
+pub use record::{DataFile, OptionsRecord, Record, StartRecord};
 pub use structure::{PointSummary, Spread, StopSummary, StructureSummary};
 pub use summary::{
-    AuditSummary, ContactSummary, ContactsSummary, Final, ImpactSummary, ImpactsSummary, LedgerSummary, PhaseSummary,
-    PropertySummary, Record, Summary, TimelineSummary,
+    AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
+    LedgerSummary, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
 };
 
 use crate::read::reason;
-use saltus::{Ledger, Model, Run, Side, Trajectory};
+use saltus::analysis::Shocks;
+use saltus::{Ledger, Model, Run};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -55,18 +58,19 @@ pub fn write(
     dir: &Path,
     model: &Model,
     run: &Run,
-    ledger: &Ledger,
+    shocks: Option<&Shocks>,
     record: &Record,
     formats: &[Format],
 ) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
     let path = |name: &str| dir.join(name);
-    let trajectory = &run.trajectory;
+    let (trajectory, ledger) = (&run.trajectory, &run.ledger);
     let mut complete = vec![
-        aside(path("impacts.csv"), |w| tables::impacts(w, model, trajectory, ledger))?,
-        aside(path("contacts.csv"), |w| tables::contacts(w, model, trajectory))?,
-        aside(path("energy.csv"), |w| tables::energy(w, ledger))?,
-        aside(path("run.json"), |w| {
+        staged(path("impacts.csv"), |w| tables::impacts(w, model, trajectory, ledger))?,
+        staged(path("contacts.csv"), |w| tables::contacts(w, model, trajectory))?,
+        staged(path("energy.csv"), |w| tables::energy(w, ledger))?,
+        staged(path("state.npz"), |w| npz::state(w, run.last()))?,
+        staged(path("run.json"), |w| {
             serde_json::to_writer_pretty(&mut *w, record)?;
             w.write_all(b"\n")
         })?,
@@ -75,7 +79,16 @@ pub fn write(
     if run.timeline.phases.is_empty() {
         stale.push("timeline.csv");
     } else {
-        complete.push(aside(path("timeline.csv"), |w| tables::timeline(w, model, &run.timeline))?);
+        complete.push(staged(path("timeline.csv"), |w| tables::timeline(w, model, &run.timeline))?);
+    }
+    if model.events.is_empty() {
+        stale.push("events.csv");
+    } else {
+        complete.push(staged(path("events.csv"), |w| tables::events(w, model, trajectory))?);
+    }
+    match shocks {
+        None => stale.push("shocks.csv"),
+        Some(shocks) => complete.push(staged(path("shocks.csv"), |w| structure::shocks(w, model, shocks))?),
     }
     for format in Format::ALL {
         match formats.contains(&format) {
@@ -93,11 +106,16 @@ pub fn write(
     Ok(())
 }
 
-/// Writes the table of shocks of a structure beside the other files.
-pub fn write_shocks(dir: &Path, model: &Model, shocks: &saltus::structure::Shocks) -> Result<(), WriteError> {
-    let (file, path) = aside(dir.join("shocks.csv"), |w| structure::shocks(w, model, shocks))?;
-    file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
-    Ok(())
+/// The files that [`write`] makes, in the order in which they are listed to the user.
+pub fn files(model: &Model, run: &Run, has_shocks: bool, formats: &[Format]) -> Vec<&'static str> {
+    let mut files: Vec<&str> =
+        Format::ALL.into_iter().filter(|f| formats.contains(f)).flat_map(Format::files).copied().collect();
+    files.extend(["impacts.csv", "contacts.csv", "energy.csv"]);
+    files.extend((!run.timeline.phases.is_empty()).then_some("timeline.csv"));
+    files.extend((!model.events.is_empty()).then_some("events.csv"));
+    files.extend(has_shocks.then_some("shocks.csv"));
+    files.extend(["state.npz", "run.json"]);
+    files
 }
 
 /// Makes sure that one file can be written, before a long run is started.
@@ -123,7 +141,7 @@ pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
 
 /// Writes one file, which has its name only when it is complete.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), WriteError> {
-    let (file, path) = aside(path.to_path_buf(), |w| write(w))?;
+    let (file, path) = staged(path.to_path_buf(), |w| write(w))?;
     file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
     Ok(())
 }
@@ -141,23 +159,23 @@ fn in_format(
     let with_impacts = || motion().into_iter().chain(arrays::impacts(model, &run.trajectory)).collect::<Vec<_>>();
     let path = dir.join(format.files()[0]);
     Ok(match format {
-        Format::Npz => vec![aside(path, |w| npz::write(w, &with_impacts()))?],
-        Format::Csv => vec![aside(path, |w| tables::trajectory(w, model, &run.trajectory))?],
+        Format::Npz => vec![staged(path, |w| npz::write(w, &with_impacts()))?],
+        Format::Csv => vec![staged(path, |w| tables::trajectory(w, model, &run.trajectory))?],
         Format::Mat => {
             let names = [
                 ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
                 ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
                 ("coordinate_units", (0..model.coordinates.len()).map(|i| model.units.position(i)).collect()),
             ];
-            vec![aside(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record, model)))?]
+            vec![staged(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record, model)))?]
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
             let meta = meta::of(record, model);
             let impacts = dir.join(format.files()[1]);
             vec![
-                aside(path, |w| parquet::trajectory(w, model, &motion(), &meta))?,
-                aside(impacts, |w| parquet::impacts(w, model, &run.trajectory, ledger, &meta))?,
+                staged(path, |w| parquet::trajectory(w, model, &motion(), &meta))?,
+                staged(impacts, |w| parquet::impacts(w, model, &run.trajectory, ledger, &meta))?,
             ]
         }
         #[cfg(not(feature = "parquet"))]
@@ -174,16 +192,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The reaction densities at stored instant k, right limits; at the end of the run, and where they are not known, the left
-/// ones, or not a number.
-fn reactions(trajectory: &Trajectory, k: usize, m: usize) -> Vec<f64> {
-    let t = trajectory.t[k];
-    let right = trajectory.reactions(t, Side::Right, m);
-    right.or_else(|| trajectory.reactions(t, Side::Left, m)).unwrap_or_else(|| vec![f64::NAN; m])
-}
-
-/// Writes a file beside its final place, under a name that goes away by itself if the program ends before the rename.
-fn aside(
+/// Writes a file beside its final place, under a name that is removed if the program ends before the rename.
+fn staged(
     mut path: PathBuf,
     write: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
 ) -> Result<(NamedTempFile, PathBuf), WriteError> {

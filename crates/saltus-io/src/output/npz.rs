@@ -5,6 +5,23 @@ use npyz::WriterBuilder;
 use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
 
+/// `state.npz`: the last state of all degrees of freedom, from which a run can go on.
+pub fn state<W: Write + Seek>(out: W, last: &saltus::Start) -> io::Result<()> {
+    let closed: Vec<f64> = last.closed().unwrap_or_default().iter().map(|&a| a as f64).collect();
+    let vector = |name, values: &[f64]| {
+        let values = values.to_vec();
+        Array::vector(name, values)
+    };
+    let arrays = [
+        vector("t", &[last.t]),
+        vector("q", &last.q),
+        vector("v", &last.v),
+        vector("parameters", &last.parameters),
+        vector("closed", &closed),
+    ];
+    write(out, &arrays)
+}
+
 /// Writes the arrays, each under its name.
 pub fn write<W: Write + Seek>(out: W, arrays: &[Array]) -> io::Result<()> {
     let mut zip = zip::ZipWriter::new(out);

@@ -1,8 +1,9 @@
 //! What a run of a structure leaves besides: `shocks.csv`, and its statistics in `run.json`.
 
 use super::tables::field;
-use saltus::Model;
-use saltus::structure::{Portrait, Shocks};
+use saltus::analysis::Shocks;
+use saltus::structure::StructureFacts;
+use saltus::{Extremes, Model};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -21,13 +22,13 @@ pub struct StructureSummary {
     pub frequencies_hz: Vec<f64>,
     /// Rigid-body modes.
     pub rigid_body_modes: Vec<String>,
-    /// Touches of a stop nearer than this were counted as one shock.
+    /// Touches of a stop closer in time than this were counted as one shock.
     pub rest: f64,
     /// Number of shocks.
     pub shocks: usize,
-    /// One entry a stop.
+    /// One entry per stop.
     pub stops: Vec<StopSummary>,
-    /// One entry a point: largest, smallest, root mean square.
+    /// One entry per point: largest, smallest, root mean square.
     pub points: Vec<PointSummary>,
 }
 
@@ -88,7 +89,7 @@ impl From<(f64, f64, f64)> for Spread {
 
 impl StructureSummary {
     /// Sums up.
-    pub fn new(model: &Model, portrait: &Portrait, shocks: &Shocks) -> Self {
+    pub fn new(model: &Model, facts: &StructureFacts, shocks: &Shocks, extremes: &[Extremes]) -> Self {
         let stops = shocks.stops.iter().zip(&model.constraints).map(|(s, c)| StopSummary {
             stop: c.name.clone(),
             shocks: s.count,
@@ -101,25 +102,25 @@ impl StructureSummary {
             wear_power: s.wear_power,
             histogram: s.histogram,
         });
-        let points = shocks.points.iter().zip(&model.coordinates);
+        let points = extremes.iter().zip(&model.coordinates);
         StructureSummary {
-            dofs: portrait.dofs,
-            massless: portrait.massless,
-            half_bandwidth: portrait.half_bandwidth,
-            masses: portrait.masses.clone(),
-            frequencies_hz: portrait.frequencies.clone(),
-            rigid_body_modes: portrait.rigid_names.clone(),
+            dofs: facts.dofs,
+            massless: facts.massless,
+            half_bandwidth: facts.half_bandwidth,
+            masses: facts.masses.clone(),
+            frequencies_hz: facts.frequencies.clone(),
+            rigid_body_modes: facts.rigid_names.clone(),
             rest: shocks.rest,
             shocks: shocks.list.len(),
             stops: stops.collect(),
             points: points
-                .map(|(&(max, min, rms), name)| PointSummary { point: name.clone(), max, min, rms })
+                .map(|(&Extremes { max, min, rms, .. }, name)| PointSummary { point: name.clone(), max, min, rms })
                 .collect(),
         }
     }
 }
 
-/// One row a shock.
+/// One row per shock.
 pub fn shocks(out: &mut impl Write, model: &Model, shocks: &Shocks) -> io::Result<()> {
     writeln!(out, "shock,stop,start,duration,impulse,speed,rebounds,peak_force")?;
     for (k, s) in shocks.list.iter().enumerate() {

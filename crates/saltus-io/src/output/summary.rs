@@ -1,7 +1,7 @@
 //! A run in one JSON object: what `--json` prints and `run.json` holds.
 
-use crate::ModelFile;
-use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, Side, Status};
+use saltus::analysis::LongTime;
+use saltus::{Impact, Model, Phase, PhaseKind, Run, Side, Status};
 use serde::Serialize;
 
 /// The summary of a run.
@@ -24,6 +24,8 @@ pub struct Summary {
     pub steps: u64,
     /// Wall time of the run, recording included, in seconds.
     pub wall_s: f64,
+    /// The start time.
+    pub start: f64,
     /// `finished`, `interrupted` or `failed`.
     pub status: &'static str,
     /// The status in a sentence.
@@ -45,11 +47,16 @@ pub struct Summary {
     /// The phases of the motion, where a run went from event to event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineSummary>,
+    /// Events of the user's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventsSummary>,
+    /// What the motion settled on.
+    pub settled: SettledSummary,
     /// What was checked.
     pub audit: AuditSummary,
-    /// Properties of the motion and the energy balance.
+    /// Properties of the motion and the energy account.
     pub ledger: LedgerSummary,
-    /// What the person should know.
+    /// What a user should know.
     pub warnings: Vec<String>,
     /// What was done where.
     pub notes: Vec<String>,
@@ -58,7 +65,7 @@ pub struct Summary {
     pub structure: Option<super::StructureSummary>,
 }
 
-/// Properties of the motion and the energy balance.
+/// Properties of the motion and the energy account.
 #[derive(Clone, Debug, Serialize)]
 pub struct LedgerSummary {
     /// (P1)–(P5): what each says, the figure, what is allowed, whether it holds.
@@ -67,9 +74,9 @@ pub struct LedgerSummary {
     pub work: f64,
     /// Energy lost at impacts.
     pub lost_at_impacts: f64,
-    /// end − start − work + lost.
+    /// The residual: end − start − work + lost.
     pub closure: f64,
-    /// The closure as a part of what was exchanged.
+    /// The residual relative to the energy exchanged.
     pub relative_closure: f64,
     /// Where several constraints met, in sentences.
     pub meetings: Vec<String>,
@@ -144,6 +151,81 @@ pub struct ImpactsSummary {
     pub count: usize,
     /// The first ones; all are in `impacts.csv`.
     pub first: Vec<ImpactSummary>,
+    /// All of them, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<Vec<ImpactSummary>>,
+}
+
+/// How many events of the user's own, and the first of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventsSummary {
+    /// Their number.
+    pub count: usize,
+    /// The first ones; all are in `events.csv`.
+    pub first: Vec<EventSummary>,
+}
+
+/// One event.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventSummary {
+    /// Its name.
+    pub event: String,
+    /// When it occurred.
+    pub t: f64,
+    /// Whether its expression was rising.
+    pub rising: bool,
+    /// The position there.
+    pub q: Vec<f64>,
+    /// The velocity there.
+    pub v: Vec<f64>,
+}
+
+/// What a motion settled on, as far as it went.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SettledSummary {
+    /// `rest`, `periodic` or `neither`.
+    pub kind: &'static str,
+    /// At rest since this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<f64>,
+    /// The constraints that are closed at rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed: Option<Vec<String>>,
+    /// The period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<f64>,
+    /// Impacts per period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impacts: Option<usize>,
+    /// Periods of the forcing per period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forcing_periods: Option<usize>,
+    /// The largest relative difference from one period to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// The same in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
+}
+
+impl SettledSummary {
+    /// From what was found.
+    pub fn new(model: &Model, settled: &LongTime) -> Self {
+        let mut summary =
+            SettledSummary { kind: settled.kind(), sentence: settled.sentence(model), ..SettledSummary::default() };
+        match settled {
+            LongTime::Rest { since, closed, .. } => {
+                summary.since = Some(*since);
+                summary.closed = Some(closed.iter().map(|&a| model.constraints[a].name.clone()).collect());
+            }
+            LongTime::Periodic { period, impacts, forcing, figure } => {
+                (summary.period, summary.impacts) = (Some(*period), Some(*impacts));
+                (summary.forcing_periods, summary.difference) = (*forcing, Some(*figure));
+            }
+            LongTime::Neither => {}
+        }
+        summary
+    }
 }
 
 /// One impact.
@@ -210,28 +292,35 @@ pub struct AuditSummary {
 const SHOWN: usize = 10;
 
 impl Summary {
-    /// Sums a run up.
-    pub fn new(file: &ModelFile, model: &Model, options: &RunOptions, run: &Run, ledger: &Ledger, wall_s: f64) -> Self {
+    /// Sums a run up; `all_impacts`: lists every impact.
+    pub fn new(name: &str, model: &Model, run: &Run, settled: &LongTime, wall_s: f64, all_impacts: bool) -> Self {
         let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
-        let trajectory = &run.trajectory;
+        let (trajectory, ledger) = (&run.trajectory, &run.ledger);
         let last = trajectory.len().checked_sub(1).map(|k| Final {
             t: trajectory.t[k],
             q: trajectory.q(k).to_vec(),
             v: trajectory.v(k, Side::Left).to_vec(),
         });
-        let first = trajectory.impacts.iter().take(SHOWN).map(|i| ImpactSummary {
+        let impact = |i: Impact| ImpactSummary {
             t: i.t,
             constraints: names(i.constraints),
             v_before: i.v_before.to_vec(),
             v_after: i.v_after.to_vec(),
             impulse: i.impulses.to_vec(),
             energy_change: i.energy_change,
-        });
+        };
         let contacts = trajectory.contacts.iter().take(SHOWN).map(|c| ContactSummary {
             constraint: model.constraints[c.constraint].name.clone(),
             start: c.start,
             end: c.end,
             impulse: c.impulse,
+        });
+        let events = trajectory.events.iter().take(SHOWN).map(|e| EventSummary {
+            event: model.events[e.event].name.clone(),
+            t: e.t,
+            rising: e.rising,
+            q: e.q.clone(),
+            v: e.v.clone(),
         });
         let audit = &run.audit;
         let phase = |p: &Phase| PhaseSummary {
@@ -242,21 +331,21 @@ impl Summary {
             impacts: (p.kind == PhaseKind::Chatter).then_some(p.impacts),
             error: (p.kind == PhaseKind::Chatter).then_some(p.error),
         };
-        let by_events = options.scheme.stepping().is_none();
         let phases = &run.timeline.phases;
         Summary {
-            model: file.name.clone(),
+            model: name.to_string(),
             title: model.title.clone(),
-            scheme: options.scheme.name,
+            scheme: run.scheme.name,
             step: run.step,
-            tolerance: by_events.then_some(options.settings.tolerance),
-            end: options.end,
+            tolerance: run.tolerance,
+            start: run.start.t,
+            end: run.options.end,
             steps: run.steps,
             wall_s,
             status: match run.status {
                 Status::Finished => "finished",
                 Status::Interrupted { .. } => "interrupted",
-                Status::Failed(_) => "failed",
+                _ => "failed",
             },
             message: run.status.to_string(),
             failure: match &run.status {
@@ -266,14 +355,21 @@ impl Summary {
             coordinates: model.coordinates.clone(),
             constraints: model.constraints.iter().map(|c| c.name.clone()).collect(),
             last,
-            impacts: ImpactsSummary { count: trajectory.impacts.len(), first: first.collect() },
+            impacts: ImpactsSummary {
+                count: trajectory.impacts.len(),
+                first: trajectory.impacts.iter().take(SHOWN).map(impact).collect(),
+                all: all_impacts.then(|| trajectory.impacts.iter().map(impact).collect()),
+            },
             contacts: ContactsSummary { count: trajectory.contacts.len(), first: contacts.collect() },
-            timeline: by_events.then(|| TimelineSummary {
+            timeline: run.by_events().then(|| TimelineSummary {
                 count: phases.len(),
                 first: phases.iter().take(SHOWN).map(phase).collect(),
                 last: phases.last().map(phase),
                 chatter: run.timeline.of(PhaseKind::Chatter).take(10 * SHOWN).map(phase).collect(),
             }),
+            events: (!model.events.is_empty())
+                .then(|| EventsSummary { count: trajectory.events.len(), first: events.collect() }),
+            settled: SettledSummary::new(model, settled),
             audit: AuditSummary {
                 max_violation: audit.max_violation,
                 infeasible_steps: audit.infeasible,
@@ -302,54 +398,11 @@ impl Summary {
                 closure: ledger.balance.closure,
                 relative_closure: ledger.balance.relative(),
                 meetings: ledger.meetings.iter().map(|m| m.sentence.clone()).collect(),
-                complaints: ledger.complaints(options),
+                complaints: ledger.complaints(),
             },
             warnings: run.warnings.clone(),
             notes: run.notes.clone(),
             structure: None,
-        }
-    }
-}
-
-/// Everything needed to make the run again.
-#[derive(Clone, Debug, Serialize)]
-pub struct Record {
-    /// The version of Saltus.
-    pub saltus: &'static str,
-    /// The model's text.
-    pub model_text: String,
-    /// Its SHA-256.
-    pub model_sha256: String,
-    /// Parameters replaced on the command line.
-    pub overrides: Vec<(String, String)>,
-    /// All parameters with their values.
-    pub parameters: Vec<(String, f64)>,
-    /// How the force entered.
-    pub forcing: &'static str,
-    /// Every how many steps an instant was stored.
-    pub every: u64,
-    /// The summary.
-    pub summary: Summary,
-}
-
-impl Record {
-    /// Puts the record of a run together.
-    pub fn new(
-        file: &ModelFile,
-        model: &Model,
-        options: &RunOptions,
-        overrides: &[(String, String)],
-        summary: Summary,
-    ) -> Self {
-        Record {
-            saltus: env!("CARGO_PKG_VERSION"),
-            model_text: file.text.clone(),
-            model_sha256: file.hash(),
-            overrides: overrides.to_vec(),
-            parameters: model.parameters.clone(),
-            forcing: options.settings.forcing.name(),
-            every: options.every,
-            summary,
         }
     }
 }

@@ -17,11 +17,11 @@ fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
     values.iter().try_for_each(|v| write!(out, ",{v:?}"))
 }
 
-/// One row a stored instant: t, q, both limits of the velocity and, by events, the reaction densities (right limits).
+/// One row per stored instant: t, q, both limits of the velocity and, by events, the reaction densities (right limits).
 pub fn trajectory(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
     let names = |p, s| columns(model, p, s);
     write!(out, "t{}{}{}", names("", ""), names("v_left_", ""), names("v_right_", ""))?;
-    let m = if trajectory.pieces.is_empty() { 0 } else { model.constraints.len() };
+    let m = if trajectory.has_reactions() { model.constraints.len() } else { 0 };
     for constraint in &model.constraints[..m] {
         write!(out, ",{}", field(&format!("reaction_{}", constraint.name)))?;
     }
@@ -32,7 +32,7 @@ pub fn trajectory(out: &mut impl Write, model: &Model, trajectory: &Trajectory) 
         numbers(out, trajectory.v(k, Side::Left))?;
         numbers(out, trajectory.v(k, Side::Right))?;
         // Where a stretch was time-stepped there are no densities: the fields are empty.
-        for reaction in super::reactions(trajectory, k, m) {
+        for reaction in if m > 0 { trajectory.reactions_at(k, m) } else { Vec::new() } {
             if reaction.is_nan() { write!(out, ",")? } else { write!(out, ",{reaction:?}")? }
         }
         writeln!(out)?;
@@ -88,7 +88,7 @@ pub fn impacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory, led
     Ok(())
 }
 
-/// One row an interval of lasting contact.
+/// One row per interval of lasting contact.
 pub fn contacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
     writeln!(out, "constraint,start,end,impulse")?;
     for contact in &trajectory.contacts {
@@ -98,7 +98,19 @@ pub fn contacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory) ->
     Ok(())
 }
 
-/// One row a phase.
+/// One row per event of the user's own.
+pub fn events(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
+    writeln!(out, "event,t,rising{}{}", columns(model, "", ""), columns(model, "v_", ""))?;
+    for e in &trajectory.events {
+        write!(out, "{},{:?},{}", field(&model.events[e.event].name), e.t, e.rising)?;
+        numbers(out, &e.q)?;
+        numbers(out, &e.v)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// One row per phase.
 pub fn timeline(out: &mut impl Write, model: &Model, timeline: &Timeline) -> io::Result<()> {
     writeln!(out, "phase,start,end,constraints,impacts,error,note")?;
     for phase in &timeline.phases {
@@ -109,7 +121,7 @@ pub fn timeline(out: &mut impl Write, model: &Model, timeline: &Timeline) -> io:
     Ok(())
 }
 
-/// One row an interval between impacts: the change of energy and the work of the forces in it.
+/// One row per interval between impacts: the change of energy and the work of the forces in it.
 pub fn energy(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
     writeln!(out, "start,end,energy_change,work,residual")?;
     for i in &ledger.intervals {

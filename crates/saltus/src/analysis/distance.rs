@@ -1,6 +1,6 @@
 //! How far apart two motions are.
 
-use crate::trajectory::Cursor;
+use crate::motion::Cursor;
 use crate::{Side, Trajectory};
 
 /// The distance between two motions.
@@ -14,28 +14,29 @@ pub struct Distance {
     pub velocity: f64,
 }
 
-/// The distance between two motions over the time that both cover, looked at on the stored instants of both.
+/// The distance between two motions over the time that both cover, at the stored instants of both.
 ///
 /// Velocities are compared on each side of every instant, so a jump is never smeared.
 ///
 /// ```
-/// use saltus::{Problem, RunOptions, analysis::distance, model::Builder, run};
-/// let free = |v: &str| {
-///     let model = Builder::new("free").coordinate("x", "0", v).kinetic("x'^2/2").build().unwrap();
-///     run(&Problem::new(model).unwrap(), &RunOptions::new(0.1, 2.0), &mut |_| true).unwrap().trajectory
+/// use saltus::{Options, analysis::distance, model::Builder};
+/// let free = |v: f64| {
+///     let problem = Builder::new("free").coordinate("x", 0.0, v).kinetic("x'^2/2").build()?.problem()?;
+///     Ok::<_, saltus::SetupError>(problem.run(&Options::events(2.0))?.trajectory)
 /// };
-/// let d = distance(&free("1"), &free("1.5"));
+/// let d = distance(&free(1.0)?, &free(1.5)?);
 /// assert!((d.position - 1.0).abs() < 1e-12 && (d.velocity - 1.0).abs() < 1e-12);
+/// # Ok::<(), saltus::SetupError>(())
 /// ```
 pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
     let mut result = Distance::default();
-    let (Some(&end_a), Some(&end_b)) = (a.t.last(), b.t.last()) else { return result };
-    let end = end_a.min(end_b);
-    let d = a.dimension();
+    let (Some((from_a, end_a)), Some((from_b, end_b))) = (a.span(), b.span()) else { return result };
+    let (from, end) = (from_a.max(from_b), end_a.min(end_b));
+    let d = a.dimension().min(b.dimension());
     let buffer = || vec![0.0; d];
     let (mut qa, mut va, mut qb, mut vb) = (buffer(), buffer(), buffer(), buffer());
     let (mut area, mut start, mut before) = (buffer(), buffer(), f64::NAN);
-    let (mut cursor_a, mut cursor_b) = (Cursor::new(a), Cursor::new(b));
+    let (mut cursor_a, mut cursor_b) = (Cursor::new(a, Side::Left), Cursor::new(b, Side::Left));
     let (mut i, mut j) = (0, 0);
     // The stored instants of both, in order, each once.
     while i < a.len() || j < b.len() {
@@ -47,11 +48,14 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
         };
         i += usize::from(a.t.get(i) == Some(&t));
         j += usize::from(b.t.get(j) == Some(&t));
+        if t < from {
+            continue;
+        }
         if t > end {
             break;
         }
-        cursor_a.read(t, Side::Left, &mut qa, &mut va);
-        cursor_b.read(t, Side::Left, &mut qb, &mut vb);
+        cursor_a.read_on(t, Side::Left, &mut qa, &mut va);
+        cursor_b.read_on(t, Side::Left, &mut qb, &mut vb);
         for k in 0..d {
             let apart = (qa[k] - qb[k]).abs();
             if !(apart <= result.position) {
@@ -61,8 +65,8 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
                 area[k] += 0.5 * (t - before) * (start[k] + (va[k] - vb[k]).abs());
             }
         }
-        cursor_a.read(t, Side::Right, &mut qa, &mut va);
-        cursor_b.read(t, Side::Right, &mut qb, &mut vb);
+        cursor_a.read_on(t, Side::Right, &mut qa, &mut va);
+        cursor_b.read_on(t, Side::Right, &mut qb, &mut vb);
         for k in 0..d {
             start[k] = (va[k] - vb[k]).abs();
         }

@@ -5,13 +5,15 @@
 //! anywhere (a block on a floor) stay where they start. Few constraints: every set of them. Many: the sets met on the way by
 //! a semismooth Newton method, which guesses the set from the present point.
 
-use super::Dice;
 use super::check::around;
-use crate::linalg::{Svd, dot, eigen, max_abs};
-use crate::problem::{Dynamics, Gaps, Stiffness};
-use crate::{Problem, SetupError};
+use crate::SetupError;
+use crate::linalg::{Dice, Svd, dot, eigen, max_abs};
+use crate::problem::{Dynamics, Gaps, Problem, Start, Stiffness};
+use crate::run::{Options, System};
+use crate::structure::Structure;
+use crate::text::{count, number};
 
-/// What to look for, and how hard.
+/// What to search for, and with which effort.
 #[derive(Clone, Copy, Debug)]
 pub struct EquilibriaOptions {
     /// The frozen time.
@@ -48,8 +50,57 @@ pub enum Stability {
         /// How many directions.
         directions: usize,
     },
-    /// There is no potential: nothing is said by energies.
+    /// There is no potential; a short run from a small push on either side shows how far the system goes.
+    Pushed {
+        /// The speed of the push.
+        push: f64,
+        /// The largest distance reached.
+        farthest: f64,
+        /// For how long.
+        duration: f64,
+    },
+    /// Nothing is known: there is no potential, and no push was admissible.
     Unknown,
+}
+
+impl Stability {
+    /// Its kind in a word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Stability::Stable { .. } => "stable",
+            Stability::Unstable { .. } => "unstable",
+            Stability::Neutral { .. } => "neutral",
+            Stability::Pushed { .. } => "pushed",
+            Stability::Unknown => "unknown",
+        }
+    }
+
+    /// The evidence in a sentence.
+    pub fn sentence(&self) -> String {
+        match *self {
+            Stability::Stable { curvature } if curvature.is_infinite() => {
+                "stable: the contacts leave no direction to move".into()
+            }
+            Stability::Stable { curvature } => {
+                format!("stable: a strict minimum of the potential on K (smallest curvature {})", number(curvature, 4))
+            }
+            Stability::Unstable { curvature } => {
+                format!("unstable: the potential falls (curvature {})", number(curvature, 4))
+            }
+            Stability::Neutral { directions } => {
+                format!("stable but for {}, along which nothing changes", count(directions as u64, "direction"))
+            }
+            Stability::Pushed { push, farthest, duration } => {
+                let stayed = farthest < 1e3 * push;
+                let (far, push, time) = (number(farthest, 2), number(push, 2), number(duration, 3));
+                match stayed {
+                    true => format!("stayed within {far} of it for {time} time units after a push of {push}"),
+                    false => format!("left it by {far} within {time} time units after a push of {push}"),
+                }
+            }
+            Stability::Unknown => "no potential, and no push was admissible: nothing known".into(),
+        }
+    }
 }
 
 /// An equilibrium.
@@ -71,7 +122,7 @@ pub struct Equilibrium {
     pub residual: f64,
 }
 
-/// What was found, and how hard it was looked for.
+/// What was found, and with which effort.
 #[derive(Clone, Debug)]
 pub struct Equilibria {
     /// The equilibria, sorted by their number of contacts and position.
@@ -82,32 +133,66 @@ pub struct Equilibria {
     pub starts: usize,
     /// Whether all sets of at most d constraints were tried.
     pub exhaustive: bool,
-    /// Whether a report stopped the search.
+    /// Whether the observer stopped the search.
     pub stopped: bool,
 }
 
 /// Newton iterations that need more than this do not converge.
-const MOST: usize = 60;
+const MAX_ITERATIONS: usize = 60;
 
-/// Searches for equilibria. `report` is told (done, of how many) and may stop the search.
+/// Searches for equilibria. `observer` is called periodically with (done, of how many); return false to stop.
+///
+/// A structure with a positive definite stiffness has exactly one, by contact statics.
 ///
 /// ```
-/// use saltus::{Problem, analysis::{EquilibriaOptions, equilibria}, model::Builder};
-/// let ball = Builder::new("ball").coordinate("y", "1", "0").kinetic("y'^2/2").potential("9.81*y")
-///     .restitution("0.5").constraint("floor", "y").build()?;
-/// let all = equilibria(&Problem::new(ball)?, &EquilibriaOptions::default(), &mut |_, _| true)?;
+/// use saltus::{analysis::{EquilibriaOptions, equilibria}, model::Builder};
+/// let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y")
+///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
+/// let all = equilibria(&ball, &EquilibriaOptions::default(), &mut |_, _| true)?;
 /// assert_eq!(all.found.len(), 1);
 /// assert!((all.found[0].reactions[0] - 9.81).abs() < 1e-12);
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
 pub fn equilibria(
-    problem: &Problem,
+    system: &dyn System,
     options: &EquilibriaOptions,
-    report: &mut dyn FnMut(usize, usize) -> bool,
+    observer: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Equilibria, SetupError> {
     if !options.time.is_finite() {
         return Err(SetupError::new(format!("the time of the equilibria must be a number, not {}", options.time)));
     }
+    match (system.as_problem(), system.as_structure()) {
+        (Some(problem), _) => Ok(of_problem(problem, options, observer)),
+        (_, Some(structure)) => of_structure(structure, options.time),
+        _ => Err(SetupError::new("equilibria are not supported for this kind of system")),
+    }
+}
+
+/// The one equilibrium of a structure that is held.
+fn of_structure(structure: &Structure, t: f64) -> Result<Equilibria, SetupError> {
+    let at_rest = structure.static_contact(t)?;
+    let closed: Vec<usize> = (0..at_rest.gaps.len())
+        .filter(|&a| at_rest.reactions[a] > 0.0 || at_rest.gaps[a] <= 1e-12 * max_abs(&at_rest.points))
+        .collect();
+    let degenerate = closed.iter().copied().filter(|&a| at_rest.reactions[a] == 0.0).collect();
+    let lowest = structure.lowest_square();
+    let equilibrium = Equilibrium {
+        reactions: closed.iter().map(|&a| at_rest.reactions[a]).collect(),
+        closed,
+        degenerate,
+        family: Vec::new(),
+        stability: Stability::Stable { curvature: lowest },
+        residual: at_rest.residual,
+        q: at_rest.points,
+    };
+    Ok(Equilibria { found: vec![equilibrium], sets: 1, starts: 1, exhaustive: true, stopped: false })
+}
+
+fn of_problem(
+    problem: &Problem,
+    options: &EquilibriaOptions,
+    report: &mut dyn FnMut(usize, usize) -> bool,
+) -> Equilibria {
     let mut search = Search::new(problem, options);
     let (sets, exhaustive) = search.sets(options.most_sets);
     let total = sets.len().max(1);
@@ -128,7 +213,10 @@ pub fn equilibria(
         }
     }
     for equilibrium in &mut all.found {
-        search.judge(equilibrium);
+        match problem.model().conservative {
+            true => search.judge(equilibrium),
+            false => equilibrium.stability = pushed(problem, equilibrium, options.time),
+        }
     }
     all.found.sort_by(|a, b| {
         let by_contacts = b.closed.len().cmp(&a.closed.len()).then_with(|| a.closed.cmp(&b.closed));
@@ -136,7 +224,31 @@ pub fn equilibria(
             a.q.iter().zip(&b.q).map(|(x, y)| x.total_cmp(y)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
         })
     });
-    Ok(all)
+    all
+}
+
+/// How long a push is followed.
+const PUSH_TIME: f64 = 10.0;
+
+/// Without a potential: short runs from a small push.
+fn pushed(problem: &Problem, e: &Equilibrium, t: f64) -> Stability {
+    let size = e.q.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
+    let push = 1e-6 * size;
+    let mut farthest = 0.0_f64;
+    for sign in [1.0, -1.0] {
+        let v: Vec<f64> = (0..e.q.len()).map(|i| sign * push * ((i as f64 + 1.0) * 1.3).cos()).collect();
+        let start = Start { t, q: e.q.clone(), v, ..problem.start() };
+        // A start in contact may not be pushed into it.
+        let Ok(run) = problem.run_from(&start, &Options::events(t + PUSH_TIME).step(0.05)) else { continue };
+        for k in 0..run.trajectory.len() {
+            let off = run.trajectory.q(k).iter().zip(&e.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            farthest = farthest.max(off);
+        }
+    }
+    match farthest {
+        0.0 => Stability::Unknown,
+        farthest => Stability::Pushed { push, farthest, duration: PUSH_TIME },
+    }
 }
 
 struct Search<'p> {
@@ -240,7 +352,7 @@ impl<'p> Search<'p> {
         let n = d + m;
         let (mut q, mut lambda) = (start.to_vec(), vec![0.0; m]);
         let mut size = f64::INFINITY;
-        for _ in 0..MOST {
+        for _ in 0..MAX_ITERATIONS {
             let (residual, matrix) = self.equations(set, &q, &lambda)?;
             let svd = Svd::new(n, n, &matrix, 1e-11)?;
             let step = svd.least_norm(&residual);
@@ -326,9 +438,6 @@ impl<'p> Search<'p> {
     /// The second variation −∂g/∂q − Σ λ ∂²f on the critical cone: directions along which no pressed contact opens, and
     /// no degenerate one closes.
     fn judge(&mut self, equilibrium: &mut Equilibrium) {
-        if !self.problem.model().conservative {
-            return;
-        }
         let d = equilibrium.q.len();
         let (set, q) = (equilibrium.closed.clone(), equilibrium.q.clone());
         let Some((_, matrix)) = self.equations(&set, &q, &equilibrium.reactions) else { return };
@@ -391,18 +500,18 @@ mod tests {
     use crate::model::Builder;
 
     fn all(model: Builder) -> Equilibria {
-        let problem = Problem::new(model.build().expect("a model")).expect("a problem");
+        let problem = model.build().expect("a model").problem().expect("a problem");
         equilibria(&problem, &EquilibriaOptions::default(), &mut |_, _| true).expect("searched")
     }
 
     #[test]
     fn a_particle_rests_in_a_wedge_with_the_reactions_of_statics() {
         let wedge = Builder::new("wedge")
-            .coordinate("x", "0.1", "0")
-            .coordinate("y", "2", "0")
+            .coordinate("x", 0.1, 0)
+            .coordinate("y", 2, 0)
             .kinetic("(x'^2 + y'^2)/2")
             .potential("10*y")
-            .restitution("0")
+            .restitution(0)
             .constraint("left", "y*cos(0.5) + x*sin(0.5)")
             .constraint("right", "y*cos(0.3) - x*sin(0.3)");
         let found = all(wedge).found;
@@ -419,10 +528,10 @@ mod tests {
     #[test]
     fn a_pendulum_against_a_wall_has_a_degenerate_contact_and_an_unstable_top() {
         let pendulum = Builder::new("pendulum")
-            .coordinate("a", "1", "0")
+            .coordinate("a", 1, 0)
             .kinetic("a'^2/2")
             .potential("-10*cos(a)")
-            .restitution("0")
+            .restitution(0)
             .constraint("wall", "a");
         let found = all(pendulum).found;
         let hanging = found.iter().find(|e| e.q[0].abs() < 1e-9).expect("hangs at the wall");
@@ -439,7 +548,7 @@ mod tests {
             .coordinate_family("x", "i = 1..n", "i - 2", "0")
             .kinetic("sum(i = 1..n, x[i]'^2/2)")
             .potential("sum(i = 1..n, x[i]^2)")
-            .restitution("0")
+            .restitution(0)
             .constraint_family("pair", "i = 1..n-1", "x[i+1] - x[i] - 0.5");
         let found = all(bowl).found;
         assert_eq!(found.len(), 1, "{found:?}");

@@ -1,13 +1,8 @@
 //! What drives a system: whether anything depends on time, and with which period.
 
-use super::Dice;
-use crate::problem::{Dynamics, Gaps};
-use crate::{Model, Problem};
-
-/// Whether forces or gaps depend on time.
-pub fn is_forced(model: &Model) -> bool {
-    crate::run::depends_on_time(model)
-}
+use crate::Model;
+use crate::linalg::Dice;
+use crate::problem::{Dynamics, Gaps, Problem};
 
 /// Lags tried at each scale.
 const LAGS: usize = 300;
@@ -20,15 +15,15 @@ const INSTANTS: usize = 24;
 /// lags are refined and held to rounding.
 ///
 /// ```
-/// use saltus::{Problem, analysis::forcing_period, model::Builder};
-/// let model = Builder::new("driven").coordinate("x", "0", "0").kinetic("x'^2/2").force("x", "sin(3*t) + cos(6*t)").build()?;
-/// let period = forcing_period(&Problem::new(model)?, 100.0).unwrap();
+/// use saltus::{analysis::forcing_period, model::Builder};
+/// let model = Builder::new("driven").coordinate("x", 0.0, 0.0).kinetic("x'^2/2").force("x", "sin(3*t) + cos(6*t)").build()?;
+/// let period = forcing_period(&model.problem()?, 100.0).unwrap();
 /// assert!((period - std::f64::consts::TAU / 3.0).abs() < 1e-7);
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
 pub fn forcing_period(problem: &Problem, end: f64) -> Option<f64> {
     let usable = end > 0.0 && end.is_finite();
-    if !usable || !is_forced(problem.model()) {
+    if !usable || !problem.model().depends_on_time() {
         return None;
     }
     let mut forcing = Forcing::new(problem, end);

@@ -1,8 +1,10 @@
 //! Where a long run ends up: at rest, on a periodic orbit, or neither so far ([B] on limit sets).
 
-use super::Dice;
-use crate::linalg::max_abs;
-use crate::{Problem, Run, RunOptions, Side, Status};
+use crate::linalg::{Dice, max_abs};
+use crate::problem::Problem;
+use crate::run::{Run, System};
+use crate::text::{count, number};
+use crate::{Model, Side, Status};
 
 /// The long-time behaviour of a run, as far as it went.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,46 +33,95 @@ pub enum LongTime {
     Neither,
 }
 
-/// Impacts in a period that are looked for.
-const LONGEST: usize = 24;
+impl LongTime {
+    /// Its kind in a word: `rest`, `periodic` or `neither`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            LongTime::Rest { .. } => "rest",
+            LongTime::Periodic { .. } => "periodic",
+            LongTime::Neither => "neither",
+        }
+    }
+
+    /// In a sentence; None if the run settled on nothing.
+    pub fn sentence(&self, model: &Model) -> Option<String> {
+        match self {
+            LongTime::Rest { since, closed, .. } => {
+                let mut names: Vec<String> =
+                    closed.iter().take(4).map(|&a| model.constraints[a].name.clone()).collect();
+                if closed.len() > names.len() {
+                    names.push(format!("{} more", closed.len() - names.len()));
+                }
+                let on =
+                    if names.is_empty() { String::new() } else { format!(", in contact with {}", names.join(" and ")) };
+                Some(format!("at rest since t = {}{on}", number(*since, 8)))
+            }
+            LongTime::Periodic { period, impacts, forcing, figure } => {
+                let of = match forcing {
+                    Some(1) => ", that of the forcing".to_string(),
+                    Some(n) => format!(", {n} periods of the forcing"),
+                    None => String::new(),
+                };
+                Some(format!(
+                    "periodic to {}: period {}{of}, {} per period",
+                    number(*figure, 1),
+                    number(*period, 8),
+                    count(*impacts as u64, "impact")
+                ))
+            }
+            LongTime::Neither => None,
+        }
+    }
+}
+
+/// The largest number of impacts per period that is searched for.
+const MAX_IMPACTS: usize = 24;
 
 /// What a run settled on.
-pub fn long_time(problem: &Problem, options: &RunOptions, run: &Run) -> LongTime {
+///
+/// ```
+/// use saltus::{Options, analysis::{LongTime, long_time}, model::Builder};
+/// let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y")
+///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
+/// let run = ball.run(&Options::events(3.0))?;
+/// let LongTime::Rest { since, .. } = long_time(&ball, &run) else { panic!("it comes to rest") };
+/// assert!((since - 3.0 * (2.0f64 / 9.81).sqrt()).abs() < 1e-8);
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
     let motion = &run.trajectory;
     if motion.len() < 2 || !matches!(run.status, Status::Finished) {
         return LongTime::Neither;
     }
-    let by_events = options.scheme.stepping().is_none();
+    let by_events = run.by_events();
     let fastest = motion.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
     // Rest: no velocity at the last instants, over a tenth of the run at least.
     let quiet = if by_events { 1e-9 } else { 1e-3 } * fastest;
     let still = (0..motion.len()).rev().take_while(|&k| max_abs(motion.v(k, Side::Right)) <= quiet).count();
     let last = motion.len() - 1;
     // A run that was to stop at rest, and stopped.
-    let stopped = options.until_rest && motion.t[last] < options.end * (1.0 - 1e-12);
-    if fastest == 0.0
-        || stopped
-        || (still > 0 && motion.t[last] - motion.t[motion.len() - still] >= 0.02 * motion.t[last])
-    {
+    let span = motion.t[last] - motion.t[0];
+    let stopped = run.options.until_rest && motion.t[last] < run.options.end - 1e-12 * span;
+    if fastest == 0.0 || stopped || (still > 0 && motion.t[last] - motion.t[motion.len() - still] >= 0.02 * span) {
         let q = motion.q(last).to_vec();
-        let mut gaps = problem.gaps();
+        let mut gaps = system.gaps();
         gaps.linearise(motion.t[last], &q);
         let slack = |a: usize| gaps.rounding(a, &q) + if by_events { 1e-9 } else { 10.0 * run.step * fastest };
         let closed = (0..gaps.values.len()).filter(|&a| gaps.values[a] <= slack(a)).collect();
         let since = motion.t[motion.len() - still.max(1)];
-        // Chatter tells the end of the bounces better than the next stored instant.
-        let near = |t: &f64| (t - since).abs() <= 1e-3 * motion.t[last];
+        // The limit of an accumulation is a better estimate than the next stored instant.
+        let near = |t: &f64| (t - since).abs() <= 1e-3 * span;
         let chatter = run.timeline.of(crate::PhaseKind::Chatter).last().map(|p| p.end).filter(near);
         return LongTime::Rest { since: chatter.unwrap_or(since), q, closed };
     }
-    periodic(problem, run, if by_events { 1e-6 } else { 2e-2 }).unwrap_or(LongTime::Neither)
+    periodic(system, run, if by_events { 1e-6 } else { 2e-2 }).unwrap_or(LongTime::Neither)
 }
 
 /// The shortest pattern of impacts that the last ones repeat three times.
-fn periodic(problem: &Problem, run: &Run, figure: f64) -> Option<LongTime> {
+fn periodic(system: &dyn System, run: &Run, figure: f64) -> Option<LongTime> {
     let impacts = &run.trajectory.impacts;
     let n = impacts.len();
-    for p in 1..=LONGEST.min(n / 4) {
+    for p in 1..=MAX_IMPACTS.min(n / 4) {
         let mut worst = 0.0_f64;
         let period = impacts.get(n - 1).t - impacts.get(n - 1 - p).t;
         let same = (n - 3 * p..n).all(|k| {
@@ -81,7 +132,7 @@ fn periodic(problem: &Problem, run: &Run, figure: f64) -> Option<LongTime> {
             a.constraints == b.constraints
         });
         if same && worst <= figure && period > 0.0 {
-            let forcing = forcing_periods(problem, period, figure);
+            let forcing = system.as_problem().and_then(|p| forcing_periods(p, period, figure));
             return Some(LongTime::Periodic { period, impacts: p, forcing, figure: worst });
         }
     }
@@ -91,9 +142,7 @@ fn periodic(problem: &Problem, run: &Run, figure: f64) -> Option<LongTime> {
 /// How many periods of what depends on time are in `period`: the largest n for which forces and gaps repeat after period/n.
 fn forcing_periods(problem: &Problem, period: f64, figure: f64) -> Option<usize> {
     let model = problem.model();
-    let timed = |node| model.graph.depends_on(node, model.t);
-    let depends = model.force.iter().any(|&g| timed(g)) || model.constraints.iter().any(|c| timed(c.gap));
-    if !depends {
+    if !model.depends_on_time() {
         return None;
     }
     let (mut dynamics, mut gaps) = (problem.dynamics(), problem.gaps());

@@ -1,19 +1,25 @@
-//! What can be said about a model, and about runs beside each other.
+//! What can be said about a system, a run, or runs beside each other: functions that return data.
 
 mod check;
-mod dice;
+mod compare;
+mod converge;
 mod distance;
 mod equilibria;
+mod execute;
 mod forcing;
 mod limit;
 mod order;
 mod probe;
+mod shocks;
 
 pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check};
-pub use dice::Dice;
+pub use compare::{CompareOptions, ComparedRuns, Comparison, Way, compare, ways};
+pub use converge::{ConvergeOptions, Convergence, Level, NoConvergence, Orders, Over, Reference, converge};
 pub use distance::{Distance, distance};
 pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Stability, equilibria};
-pub use forcing::{forcing_period, is_forced};
+pub use execute::{Execute, Job, Timed, sequentially};
+pub use forcing::forcing_period;
 pub use limit::{LongTime, long_time};
 pub use order::{Fit, fit};
-pub use probe::{Perturbed, Probe, ensemble, judge};
+pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
+pub use shocks::{Shock, Shocks, StopStatistics};

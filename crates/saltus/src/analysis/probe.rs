@@ -3,34 +3,35 @@
 //! Where the motion depends continuously on its data, the ends of the ensemble come together as the perturbations shrink; where it
 //! does not, they stay apart. So half of the ensemble is perturbed by a size ε, half by ε/10, and the two spreads are compared.
 
-use super::Dice;
-use crate::linalg::max_abs;
-use crate::{Problem, Run, Status};
+use super::{Execute, Job};
+use crate::linalg::{Dice, max_abs};
+use crate::problem::Start;
+use crate::run::{Options, Run, System};
+use crate::{Keep, SetupError, Status};
 
-/// One start of an ensemble.
-#[derive(Clone, Debug)]
-pub struct Perturbed {
-    /// The problem from there.
-    pub problem: Problem,
-    /// The size of the perturbation: ε, or a tenth of it.
+/// How an ensemble is perturbed.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeOptions {
+    /// How many starts.
+    pub starts: usize,
+    /// The size of the perturbations relative to the data; half of them have a tenth of it.
     pub size: f64,
+    /// The seed.
+    pub seed: u64,
 }
 
-/// Starts perturbed in position and velocity, at most by `size` times the size of the data, all admissible: n of them, or
-/// fewer where the start leaves no room.
-pub fn ensemble(problem: &Problem, n: usize, size: f64, seed: u64) -> Vec<Perturbed> {
-    let model = problem.model();
-    let mut dice = Dice::new(seed);
-    let (far, fast) = (max_abs(&model.q0).max(1e-3), max_abs(&model.v0));
-    let mut all = Vec::with_capacity(n);
-    for k in 0..n {
-        let size = if k % 2 == 0 { size } else { 0.1 * size };
+/// Starts perturbed in position and velocity, all admissible: as many as asked for, or fewer where the start leaves no room;
+/// each with the size of its perturbation.
+pub fn ensemble(system: &dyn System, start: &Start, options: &ProbeOptions) -> Vec<(f64, Start)> {
+    let mut dice = Dice::new(options.seed);
+    let mut all = Vec::with_capacity(options.starts);
+    for k in 0..options.starts {
+        let size = if k % 2 == 0 { options.size } else { 0.1 * options.size };
         // A start in contact is easily left to the wrong side: tried a few times.
         for _ in 0..50 {
-            let q: Vec<f64> = model.q0.iter().map(|q| q + size * far * dice.between(-1.0, 1.0)).collect();
-            let v: Vec<f64> = model.v0.iter().map(|v| v + size * fast.max(far) * dice.between(-1.0, 1.0)).collect();
-            if let Ok(problem) = problem.started(&q, &v) {
-                all.push(Perturbed { problem, size });
+            let perturbed = system.perturbed(start, size, &mut dice);
+            if system.admits(&perturbed).is_ok() {
+                all.push((size, perturbed));
                 break;
             }
         }
@@ -38,7 +39,27 @@ pub fn ensemble(problem: &Problem, n: usize, size: f64, seed: u64) -> Vec<Pertur
     all
 }
 
-/// What an ensemble says.
+/// Runs an ensemble of perturbed starts and says whether the outcomes form one bundle or split.
+pub fn probe(
+    system: &dyn System,
+    start: &Start,
+    options: &Options,
+    how: &ProbeOptions,
+    execute: Execute,
+) -> Result<Probe, SetupError> {
+    if !(how.size > 0.0 && how.size <= 0.1) {
+        let message = format!("the size of the perturbations must be between 0 and 0.1, not {}", how.size);
+        return Err(SetupError::new(message));
+    }
+    let starts = ensemble(system, start, how);
+    let lean = Options { until_rest: false, ..options.clone() }.keep(Keep::IMPACTS);
+    let jobs: Vec<Job> = starts.iter().map(|(_, start)| Job { start: start.clone(), options: lean.clone() }).collect();
+    let outcomes = execute(&jobs);
+    let runs = starts.iter().zip(outcomes).filter_map(|((size, _), outcome)| Some((*size, outcome.ok()?.run)));
+    Ok(judge(&runs.collect::<Vec<_>>()))
+}
+
+/// What an ensemble shows.
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// How many runs were compared, and how many did not finish.

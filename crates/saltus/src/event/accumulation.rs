@@ -1,4 +1,4 @@
-//! Accumulation: infinitely many impacts in a finite time, passed to their limit.
+//! Accumulation: infinitely many impacts in a finite time, extrapolated to their limit.
 //!
 //! After an impact a closed gap opens with speed U while the forces press it with an acceleration A < 0. It will rise by
 //! U²/2|A|. When that is below the tolerance (relative to the largest gap so far), no later bounce of this sequence can be
@@ -14,10 +14,10 @@
 //! constraints in turn (a block on two corners) the times of the impacts themselves are extrapolated: Aitken's Δ² over
 //! one cycle.
 
-use super::{Engine, Touch};
+use super::{EventEngine, Touch};
 use crate::{Phase, PhaseKind, Reason};
 
-impl Engine<'_> {
+impl EventEngine {
     /// Ends a sequence of impacts that follow each other at one place without time going on (a corner so narrow that each
     /// impact closes the other gap). If all of them lose speed, and the speeds fall by a factor, they fall to zero; all impulses are along M⁻¹∇f of these
     /// constraints, so the velocity in the limit is the present one less its part in their span, whatever the order.
@@ -41,19 +41,19 @@ impl Engine<'_> {
         let mut phase = Phase::new(PhaseKind::Chatter, start, self.t, &held);
         phase.impacts = impacts;
         phase.error = 4.0 * f64::EPSILON * self.t;
-        self.record.timeline.push(phase);
+        self.record.phase(phase);
         self.flow.set_working(&held);
         self.flow.hold(self.t, &mut self.q, &mut self.v)
     }
 
     /// Whether all closed constraints lose speed at an impact.
     pub(super) fn loses_speed(&self) -> bool {
-        let constraints = &self.problem.model().constraints;
-        (0..self.touch.len()).all(|a| self.touch[a] == Touch::Open || constraints[a].restitution < 1.0)
+        let e = self.instance.restitution();
+        (0..self.touch.len()).all(|a| self.touch[a] == Touch::Open || e[a] < 1.0)
     }
 
     /// The largest gap velocity of the closed constraints.
-    pub(super) fn bustle(&self) -> f64 {
+    pub(super) fn largest_rate(&self) -> f64 {
         let closed = (0..self.touch.len()).filter(|&a| self.touch[a] != Touch::Open);
         closed.map(|a| self.flow.gap_rate(a, &self.v).abs() / self.rate_scale[a].max(1e-300)).fold(0.0, f64::max)
     }
@@ -75,14 +75,14 @@ impl Engine<'_> {
             if self.touch[a] == Touch::Open || rate.abs() <= self.still(a) {
                 continue;
             }
-            let press = -self.flow.gap_bend(a, &self.buffers.x);
+            let press = -self.flow.gap_acceleration(a, &self.buffers.x);
             let low = press > 0.0 && 0.5 * rate * rate / press <= self.tol * self.scales.gap[a];
             if !low && rate < 0.0 {
                 // The impact has closed another gap: its own comes first.
                 return Ok(());
             }
             if press > 0.0 {
-                let e = self.problem.model().constraints[a].restitution;
+                let e = self.instance.restitution()[a];
                 let end = self.t + 2.0 * rate.abs() / (press * (1.0 - e).max(1e-3));
                 let before = self.record.predict(a, end);
                 if low {
@@ -108,7 +108,7 @@ impl Engine<'_> {
             .collect();
         held.sort_unstable();
         let single = bounces == 1 && self.record.is_single(bouncing[0], &held);
-        let (limit, error, told) = match (single, self.record.extrapolate(&held)) {
+        let (limit, error, listed) = match (single, self.record.extrapolate(&held)) {
             (true, _) => (ends[0].1, errors[0], &bouncing),
             (false, Some((limit, error))) => (limit, error, &held),
             (false, None) => {
@@ -126,15 +126,15 @@ impl Engine<'_> {
             && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());
         if !holds {
             (self.q, self.v) = (q, v);
-            return self.look(true);
+            return self.evaluate(true);
         }
         // What the correction of the velocity takes away again, the reactions give until the limit.
         self.record.take_back(&held, &corrections);
-        let (start, impacts) = self.record.sequence(told);
-        let mut phase = Phase::new(PhaseKind::Chatter, start, limit, told);
+        let (start, impacts) = self.record.sequence(listed);
+        let mut phase = Phase::new(PhaseKind::Chatter, start, limit, listed);
         phase.impacts = impacts;
         phase.error = error + 4.0 * f64::EPSILON * limit;
-        self.record.timeline.push(phase);
-        self.look(true)
+        self.record.phase(phase);
+        self.evaluate(true)
     }
 }

@@ -3,12 +3,12 @@
 //! Among the closed constraints with no gap velocity, 0 ≤ f'' ⊥ λ ≥ 0 with M a = g + Σ λ ∇f: the acceleration is the
 //! point nearest to M⁻¹g, in the kinetic metric, of the polyhedron { a : ∇f·a + γ ≥ 0 }.
 
-use super::{Engine, PATIENCE, Touch};
+use super::{EventEngine, PATIENCE, Touch};
 use crate::project::ProjectionError;
 use crate::{Phase, PhaseKind, Reason};
 
-impl Engine<'_> {
-    /// Chooses the working set for the present state. Constraints that have let go since time last went on are not asked;
+impl EventEngine {
+    /// Chooses the working set for the present state. Constraints that have been released since time last advanced are not candidates;
     /// those that did not open when they were free to are held even if their reactions start from zero.
     pub(super) fn choose(&mut self) -> Result<(), Reason> {
         self.buffers.held.clone_from(&self.working);
@@ -17,7 +17,7 @@ impl Engine<'_> {
             self.record.contacts(self.t, &self.touch);
             return Ok(());
         }
-        self.look(self.fresh)?;
+        self.evaluate(self.fresh)?;
         self.finish_impacts()?;
         self.buffers.members.clear();
         for a in 0..self.touch.len() {
@@ -46,18 +46,18 @@ impl Engine<'_> {
             self.flow.set_working(&self.working);
             if self.working.len() > self.q.len() || !self.flow.is_independent() {
                 self.working.remove(place);
-                // Its gap follows from the others: it need not be looked at while they hold.
+                // Its gap follows from the others: it need not be checked while they hold.
                 self.implied[a] = true;
             }
         }
         for &a in &self.working {
             self.touch[a] = Touch::Working;
         }
-        // Others may let go at the same instant as the one whose reaction was seen to vanish.
+        // Others may be released at the same instant as the one whose reaction was seen to vanish.
         for k in 0..self.buffers.held.len() {
             let a = self.buffers.held[k];
             if self.touch[a] == Touch::Closed && !self.released[a] && !self.implied[a] {
-                self.record.timeline.push(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
+                self.record.phase(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
             }
         }
         if !self.working.is_empty() {
@@ -83,17 +83,17 @@ impl Engine<'_> {
                 return Err(Reason::Stalled { constraint: self.constraint(a) });
             }
             if count % PATIENCE == 0 {
-                let now = self.bustle();
+                let now = self.largest_rate();
                 if now < 0.9 * before && before.is_finite() && self.loses_speed() {
                     self.collapse()?;
-                    self.look(self.fresh)?;
+                    self.evaluate(self.fresh)?;
                     before = f64::INFINITY;
                     continue;
                 }
                 before = now;
             }
             self.strike()?;
-            self.look(self.fresh)?;
+            self.evaluate(self.fresh)?;
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Engine<'_> {
         buffers.offsets.clear();
         for &a in &buffers.members {
             buffers.rows.push_row_of(&flow.gradients, a);
-            buffers.offsets.push(flow.bends[a]);
+            buffers.offsets.push(flow.gamma[a]);
         }
         buffers.x.copy_from_slice(&flow.free);
         let solved = kernel.project(&flow.metric, &buffers.rows, &buffers.offsets, &mut buffers.x);

@@ -15,17 +15,17 @@ mod rough;
 
 pub use control::Scales;
 
-use super::polynomial::{MOST, value};
+use super::polynomial::{MAX_DEGREE, value};
 use crate::linalg::{Metric, Rows, add};
-use crate::problem::Layout;
-use crate::{Problem, Reason, SetupError};
+use crate::problem::{Instance, Layout};
+use crate::{Reason, SetupError};
 use control::Culprit;
 use saltus_expr::Series;
 
 /// The series of a motion, and how to make the next ones.
 #[derive(Debug)]
-pub struct Flow<'p> {
-    problem: &'p Problem,
+pub struct Flow {
+    instance: Instance,
     d: usize,
     /// The order N of the velocities; positions have N + 1.
     pub order: usize,
@@ -38,10 +38,10 @@ pub struct Flow<'p> {
     using_full: bool,
     /// ∇f of all constraints at the point expanded about.
     pub gradients: Rows,
-    /// ∂t f there.
-    pub walls: Vec<f64>,
+    /// ∂f/∂t there.
+    pub partial_t: Vec<f64>,
     /// γ there.
-    pub bends: Vec<f64>,
+    pub gamma: Vec<f64>,
     /// f there.
     pub gaps: Vec<f64>,
     /// M⁻¹g there.
@@ -72,14 +72,14 @@ pub struct Flow<'p> {
     rough_gaps: Vec<f64>,
 }
 
-impl<'p> Flow<'p> {
-    pub fn new(problem: &'p Problem, order: usize) -> Result<Self, SetupError> {
-        let order = order.min(MOST - 1);
-        let code = problem.motion()?;
-        let dynamics = problem.dynamics();
-        let (d, m) = (problem.dimension(), problem.constraints());
+impl Flow {
+    pub fn new(at: &Instance, order: usize) -> Result<Self, SetupError> {
+        let order = order.min(MAX_DEGREE - 1);
+        let code = at.problem().motion()?;
+        let dynamics = at.dynamics();
+        let (d, m) = (at.dimension(), at.constraints());
         Ok(Flow {
-            problem,
+            instance: at.clone(),
             d,
             order,
             diagonal: dynamics.code.diagonal,
@@ -89,8 +89,8 @@ impl<'p> Flow<'p> {
             layout: code.layout,
             using_full: true,
             gradients: code.rows.clone(),
-            walls: vec![0.0; m],
-            bends: vec![0.0; m],
+            partial_t: vec![0.0; m],
+            gamma: vec![0.0; m],
             gaps: vec![0.0; m],
             free: vec![0.0; d],
             metric: dynamics.metric(),
@@ -124,7 +124,7 @@ impl<'p> Flow<'p> {
         self.full.is_root(switch)
     }
 
-    /// The value of what a switch looks at, at s.
+    /// The value of the argument of a switch at s.
     pub fn argument(&self, switch: usize, s: f64) -> f64 {
         value(self.full.argument(switch), s)
     }
@@ -163,6 +163,18 @@ impl<'p> Flow<'p> {
         series.output(self.layout.gaps + alpha)
     }
 
+    /// The polynomial of a user's event; of a rough step there is none.
+    pub fn event(&self, k: usize) -> Option<&[f64]> {
+        let series = if self.using_full { &self.full } else { &self.light };
+        (!self.is_rough).then(|| series.output(self.layout.events + k))
+    }
+
+    /// The value of a user's event at the point last expanded about or evaluated.
+    pub fn event_value(&self, k: usize) -> f64 {
+        let series = if self.using_full { &self.full } else { &self.light };
+        series.coefficient(self.layout.events + k, 0)
+    }
+
     /// The polynomial of the reaction of the k-th member of the working set.
     pub fn reaction(&self, k: usize) -> &[f64] {
         &self.lambda[k * self.order..(k + 1) * self.order]
@@ -174,7 +186,7 @@ impl<'p> Flow<'p> {
     }
 
     /// Evaluates M, g, f, ∇f, ∂t f and γ at a point. `fresh`: switches are set by their values.
-    pub fn look(&mut self, t: f64, q: &[f64], v: &[f64], fresh: bool) -> Result<(), Reason> {
+    pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64], fresh: bool) -> Result<(), Reason> {
         self.using_full = true;
         self.set_point(t, q, v);
         self.full.advance(0, fresh);
@@ -189,6 +201,10 @@ impl<'p> Flow<'p> {
         let (d, n) = (self.d, self.order);
         let series = if self.using_full { &mut self.full } else { &mut self.light };
         series.set_input(0, 0, t);
+        let cells = self.instance.cells();
+        for k in 0..cells.len() {
+            series.set_input(self.layout.open + k, 0, cells.get(k));
+        }
         for i in 0..d {
             series.set_input(1 + i, 0, q[i]);
             series.set_input(1 + d + i, 0, v[i]);
@@ -197,10 +213,10 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Takes order 0 of the series over: M factored, M⁻¹g, gaps and, where they are computed, gradients, walls, γ.
+    /// Takes order 0 of the series over: M factored, M⁻¹g, gaps and, where they are computed, gradients, partial_t, γ.
     fn read_point(&mut self) -> Result<(), Reason> {
         let layout = self.layout;
-        let model = self.problem.model();
+        let model = self.instance.model();
         let series = if self.using_full { &self.full } else { &self.light };
         if !self.metric_ready || !self.mass_constant {
             for (k, entry) in self.entries.iter_mut().enumerate() {
@@ -231,22 +247,22 @@ impl<'p> Flow<'p> {
             for (k, slope) in self.gradients.values.iter_mut().enumerate() {
                 *slope = series.coefficient(layout.gradients + k, 0);
             }
-            for alpha in 0..self.walls.len() {
-                self.walls[alpha] = series.coefficient(layout.walls + alpha, 0);
-                self.bends[alpha] = series.coefficient(layout.bends + alpha, 0);
+            for alpha in 0..self.partial_t.len() {
+                self.partial_t[alpha] = series.coefficient(layout.partial_t + alpha, 0);
+                self.gamma[alpha] = series.coefficient(layout.gamma + alpha, 0);
             }
         }
         Ok(())
     }
 
-    /// The gap velocity of constraint α for a velocity, with the kinematics last looked at.
+    /// The gap velocity of constraint α for a velocity, with the kinematics last evaluated.
     pub fn gap_rate(&self, alpha: usize, v: &[f64]) -> f64 {
-        self.walls[alpha] + self.gradients.dot(alpha, v)
+        self.partial_t[alpha] + self.gradients.dot(alpha, v)
     }
 
     /// The gap acceleration of constraint α for an acceleration.
-    pub fn gap_bend(&self, alpha: usize, a: &[f64]) -> f64 {
-        self.bends[alpha] + self.gradients.dot(alpha, a)
+    pub fn gap_acceleration(&self, alpha: usize, a: &[f64]) -> f64 {
+        self.gamma[alpha] + self.gradients.dot(alpha, a)
     }
 
     /// Expands the motion about a point, with the working set held closed.
@@ -280,7 +296,7 @@ impl<'p> Flow<'p> {
         Ok(())
     }
 
-    /// Hands order k of time, positions and velocities to the series.
+    /// Passes order k of time, positions and velocities to the series.
     fn feed(&mut self, k: usize) {
         let (d, n) = (self.d, self.order);
         let series = if self.using_full { &mut self.full } else { &mut self.light };
@@ -299,7 +315,7 @@ impl<'p> Flow<'p> {
             return Ok(());
         }
         if m > d {
-            let name = self.problem.model().constraints[self.working[d]].name.clone();
+            let name = self.instance.model().constraints[self.working[d]].name.clone();
             return Err(Reason::Dependent { constraint: name });
         }
         let entries = &mut self.pairs[..m * m];
@@ -315,7 +331,7 @@ impl<'p> Flow<'p> {
         if self.delassus.dimension() != m {
             self.delassus = Metric::full(m);
         }
-        let name = |k: usize| self.problem.model().constraints[self.working[k]].name.clone();
+        let name = |k: usize| self.instance.model().constraints[self.working[k]].name.clone();
         self.delassus.set(&self.pairs[..m * m]).map_err(|e| Reason::Dependent { constraint: name(e.pivot) })
     }
 
@@ -344,7 +360,7 @@ impl<'p> Flow<'p> {
                 entry += self.gradients.row(place).0.len();
                 place += 1;
             }
-            let mut rest = series.coefficient(layout.bends + alpha, k);
+            let mut rest = series.coefficient(layout.gamma + alpha, k);
             for (e, &i) in self.gradients.row(alpha).0.iter().enumerate() {
                 let slope = series.output(layout.gradients + entry + e);
                 self.r[i] += back(slope, &self.lambda[m * n..(m + 1) * n], k);
@@ -377,14 +393,11 @@ impl<'p> Flow<'p> {
 
     /// What rounding makes of the reaction of a constraint: that of the acceleration it has to balance.
     pub fn reaction_noise(&mut self, alpha: usize) -> f64 {
-        self.r.fill(0.0);
-        self.gradients.add_to(alpha, 1.0, &mut self.r);
-        self.metric.solve(&mut self.r);
-        let compliance = self.gradients.dot(alpha, &self.r);
-        1e-13 * (self.gradients.dot_abs(alpha, &self.free) + self.bends[alpha].abs()) / compliance
+        let compliance = self.compliance(alpha);
+        1e-13 * (self.gradients.dot_abs(alpha, &self.free) + self.gamma[alpha].abs()) / compliance
     }
 
-    /// Whether the gradients of the working set, where last looked at, are independent.
+    /// Whether the gradients of the working set, where last evaluated, are independent.
     pub fn is_independent(&mut self) -> bool {
         self.set_delassus().is_ok()
     }
@@ -395,7 +408,7 @@ impl<'p> Flow<'p> {
         let (d, m) = (self.d, self.working.len());
         let mut worst = f64::INFINITY;
         for _ in 0..8 {
-            self.look(t, q, v, false)?;
+            self.evaluate(t, q, v, false)?;
             self.set_delassus()?;
             let before = worst;
             worst = 0.0;
@@ -428,18 +441,23 @@ impl<'p> Flow<'p> {
 
     /// Moves a position to f = 0 of one constraint along M⁻¹∇f.
     pub fn close_gap(&mut self, t: f64, q: &mut [f64], v: &[f64], alpha: usize) -> Result<(), Reason> {
-        self.look(t, q, v, false)?;
-        self.r.fill(0.0);
-        self.gradients.add_to(alpha, 1.0, &mut self.r);
-        self.metric.solve(&mut self.r);
-        let compliance = self.gradients.dot(alpha, &self.r);
+        self.evaluate(t, q, v, false)?;
+        let compliance = self.compliance(alpha);
         if compliance > 0.0 {
             add(q, -self.gaps[alpha] / compliance, &self.r);
         }
         Ok(())
     }
 
-    /// |Δv − M⁻¹ Σ P ∇f| in the kinetic metric, with what was last looked at.
+    /// ∇f·M⁻¹∇f of a constraint: the inverse of the mass it feels.
+    pub fn compliance(&mut self, alpha: usize) -> f64 {
+        self.r.fill(0.0);
+        self.gradients.add_to(alpha, 1.0, &mut self.r);
+        self.metric.solve(&mut self.r);
+        self.gradients.dot(alpha, &self.r)
+    }
+
+    /// |Δv − M⁻¹ Σ P ∇f| in the kinetic metric, with what was last evaluated.
     pub fn law_residual(&mut self, jump: &[f64], impulses: impl Iterator<Item = (usize, f64)>) -> f64 {
         self.r.fill(0.0);
         for (alpha, p) in impulses {

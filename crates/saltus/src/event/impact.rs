@@ -1,13 +1,13 @@
-//! An impact: the law for any number of simultaneous contacts, moving walls included.
+//! An impact: the law for any number of simultaneous contacts, moving partial_t included.
 
-use super::{Engine, STILL, Touch};
+use super::{EventEngine, STILL, Touch};
 use crate::Reason;
-use crate::impacts::Measured;
 use crate::linalg::add;
+use crate::motion::Measured;
 
-impl Engine<'_> {
+impl EventEngine {
     /// Applies the law 0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 to every closed constraint at the present state, at which everything has been
-    /// looked at ([V] (5.3), one e for each): members into the buffers, the velocity after into `x`, impulses into the
+    /// evaluated ([V] (5.3), one e for each): members into the buffers, the velocity after into `x`, impulses into the
     /// kernel. Gives the gap velocity of the one that closes fastest.
     ///
     /// Gaps within the tolerance of zero are closed, so what would follow within it is part of the same impact. One that is
@@ -18,7 +18,7 @@ impl Engine<'_> {
         buffers.members.clear();
         buffers.rows.clear();
         buffers.offsets.clear();
-        let constraints = &self.problem.model().constraints;
+        let restitution = self.instance.restitution();
         let mut approach = 0.0_f64;
         for a in 0..touch.len() {
             let near = flow.gaps[a] <= (self.tol * self.scales.gap[a]).max(self.noise[a]);
@@ -30,10 +30,10 @@ impl Engine<'_> {
                 continue;
             }
             approach = approach.min(rate);
-            let e = if elastic { constraints[a].restitution } else { 0.0 };
+            let e = if elastic { restitution[a] } else { 0.0 };
             buffers.members.push(a);
             buffers.rows.push_row_of(&flow.gradients, a);
-            buffers.offsets.push(flow.walls[a] + e * rate);
+            buffers.offsets.push(flow.partial_t[a] + e * rate);
         }
         buffers.x.copy_from_slice(&self.v);
         let solved = self.kernel.project(&flow.metric, &buffers.rows, &buffers.offsets, &mut buffers.x);
@@ -57,19 +57,26 @@ impl Engine<'_> {
         if impulses.is_empty() {
             return Ok(());
         }
-        let (before, after) = (flow.metric.norm_squared(&self.v), flow.metric.norm_squared(&buffers.x));
+        // In gap space: ½ Σ P (∇f·v⁺ + ∇f·v⁻), and the largest |U|/√D.
         buffers.y.copy_from_slice(&buffers.x);
         add(&mut buffers.y, -1.0, &self.v);
-        let speed = before.max(after).sqrt();
-        let residual = flow.law_residual(&buffers.y, impulses.iter().copied()) / speed;
-        let measured = Measured { t: self.t, energy_change: 0.5 * (after - before), residual, speed, approach };
+        let off = flow.law_residual(&buffers.y, impulses.iter().copied());
+        let (mut energy_change, mut speed) = (0.0, 0.0_f64);
+        for &(a, p) in &impulses {
+            let (before, after) = (flow.gradients.dot(a, &self.v), flow.gradients.dot(a, &buffers.x));
+            energy_change += 0.5 * p * (before + after);
+            let fastest = flow.gap_rate(a, &self.v).abs().max(flow.gap_rate(a, &buffers.x).abs());
+            speed = speed.max(fastest / flow.compliance(a).max(f64::MIN_POSITIVE).sqrt());
+        }
+        let residual = off / speed.max(f64::MIN_POSITIVE);
+        let measured = Measured { t: self.t, energy_change, residual, speed, approach };
         self.record.impact(&measured, &self.q, &self.v, &buffers.x, &impulses);
         self.v.copy_from_slice(&buffers.x);
         for &a in &buffers.members {
             self.touch[a] = Touch::Closed;
         }
         // The velocity has jumped: switches are set anew before anything is evaluated with it.
-        self.look(true)?;
+        self.evaluate(true)?;
         // On the constraints to the last digit: sweeps of one at a time, since several may depend on each other.
         for _ in 0..2 {
             for &(a, _) in &impulses {
@@ -77,7 +84,7 @@ impl Engine<'_> {
             }
         }
         self.fresh = true;
-        self.look(true)?;
+        self.evaluate(true)?;
         self.settle()
     }
 }

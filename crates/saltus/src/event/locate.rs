@@ -1,7 +1,8 @@
 //! Where a step ends: the first of its events.
 
 use super::polynomial::{self, Roots, leading, value};
-use super::{Engine, Touch};
+use super::{EventEngine, Touch};
+use crate::record::Keep;
 
 /// What ends a step before its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +13,8 @@ pub(super) enum Event {
     Release(usize),
     /// A force or gap with corners or jumps changes sides.
     Switch { switch: usize, state: i64 },
+    /// An event of the user's own.
+    Own(usize),
 }
 
 /// The first place where something that begins at zero or above turns negative: 0 if its first term that is more than
@@ -24,9 +27,22 @@ fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64) ->
     roots.first_negative(&c[first..], h, 0.0)
 }
 
-impl Engine<'_> {
-    /// The first event in (0, h] and where it is.
+impl EventEngine {
+    /// The first event in (0, h] and where it is. What rounding does grows with the length of a step: after an early event
+    /// the search is made again in a shorter one.
     pub(super) fn first_event(&mut self, h: f64) -> (f64, Option<Event>) {
+        let shorter = super::LONGEST * (self.end - self.t0);
+        self.measure_noise(h);
+        let (s, event) = self.first_event_within(h);
+        if event.is_none() || s > 0.25 * h || h <= shorter || self.flow.is_rough {
+            return (s, event);
+        }
+        let h = (2.0 * s).max(shorter);
+        self.measure_noise(h);
+        self.first_event_within(h)
+    }
+
+    fn first_event_within(&mut self, h: f64) -> (f64, Option<Event>) {
         let (mut s, mut event) = (h, None);
         for a in 0..self.touch.len() {
             let found = match self.touch[a] {
@@ -64,7 +80,31 @@ impl Engine<'_> {
                 }
             }
         }
+        for k in 0..self.own.len() {
+            if let Some(at) = self.own_event(k, s) {
+                (s, event) = (at, Some(Event::Own(k)));
+            }
+        }
         (s, event)
+    }
+
+    /// Where a user's event occurs, before s: the first place where its expression, times its sign so far, turns negative.
+    fn own_event(&mut self, k: usize, s: f64) -> Option<f64> {
+        let sign = self.own[k];
+        let n = self.flow.order + 1;
+        let c = &mut self.buffers.c[..n];
+        for (to, from) in c.iter_mut().zip(self.flow.event(k)?) {
+            *to = sign * from;
+        }
+        let size = polynomial::largest_term(c, s);
+        // Exactly at zero, where the last one was found: on to the next.
+        if c[0].abs() <= 1e-13 * size {
+            c[0] = 0.0;
+        }
+        match c[0] == 0.0 {
+            true => first_negative_from_zero(&mut self.roots, c, s, 1e-13 * size).filter(|&at| at > self.own_gap),
+            false => self.roots.first_negative(c, s, 0.0),
+        }
     }
 
     /// Where a closed gap that is free to open closes again; 0 if it does not open at all.
@@ -100,6 +140,8 @@ impl Engine<'_> {
             }
         }
         grazes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        grazes.iter().for_each(|&(t, a)| self.record.timeline.graze(t, a));
+        if self.record.out.keep.has(Keep::TIMELINE) {
+            grazes.iter().for_each(|&(t, a)| self.record.out.timeline.graze(t, a));
+        }
     }
 }

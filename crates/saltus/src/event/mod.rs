@@ -10,7 +10,7 @@
 //! All of these are the first place where a polynomial turns negative ([`locate`], [`polynomial`]): none that the
 //! polynomials have is missed between the ends of a step, and [`trust`] checks that they are the motion. After an event the
 //! next working set follows from the complementarity problem of the accelerations ([`contact`]). Impacts that accumulate
-//! are recognised, their limit extrapolated and passed ([`accumulation`]).
+//! are recognised and extrapolated to their limit ([`accumulation`]).
 //!
 //! Tolerances, all relative to `tol`: the last terms of a series are below tol/10 of the largest speed (gap) so far; gaps
 //! below tol of their largest value count as closed, so impacts that near to each other are one; bounces lower than that are
@@ -26,16 +26,16 @@ mod record;
 mod stretch;
 mod trust;
 
-pub(crate) use polynomial::{value, value_and_slope};
-
+use crate::engine::Engine;
 use crate::linalg::{Metric, Rows};
-use crate::problem::{Dynamics, Gaps};
+use crate::motion::{Crossing, EventHit, Phase, PhaseKind};
+use crate::problem::{Cells, Dynamics, Gaps, Instance};
 use crate::project::Polyhedron;
-use crate::run::{self, Progress, Reporter, Run, RunOptions};
-use crate::{Phase, PhaseKind, Problem, Reason, SetupError, Status, StepFailure};
+use crate::record::{Keep, Recorder};
+use crate::{Reason, SetupError};
 use flow::{Flow, Scales};
 use locate::Event;
-use polynomial::{MOST, Roots};
+use polynomial::{MAX_DEGREE, Roots, value};
 use record::Record;
 
 /// What a constraint does.
@@ -49,30 +49,56 @@ enum Touch {
     Working,
 }
 
-/// Events that follow each other without time going on are a stall beyond this many (and some for each constraint).
+/// More events than this (and some per constraint) while time does not advance are a stall.
 const PATIENCE: usize = 40;
 
-/// Every so many steps it is looked how many more there would be; more than this many are too many.
+/// After every so many steps their number still to come is estimated; more than this many are too many.
 const STIFF_WINDOW: usize = 20_000;
 const STIFF: f64 = 5e6;
 
 /// A gap velocity below this part of the largest is zero.
 const STILL: f64 = 1e-12;
 
-/// No step is longer than this part of the run. Together with the check of every step at points inside it, 128 of them where
-/// nothing seems to happen, a feature that no derivative announces is seen if it is wider than 1/6400 of the run.
+/// Where expressions can vary quickly without any Taylor coefficient announcing it, no step is longer than this part of the
+/// run. Together with the check of such steps at 128 points, a feature is seen if it is wider than 1/6400 of the run.
 const LONGEST: f64 = 1.0 / 50.0;
 
-struct Engine<'p> {
-    problem: &'p Problem,
+/// What an engine is made from.
+pub(crate) struct EventPlan {
+    pub instance: Instance,
+    pub tolerance: f64,
+    /// Whether time stepping takes over where events cannot be resolved.
+    pub safety_net: bool,
+    /// The interval at which instants are stored.
+    pub interval: f64,
+    /// The end of the run; infinite if none is set.
+    pub end: f64,
+    pub keep: Keep,
+}
+
+/// The engine that goes from event to event.
+pub(crate) struct EventEngine {
+    instance: Instance,
     tol: f64,
+    t0: f64,
+    /// Where the present advance ends, and where the run does.
     end: f64,
+    final_end: f64,
+    /// Some expression can vary quickly without any coefficient announcing it.
+    may_hide: bool,
+    /// A stretch being crossed by time stepping.
+    crossing: Option<stretch::Crossing>,
+    /// For each of the user's events, the sign of its expression, which directions count, and which occurred last.
+    own: Vec<f64>,
+    directions: Vec<Crossing>,
+    /// Two occurrences of one event are farther apart than this.
+    own_gap: f64,
     /// The interval at which instants are stored.
     interval: f64,
     safety_net: bool,
     /// Stretches crossed by time stepping.
     stretches: usize,
-    flow: Flow<'p>,
+    flow: Flow,
     roots: Roots,
     kernel: Polyhedron,
     dynamics: Dynamics,
@@ -93,11 +119,11 @@ struct Engine<'p> {
     trusted: f64,
     /// Forces are constant and gaps affine: the series are the motion, to the last digit.
     is_polynomial: bool,
-    /// Steps and their lengths since stiffness was last looked for.
+    /// Steps and their lengths since stiffness was last checked.
     window: (usize, f64),
     /// Whether nothing moved in the last step.
     at_rest: bool,
-    /// Events since time last went on.
+    /// Events since time last advanced.
     idle: usize,
     switched: usize,
     /// The largest values so far.
@@ -110,12 +136,12 @@ struct Engine<'p> {
     reaction_noise: Vec<f64>,
     /// Gaps that stay open in the present step, whatever their series say.
     far: Vec<bool>,
-    /// What has happened to constraints since time last went on: let go, did not open though free to, or follow from the
+    /// What has happened to constraints since time last advanced: released, did not open though free to, or follow from the
     /// working set.
     released: Vec<bool>,
     pressed: Vec<bool>,
     implied: Vec<bool>,
-    record: Record<'p>,
+    record: Record,
     buffers: Buffers,
 }
 
@@ -134,82 +160,39 @@ struct Buffers {
     samples: Vec<(f64, f64, f64)>,
 }
 
-/// Integrates a problem by events; see [`crate::run`].
-pub(crate) fn run(
-    problem: &Problem,
-    options: &RunOptions,
-    safety_net: bool,
-    report: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Run, SetupError> {
-    check_tolerance(options.settings.tolerance)?;
-    run::grid(options.step, options.end)?;
-    let mut engine = Engine::new(problem, options, safety_net)?;
-    let rest_is_final = options.until_rest && !run::depends_on_time(problem.model());
-    let mut reporter = Reporter::new();
-    let status = loop {
-        if engine.end - engine.t <= engine.shortest() {
-            engine.t = engine.end;
-            break Status::Finished;
-        }
-        if reporter.is_due() && !report(engine.progress()) {
-            break Status::Interrupted { t: engine.t };
-        }
-        let mut outcome = engine.advance();
-        if let Err(reason) = &outcome
-            && engine.can_cross(reason)
-        {
-            outcome = engine.cross(reason.clone(), report);
-        }
-        if rest_is_final && outcome.is_ok() && engine.at_rest {
-            break Status::Finished;
-        }
-        if let Err(reason) = outcome {
-            break Status::Failed(StepFailure { t: engine.t, q: engine.q.clone(), v: engine.v.clone(), reason });
-        }
-    };
-    Ok(engine.finish(options, status))
-}
-
-/// A tolerance that can be met and means something.
-fn check_tolerance(tol: f64) -> Result<(), SetupError> {
-    if tol.is_finite() && (1e-14..=1e-2).contains(&tol) {
-        return Ok(());
-    }
-    let why = match tol {
-        tol if !(tol > 0.0) => "it must be positive",
-        tol if tol < 1e-14 => "double precision has about 16 digits; below 1e-14 rounding decides",
-        _ => "above 1e-2 the events of a motion are lost in the error",
-    };
-    Err(SetupError::new(format!("the tolerance {tol:e} cannot be used: {why}"))
-        .help("take a number between 1e-14 and 1e-2, such as --tol 1e-10"))
-}
-
-impl<'p> Engine<'p> {
-    fn new(problem: &'p Problem, options: &RunOptions, safety_net: bool) -> Result<Self, SetupError> {
-        let tol = options.settings.tolerance;
-        let (d, m) = (problem.dimension(), problem.constraints());
-        let model = problem.model();
-        // The order at which a step of a convergent series costs least a digit (Jorba & Zou 2005), and some more: a step has
-        // costs of its own, and where hardly anything is multiplied (linear systems) further orders cost little.
-        let simple = 1.0 - problem.motion()?.light.convolved();
+impl EventEngine {
+    pub fn new(plan: EventPlan) -> Result<Self, SetupError> {
+        let EventPlan { instance, tolerance: tol, safety_net, interval, end, keep } = plan;
+        let (d, m) = (instance.dimension(), instance.constraints());
+        let code = instance.problem().motion()?;
+        // The order at which a step of a convergent series costs least per digit (Jorba & Zou 2005), and some more: a step
+        // has costs of its own, and where hardly anything is multiplied (linear systems) further orders cost little.
+        let simple = 1.0 - code.light.convolved();
+        let may_hide = code.may_hide_features;
         let order = (-0.5 * (0.1 * tol).ln() + 8.0 + 8.0 * simple * simple).ceil() as usize;
-        let flow = Flow::new(problem, order.clamp(8, MOST - 2))?;
+        let flow = Flow::new(&instance, order.clamp(8, MAX_DEGREE - 2))?;
         let order = flow.order;
-        let mut engine = Engine {
-            problem,
+        let (dynamics, checked) = (instance.dynamics(), instance.gaps());
+        let (model, start) = (instance.model(), instance.start());
+        let mut engine = EventEngine {
             tol,
-            end: options.end,
-            interval: options.step,
+            t0: start.t,
+            end,
+            final_end: end,
+            may_hide,
+            crossing: None,
+            own: vec![0.0; model.events.len()],
+            directions: model.events.iter().map(|e| e.crossing).collect(),
+            own_gap: 0.0,
+            interval,
             safety_net,
             stretches: 0,
             roots: Roots::new(order + 2),
             kernel: Polyhedron::new(d, m),
-            dynamics: problem.dynamics(),
-            checked: problem.gaps(),
-            probe: problem.dynamics().metric(),
-            t: 0.0,
-            q: model.q0.clone(),
-            v: model.v0.clone(),
+            probe: dynamics.metric(),
+            t: start.t,
+            q: start.q.clone(),
+            v: start.v.clone(),
             touch: vec![Touch::Open; m],
             working: Vec::with_capacity(m),
             fresh: true,
@@ -217,16 +200,15 @@ impl<'p> Engine<'p> {
             must_be_rough: false,
             cap: 0.0,
             trusted: f64::INFINITY,
-            is_polynomial: {
-                let timed = run::depends_on_time(model);
-                problem.dynamics().code.fixed && problem.gaps().code.affine && !timed
-            },
+            is_polynomial: dynamics.code.fixed && checked.code.affine && !model.depends_on_time(),
+            dynamics,
+            checked,
             window: (0, 0.0),
             at_rest: false,
             idle: 0,
             switched: 0,
             scales: Scales {
-                v: model.v0.iter().map(|v| v.abs()).collect(),
+                v: start.v.iter().map(|v| v.abs()).collect(),
                 gap: vec![0.0; m],
                 reaction: vec![0.0; m],
                 switch: vec![0.0; flow.switches()],
@@ -238,7 +220,7 @@ impl<'p> Engine<'p> {
             released: vec![false; m],
             pressed: vec![false; m],
             implied: vec![false; m],
-            record: Record::new(problem, options)?,
+            record: Record::new(&instance, interval, end, keep)?,
             buffers: Buffers {
                 rows: Rows::with_capacity(m, flow.gradients.values.len()),
                 members: Vec::with_capacity(m),
@@ -251,6 +233,7 @@ impl<'p> Engine<'p> {
                 samples: vec![(0.0, 0.0, 0.0); m],
             },
             flow,
+            instance,
         };
         engine.begin().map_err(|reason| SetupError::new(reason.to_string()))?;
         Ok(engine)
@@ -258,31 +241,80 @@ impl<'p> Engine<'p> {
 
     /// Which constraints are closed at the start, and the first mode.
     fn begin(&mut self) -> Result<(), Reason> {
-        self.look(true)?;
+        self.evaluate(true)?;
         self.measure_noise(0.0);
         self.record.instant(self.t, &self.q, &self.v);
+        let reached = self.instance.start().closed().map(<[usize]>::to_vec);
         for a in 0..self.touch.len() {
             self.scales.gap[a] = self.flow.gaps[a].abs();
-            if self.flow.gaps[a] <= 4.0 * self.noise[a] {
+            let held = reached.as_ref().is_some_and(|closed| closed.contains(&a));
+            if held || self.flow.gaps[a] <= 4.0 * self.noise[a] {
                 self.touch[a] = Touch::Closed;
             }
         }
+        if reached.is_some() && self.touch.contains(&Touch::Closed) {
+            // A state that a run reached is on its constraints to the accuracy of that run: to the last digit from here on.
+            for a in 0..self.touch.len() {
+                if self.touch[a] == Touch::Closed {
+                    self.flow.close_gap(self.t, &mut self.q, &self.v, a)?;
+                }
+            }
+            self.evaluate(true)?;
+            self.stop()?;
+        }
+        self.set_own_signs();
         self.choose()
     }
 
+    /// The signs of the user's events at the present state.
+    fn set_own_signs(&mut self) {
+        for k in 0..self.own.len() {
+            let value = self.flow.event_value(k);
+            if value != 0.0 {
+                self.own[k] = value.signum();
+            } else if self.own[k] == 0.0 {
+                self.own[k] = 1.0;
+            }
+        }
+    }
+
+    /// An event of the user's own, if its direction counts; its expression has the other sign from here on.
+    fn own_event_occurs(&mut self, k: usize) {
+        let rising = self.own[k] < 0.0;
+        self.own[k] = -self.own[k];
+        let counts = match self.directions[k] {
+            Crossing::Both => true,
+            Crossing::Up => rising,
+            Crossing::Down => !rising,
+        };
+        if counts {
+            self.record.event(EventHit { event: k, t: self.t, rising, q: self.q.clone(), v: self.v.clone() });
+        }
+    }
+
+    /// After a jump of the velocity the expression of an event may have the other sign.
+    fn own_events_at_jump(&mut self) {
+        for k in 0..self.own.len() {
+            let value = self.flow.event_value(k);
+            if value * self.own[k] < 0.0 {
+                self.own_event_occurs(k);
+            }
+        }
+    }
+
     /// Evaluates everything at the present state.
-    fn look(&mut self, fresh: bool) -> Result<(), Reason> {
-        self.flow.look(self.t, &self.q, &self.v, fresh)?;
+    fn evaluate(&mut self, fresh: bool) -> Result<(), Reason> {
+        self.flow.evaluate(self.t, &self.q, &self.v, fresh)?;
         for a in 0..self.touch.len() {
-            let rate = self.flow.walls[a].abs() + self.flow.gradients.dot_abs(a, &self.v);
+            let rate = self.flow.partial_t[a].abs() + self.flow.gradients.dot_abs(a, &self.v);
             self.rate_scale[a] = self.rate_scale[a].max(rate);
         }
         Ok(())
     }
 
-    /// Time does not go on in steps shorter than this.
+    /// Time does not advance in steps shorter than this.
     fn shortest(&self) -> f64 {
-        4.0 * f64::EPSILON * self.t.max(1e-3 * self.end)
+        4.0 * f64::EPSILON * self.t.abs().max(1e-3 * (self.end - self.t0))
     }
 
     /// A gap velocity below this is zero.
@@ -290,23 +322,18 @@ impl<'p> Engine<'p> {
         STILL * self.rate_scale[a]
     }
 
-    /// How far the run has come, time on a scale of a million.
-    fn progress(&self) -> Progress {
-        let step = (1e6 * self.t / self.end) as u64;
-        Progress { step, steps: 1_000_000, t: self.t, impacts: self.record.trajectory.impacts.len() }
-    }
-
     fn constraint(&self, a: usize) -> String {
-        self.problem.model().constraints[a].name.clone()
+        self.instance.model().constraints[a].name.clone()
     }
 
     /// One step: an expansion, up to the first event in it.
-    fn advance(&mut self) -> Result<(), Reason> {
+    fn step(&mut self) -> Result<(), Reason> {
         self.flow.expand(self.t, &self.q, &self.v, &self.working, self.fresh)?;
         self.fresh = false;
         let left = self.end - self.t;
         // After a step that did not hold, caution: no more than twice as long as the one that did.
-        let cap = left.min(LONGEST * self.end).min(2.0 * self.trusted);
+        let longest = if self.may_hide { LONGEST * (self.end - self.t0) } else { f64::INFINITY };
+        let cap = left.min(longest).min(2.0 * self.trusted);
         self.cap = cap;
         let shortest = self.shortest();
         let mut h = self.length(cap)?;
@@ -318,7 +345,6 @@ impl<'p> Engine<'p> {
             if !(h > shortest) {
                 return Err(self.flow.singular());
             }
-            self.measure_noise(h);
             let (s, event) = self.first_event(h);
             if s <= shortest || self.flow.is_rough || self.holds(s) {
                 break (s, event);
@@ -327,13 +353,13 @@ impl<'p> Engine<'p> {
             self.trusted = h;
         };
         if self.trusted.is_finite() && s > shortest {
-            self.trusted = if s >= LONGEST * self.end { f64::INFINITY } else { self.trusted.max(s) };
+            self.trusted = if s >= longest.min(left) { f64::INFINITY } else { self.trusted.max(s) };
         }
         if s > 0.0 {
             self.accept(s, s == left)?;
         }
-        self.look_for_stiffness(s)?;
-        // Only what makes no progress at all is idle.
+        self.check_stiffness(s)?;
+        // Only what makes no progress at all counts as idle.
         if s > shortest {
             self.idle = 0;
             self.released.fill(false);
@@ -346,7 +372,7 @@ impl<'p> Engine<'p> {
                 Some(Event::Switch { switch, .. }) if self.flow.is_root(switch) => self.flow.singular(),
                 Some(Event::Switch { .. }) => Reason::Sliding,
                 Some(Event::Hit(a) | Event::Release(a)) => Reason::Stalled { constraint: self.constraint(a) },
-                None => self.flow.singular(),
+                Some(Event::Own(_)) | None => self.flow.singular(),
             });
         }
         match event {
@@ -357,7 +383,7 @@ impl<'p> Engine<'p> {
 
     /// With the safety net: steps so short that millions of them would be needed belong to a stiff system, where an
     /// implicit step does better.
-    fn look_for_stiffness(&mut self, s: f64) -> Result<(), Reason> {
+    fn check_stiffness(&mut self, s: f64) -> Result<(), Reason> {
         self.window.0 += 1;
         self.window.1 += s;
         if self.window.0 == STIFF_WINDOW {
@@ -376,11 +402,11 @@ impl<'p> Engine<'p> {
         let t = if last { self.end } else { self.t + s };
         self.flow.state(s, &mut self.q, &mut self.v);
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
-            return Err(Reason::NotFinite { coordinate: self.problem.model().coordinates[i].clone() });
+            return Err(Reason::NotFinite { coordinate: self.instance.model().coordinates[i].clone() });
         }
         self.at_rest = (0..self.q.len()).all(|i| self.flow.velocity(i).iter().all(|&c| c == 0.0));
         let kind = if self.working.is_empty() { PhaseKind::Flight } else { PhaseKind::Contact };
-        self.record.timeline.go_on(kind, self.t, t, &self.working);
+        self.record.extend_phase(kind, self.t, t, &self.working);
         self.note_grazes(s);
         self.grow_scales(s);
         self.t = t;
@@ -422,6 +448,10 @@ impl<'p> Engine<'p> {
     /// What an event does to the state and the mode.
     fn handle(&mut self, event: Event, at_once: bool) -> Result<(), Reason> {
         match event {
+            Event::Own(k) => {
+                self.own_event_occurs(k);
+                return Ok(());
+            }
             Event::Switch { switch, state } => {
                 self.flow.set_state(switch, state);
                 self.switched += usize::from(!self.flow.is_root(switch));
@@ -434,23 +464,24 @@ impl<'p> Engine<'p> {
                 self.touch[a] = Touch::Closed;
                 self.released[a] = true;
                 self.implied.fill(false);
-                self.record.timeline.push(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
+                self.record.phase(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
                 self.record.instant(self.t, &self.q, &self.v);
             }
             Event::Hit(a) => {
                 let was = self.touch[a];
-                self.look(false)?;
+                self.evaluate(false)?;
                 self.touch[a] = Touch::Closed;
                 if self.flow.gap_rate(a, &self.v) < -self.still(a) {
                     self.implied.fill(false);
                     self.strike()?;
+                    self.own_events_at_jump();
                 } else if was == Touch::Open {
                     // No speed: a tangential contact.
-                    self.record.timeline.push(Phase::new(PhaseKind::Graze, self.t, self.t, &[a]));
+                    self.record.phase(Phase::new(PhaseKind::Graze, self.t, self.t, &[a]));
                 } else if at_once {
                     // Free to open, it did not: it is pressed, by a higher derivative than the acceleration.
                     self.pressed[a] = true;
-                    self.record.timeline.unrelease(self.t, a);
+                    self.record.out.timeline.unrelease(self.t, a);
                 }
             }
         }
@@ -459,7 +490,7 @@ impl<'p> Engine<'p> {
 
     /// A gap may jump with a switch: a support that goes opens it; an obstacle that appears around the body is no motion.
     fn follow_jumps(&mut self) -> Result<(), Reason> {
-        self.look(false)?;
+        self.evaluate(false)?;
         for a in 0..self.touch.len() {
             let (gap, near) = (self.flow.gaps[a], (self.tol * self.scales.gap[a]).max(1e2 * self.noise[a]));
             if gap < -near.max(1e-9 * self.scales.gap[a]) {
@@ -471,14 +502,83 @@ impl<'p> Engine<'p> {
         }
         Ok(())
     }
+}
 
-    fn finish(mut self, options: &RunOptions, status: Status) -> Run {
-        self.record.close(self.t, &self.q, &self.v);
-        let mut run = self.record.into_run(options, status);
+impl Engine for EventEngine {
+    fn advance(&mut self, until: f64) -> Result<(), Reason> {
+        self.end = until;
+        if self.crossing.is_some() {
+            return self.step_across();
+        }
+        if self.end - self.t <= self.shortest() {
+            self.t = self.end;
+            return Ok(());
+        }
+        match self.step() {
+            Err(reason) if self.can_cross(&reason) => self.cross(reason),
+            outcome => outcome,
+        }
+    }
+
+    fn t(&self) -> f64 {
+        self.crossing.as_ref().map_or(self.t, |c| c.engine().t())
+    }
+
+    fn is_at(&self, until: f64) -> bool {
+        self.crossing.is_none() && self.t >= until
+    }
+
+    fn state(&self) -> (&[f64], &[f64]) {
+        match &self.crossing {
+            Some(crossing) => crossing.engine().state(),
+            None => (&self.q, &self.v),
+        }
+    }
+
+    fn full_state(&self) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
+        let closed = (0..self.touch.len()).filter(|&a| self.touch[a] != Touch::Open).collect();
+        (self.q.clone(), self.v.clone(), closed)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.at_rest
+    }
+
+    fn steps(&self) -> (u64, u64) {
+        let share = match self.final_end.is_finite() {
+            true => (self.t() - self.t0) / (self.final_end - self.t0),
+            false => 0.0,
+        };
+        ((1e6 * share) as u64, 1_000_000)
+    }
+
+    fn recorder(&mut self) -> &mut Recorder {
+        &mut self.record.out
+    }
+
+    fn impacts(&self) -> usize {
+        self.record.out.trajectory.impacts.len()
+    }
+
+    fn cells(&self) -> &Cells {
+        self.instance.cells()
+    }
+
+    fn port_changed(&mut self) {
+        self.fresh = true;
+        let _ = self.evaluate(true).and_then(|()| self.choose());
+    }
+
+    fn finish(&mut self) {
+        self.abandon_crossing();
+        let (q, v) = (self.q.clone(), self.v.clone());
+        self.record.close(self.t, &q, &v);
         if self.switched > 0 {
             let times = if self.switched == 1 { "once".to_string() } else { format!("{} times", self.switched) };
-            run.notes.push(format!("forces or gaps switched {times}; each switch was located like an impact"));
+            self.record
+                .out
+                .notes
+                .push(format!("forces or gaps switched {times}; each switch was located like an impact"));
         }
-        run
     }
 }

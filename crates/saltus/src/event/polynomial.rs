@@ -2,28 +2,13 @@
 //!
 //! In Bernstein form on an interval the coefficients enclose the values, the first and the last are those at the ends, and
 //! the number of sign changes bounds the number of roots. So: no negative coefficient, no crossing; one change of sign,
-//! exactly one crossing; otherwise halve the interval and look at the left half first. A dip and return between the ends is
+//! exactly one crossing; otherwise halve the interval and examine the left half first. A dip and return between the ends is
 //! found like any other crossing. What is below rounding counts as zero.
 
 /// The highest degree there is room for.
-pub const MOST: usize = 40;
+pub const MAX_DEGREE: usize = 40;
 
-/// The value at s.
-#[inline]
-pub fn value(c: &[f64], s: f64) -> f64 {
-    c.iter().rev().fold(0.0, |sum, c| sum * s + c)
-}
-
-/// The value and the slope at s.
-#[inline]
-pub fn value_and_slope(c: &[f64], s: f64) -> (f64, f64) {
-    let (mut value, mut slope) = (0.0, 0.0);
-    for c in c.iter().rev() {
-        slope = slope * s + value;
-        value = value * s + c;
-    }
-    (value, slope)
-}
+pub(crate) use crate::motion::{value, value_and_slope};
 
 /// Σ |c_k| h^k: no value on [0, h] is larger.
 pub fn size(c: &[f64], h: f64) -> f64 {
@@ -82,7 +67,7 @@ pub fn bottom(c: &[f64], s: f64, to: f64) -> f64 {
 /// A polynomial in Bernstein form on an interval.
 #[derive(Clone, Copy, Debug)]
 struct Bernstein {
-    b: [f64; MOST + 1],
+    b: [f64; MAX_DEGREE + 1],
     from: f64,
     to: f64,
 }
@@ -101,7 +86,7 @@ pub struct Roots {
 impl Roots {
     /// For polynomials up to a degree.
     pub fn new(degree: usize) -> Self {
-        let degree = degree.min(MOST);
+        let degree = degree.min(MAX_DEGREE);
         let ratios = (0..=degree).map(|n| {
             let mut rows = Vec::with_capacity((n + 1) * (n + 2) / 2);
             for i in 0..=n {
@@ -138,13 +123,13 @@ impl Roots {
         if n == 0 {
             return (c[0] < -floor).then_some(0.0);
         }
-        let mut scaled = [0.0; MOST + 1];
+        let mut scaled = [0.0; MAX_DEGREE + 1];
         let mut power = 1.0;
         for k in 0..=n {
             scaled[k] = c[k] * power;
             power *= h;
         }
-        let mut form = Bernstein { b: [0.0; MOST + 1], from: 0.0, to: h };
+        let mut form = Bernstein { b: [0.0; MAX_DEGREE + 1], from: 0.0, to: h };
         let ratios = &self.ratios[n];
         let mut at = 0;
         for i in 0..=n {

@@ -1,32 +1,27 @@
-//! The books of a run: stored instants, pieces, impacts, contacts, timeline, and the history from which an accumulation
+//! What the engine records: stored instants, pieces, impacts, contacts, phases; and the history from which an accumulation
 //! is recognised.
 
 use super::Touch;
 use super::flow::Flow;
-use crate::impacts::Measured;
-use crate::problem::Gaps;
-use crate::run::{self, Audit, Run, RunOptions};
-use crate::trajectory::{Contact, Trajectory};
-use crate::{Phase, PhaseKind, Problem, SetupError, Side, Status, Timeline};
-
-/// Polynomials are kept as long as they take no more than this.
-const MOST_BYTES: usize = 1 << 30;
+use crate::motion::{Contact, EventHit, Impact, Impacts, Measured, Phase, PhaseKind, Side};
+use crate::problem::{Gaps, Instance};
+use crate::record::{Keep, Recorder};
+use crate::{Reason, SetupError};
 
 /// No more impacts than this are counted to one sequence.
 const LONGEST_SEQUENCE: usize = 100_000;
 
-pub struct Record<'p> {
-    problem: &'p Problem,
-    pub trajectory: Trajectory,
-    pub timeline: Timeline,
-    audit: Audit,
+/// Impacts remembered where none are kept.
+const MEMORY: usize = 2_048;
+
+pub struct Record {
+    pub out: Recorder,
     gaps: Gaps,
-    /// Stored instants are the multiples of this …
+    t0: f64,
+    /// Stored instants are the start and multiples of this after it …
     interval: f64,
     /// … and this one comes next.
     next: u64,
-    steps: u64,
-    dense: bool,
     /// A jump to be stored with the instant.
     v_left: Option<Vec<f64>>,
     /// For each constraint in contact: since when, and the impulse so far.
@@ -35,76 +30,70 @@ pub struct Record<'p> {
     corrected: Vec<f64>,
     /// For each constraint: where its sequence of impacts was predicted to end.
     predictions: Vec<Option<f64>>,
+    /// The last impacts, where the recorder keeps none.
+    memory: Impacts,
+    /// The last accumulation.
+    chatter: Option<Phase>,
     q: Vec<f64>,
     v: Vec<f64>,
 }
 
-impl<'p> Record<'p> {
-    pub fn new(problem: &'p Problem, options: &RunOptions) -> Result<Self, SetupError> {
-        let (d, m) = (problem.dimension(), problem.constraints());
-        let mut trajectory = Trajectory::new(d);
-        let interval = options.step * options.every.max(1) as f64;
-        run::make_room(&mut trajectory, (options.end / interval).ceil() as u64 + 2, options.every)?;
+impl Record {
+    pub fn new(at: &Instance, interval: f64, end: f64, keep: Keep) -> Result<Self, SetupError> {
+        let (d, m) = (at.dimension(), at.constraints());
+        let t0 = at.start().t;
+        let mut out = Recorder::new(d, m, keep);
+        if end.is_finite() {
+            out.reserve(((end - t0) / interval).ceil() as u64 + 2, 1)?;
+        }
         Ok(Record {
-            problem,
-            trajectory,
-            timeline: Timeline::default(),
-            audit: Audit { impulses: vec![0.0; m], ..Audit::default() },
-            gaps: problem.gaps(),
+            out,
+            gaps: at.gaps(),
+            t0,
             interval,
             next: 1,
-            steps: 0,
-            dense: true,
             v_left: None,
             open: vec![None; m],
             corrected: vec![0.0; m],
             predictions: vec![None; m],
+            memory: Impacts::default(),
+            chatter: None,
             q: vec![0.0; d],
             v: vec![0.0; d],
         })
     }
 
+    /// The next instant to be stored.
+    fn next_instant(&self) -> f64 {
+        self.t0 + self.next as f64 * self.interval
+    }
+
     /// Stores an instant.
     pub fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.check(t, q);
-        if self.trajectory.t.last() != Some(&t) {
-            self.trajectory.push(t, q, v);
+        if self.out.trajectory.t.last() != Some(&t) {
+            self.out.instant(t, q, v);
         }
     }
 
     fn check(&mut self, t: f64, q: &[f64]) {
         self.gaps.evaluate(t, q);
-        let mut outside = false;
-        for (a, &f) in self.gaps.values.iter().enumerate() {
-            if f < -self.audit.max_violation {
-                self.audit.max_violation = -f;
-                self.audit.worst = Some((a, t));
-            }
-            outside |= f < -1e-12 && f < -1e-12 * crate::linalg::max_abs(q);
-        }
-        self.audit.infeasible += u64::from(outside);
+        let _ = self.out.check(t, q, &self.gaps.values);
     }
 
     /// Takes a piece of the motion, from t to t + s: the polynomials, the instants to store inside it, the impulses.
     pub fn piece(&mut self, t: f64, s: f64, flow: &Flow) {
         self.flush(t);
-        self.steps += 1;
-        if self.dense {
-            let working = flow.working();
-            let reactions = working.iter().enumerate().map(|(k, &a)| (a, flow.reaction(k)));
-            self.trajectory.pieces.push(t, s, |i| flow.position(i), reactions);
-            if self.trajectory.pieces.bytes() > MOST_BYTES {
-                self.trajectory.pieces = crate::Pieces::new(self.problem.dimension());
-                self.dense = false;
-            }
-        }
+        self.out.steps += 1;
+        let working = flow.working();
+        let reactions = working.iter().enumerate().map(|(k, &a)| (a, flow.reaction(k)));
+        self.out.piece(t, s, |i| flow.position(i), reactions);
         // An instant that falls on an event is stored with it.
-        let (first, last) = (t * (1.0 + 1e-14), (t + s) * (1.0 - 1e-14));
-        loop {
-            let at = self.next as f64 * self.interval;
-            if !(at < last) {
-                break;
-            }
+        let rounding = 1e-14 * (t + s).abs().max(t.abs());
+        let (first, last) = (t + rounding, t + s - rounding);
+        let wanted = self.out.keep.has(Keep::INSTANTS);
+        while wanted && self.next_instant() < last {
+            let at = self.next_instant();
             self.next += 1;
             if at > first {
                 let (mut q, mut v) = (std::mem::take(&mut self.q), std::mem::take(&mut self.v));
@@ -117,18 +106,17 @@ impl<'p> Record<'p> {
             // ∫λ over the piece.
             let c = flow.reaction(k);
             let impulse = c.iter().enumerate().rev().fold(0.0, |sum, (j, c)| sum * s + c / (j + 1) as f64) * s;
-            self.audit.impulses[a] += impulse;
+            self.out.audit.impulses[a] += impulse;
             if let Some((_, sum)) = &mut self.open[a] {
                 *sum += impulse;
             }
-            self.audit.contact_steps += 1;
+            self.out.audit.contact_steps += 1;
         }
     }
 
     /// The end of a piece has been reached.
     pub fn reached(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        let at = self.next as f64 * self.interval;
-        if at <= t * (1.0 + 1e-14) {
+        if self.next_instant() <= t + 1e-14 * t.abs() {
             self.next += 1;
             self.instant(t, q, v);
         }
@@ -143,18 +131,50 @@ impl<'p> Record<'p> {
         v_after: &[f64],
         impulses: &[(usize, f64)],
     ) {
-        impulses.iter().for_each(|&(a, p)| self.audit.impulses[a] += p);
-        self.trajectory.impacts.push(measured, q, v_before, v_after, impulses.iter().copied());
-        let impact = self.trajectory.impacts.get(self.trajectory.impacts.len() - 1);
-        let constraints = impact.constraints.to_vec();
-        self.timeline.push(Phase::new(PhaseKind::Impact, measured.t, measured.t, &constraints));
+        impulses.iter().for_each(|&(a, p)| self.out.audit.impulses[a] += p);
+        if self.out.keep.has(Keep::IMPACTS) {
+            self.out.impact(measured, q, v_before, v_after, impulses.iter().copied());
+        } else {
+            if self.memory.len() > 2 * MEMORY {
+                let mut recent = Impacts::default();
+                (MEMORY..self.memory.len()).for_each(|k| recent.push_impact(&self.memory.get(k)));
+                self.memory = recent;
+            }
+            self.memory.push(measured, q, v_before, v_after, impulses.iter().copied());
+        }
+        let constraints: Vec<usize> = impulses.iter().map(|(a, _)| *a).collect();
+        self.phase(Phase::new(PhaseKind::Impact, measured.t, measured.t, &constraints));
         if self.v_left.is_none() {
             // Already stored as a regular instant or with an impact before it, or not yet.
-            let left = self.trajectory.take_last(measured.t);
+            let left = self.out.trajectory.take_last(measured.t);
             self.v_left = Some(left.unwrap_or_else(|| v_before.to_vec()));
         }
         self.q.copy_from_slice(q);
         self.v.copy_from_slice(v_after);
+    }
+
+    fn impacts(&self) -> &Impacts {
+        if self.out.keep.has(Keep::IMPACTS) { &self.out.trajectory.impacts } else { &self.memory }
+    }
+
+    /// A phase.
+    pub fn phase(&mut self, phase: Phase) {
+        if phase.kind == PhaseKind::Chatter {
+            self.chatter = Some(phase.clone());
+        }
+        self.out.phase(phase);
+    }
+
+    /// Continues a flight or a contact.
+    pub fn extend_phase(&mut self, kind: PhaseKind, start: f64, end: f64, constraints: &[usize]) {
+        if self.out.keep.has(Keep::TIMELINE) {
+            self.out.timeline.extend(kind, start, end, constraints);
+        }
+    }
+
+    /// An event of the user's own.
+    pub fn event(&mut self, hit: EventHit) {
+        self.out.event(hit);
     }
 
     /// Which constraints act from now on; contacts begin and end here.
@@ -162,15 +182,15 @@ impl<'p> Record<'p> {
         for (a, touch) in touch.iter().enumerate() {
             match (*touch == Touch::Working, self.open[a]) {
                 (true, None) => {
-                    let last = self.timeline.phases.last();
-                    let chatter = last.filter(|p| p.kind == PhaseKind::Chatter && p.constraints.contains(&a));
+                    let chatter = self.chatter.as_ref().filter(|p| p.end >= t && p.constraints.contains(&a));
+                    let chatter = chatter.map(|p| p.end);
                     let opening = self.opening(t, a) + std::mem::take(&mut self.corrected[a]);
-                    self.open[a] = Some((chatter.map_or(t, |p| p.end.max(t)), opening));
+                    self.open[a] = Some((chatter.map_or(t, |end| end.max(t)), opening));
                 }
                 (false, Some((start, impulse))) => {
                     self.open[a] = None;
                     if t > start {
-                        self.trajectory.contacts.push(Contact { constraint: a, start, end: t, impulse });
+                        self.out.contact(Contact { constraint: a, start, end: t, impulse });
                     }
                 }
                 _ => {}
@@ -180,7 +200,7 @@ impl<'p> Record<'p> {
 
     /// The impulse of a constraint in the impacts of this instant.
     fn opening(&self, t: f64, a: usize) -> f64 {
-        let all = &self.trajectory.impacts;
+        let all = self.impacts();
         let now = (0..all.len()).rev().map(|k| all.get(k)).take_while(|i| i.t == t);
         now.flat_map(|i| i.constraints.iter().zip(i.impulses).filter(|(b, _)| **b == a).map(|(_, p)| *p)).sum()
     }
@@ -190,28 +210,28 @@ impl<'p> Record<'p> {
         if let Some(left) = self.v_left.take() {
             let (q, v) = (std::mem::take(&mut self.q), std::mem::take(&mut self.v));
             self.check(t, &q);
-            self.trajectory.push_jump(t, &q, &left, &v);
+            self.out.jump(t, &q, &left, &v);
             (self.q, self.v) = (q, v);
         }
     }
 
     /// Takes in what a time-stepping scheme did from t to `to`.
-    pub fn stretch(&mut self, t: f64, to: f64, stepped: &Run) {
+    pub fn stretch(&mut self, t: f64, to: f64, stepped: &Recorder) {
         self.flush(t);
         self.end_contacts(t);
         let motion = &stepped.trajectory;
         for k in 1..motion.len() {
-            let at = if k + 1 == motion.len() { to } else { t + motion.t[k] };
-            self.trajectory.push_jump(at, motion.q(k), motion.v(k, Side::Left), motion.v(k, Side::Right));
+            let at = if k + 1 == motion.len() { to } else { motion.t[k] };
+            self.out.jump(at, motion.q(k), motion.v(k, Side::Left), motion.v(k, Side::Right));
         }
-        self.trajectory.impacts.append(&motion.impacts, t);
-        for contact in &motion.contacts {
-            let Contact { constraint, start, end, impulse } = *contact;
-            self.trajectory.contacts.push(Contact { constraint, start: t + start, end: t + end, impulse });
+        if self.out.keep.has(Keep::IMPACTS) {
+            self.out.trajectory.impacts.append(&motion.impacts);
         }
-        self.steps += stepped.steps;
-        self.next = self.next.max((to / self.interval) as u64 + 1);
-        let (all, part) = (&mut self.audit, &stepped.audit);
+        motion.contacts.iter().for_each(|c| self.out.contact(c.clone()));
+        motion.events.iter().for_each(|e| self.out.event(e.clone()));
+        self.out.steps += stepped.steps;
+        self.next = self.next.max(((to - self.t0) / self.interval) as u64 + 1);
+        let (all, part) = (&mut self.out.audit, &stepped.audit);
         all.impulses.iter_mut().zip(&part.impulses).for_each(|(sum, p)| *sum += p);
         all.infeasible += part.infeasible;
         all.contact_work += part.contact_work;
@@ -219,11 +239,23 @@ impl<'p> Record<'p> {
         all.landings += part.landings;
         if part.max_violation > all.max_violation {
             all.max_violation = part.max_violation;
-            all.worst = part.worst.map(|(a, at)| (a, t + at));
+            all.worst = part.worst;
         }
     }
 
-    /// The velocity after an impact is this, after all.
+    /// Notes a stretch that was stepped across; one after another, for one reason, is one.
+    pub fn stepped_phase(&mut self, from: f64, to: f64, scheme: &str, reason: &Reason) {
+        match self.out.timeline.phases.last_mut() {
+            Some(last) if last.kind == PhaseKind::Stepped && last.end == from => last.end = to,
+            _ => {
+                let mut phase = Phase::new(PhaseKind::Stepped, from, to, &[]);
+                phase.note = format!("{scheme}: {reason}");
+                self.out.timeline.push(phase);
+            }
+        }
+    }
+
+    /// Replaces the state after an impact that has not been stored yet.
     pub fn correct(&mut self, q: &[f64], v: &[f64]) {
         if self.v_left.is_some() {
             self.q.copy_from_slice(q);
@@ -231,7 +263,7 @@ impl<'p> Record<'p> {
         }
     }
 
-    /// Notes where the sequence of impacts of a constraint is predicted to end, and gives the prediction before.
+    /// Stores where the sequence of impacts of a constraint is predicted to end, and returns the previous prediction.
     pub fn predict(&mut self, a: usize, end: f64) -> Option<f64> {
         self.predictions[a].replace(end).filter(|before| before.is_finite())
     }
@@ -239,10 +271,9 @@ impl<'p> Record<'p> {
     /// The last impacts in which any of these constraints acted, newest first, back to the last accumulation: their times,
     /// and the first of these constraints in each.
     fn last(&self, constraints: &[usize], most: usize) -> Vec<(f64, usize)> {
-        let all = &self.trajectory.impacts;
-        let chatters = self.timeline.phases.iter().rev().filter(|p| p.kind == PhaseKind::Chatter);
-        let since = chatters.take(1).map(|p| p.end).next().unwrap_or(f64::NEG_INFINITY);
-        let acting = |i: &crate::Impact| i.constraints.iter().copied().find(|a| constraints.contains(a));
+        let all = self.impacts();
+        let since = self.chatter.as_ref().map_or(f64::NEG_INFINITY, |p| p.end);
+        let acting = |i: &Impact| i.constraints.iter().copied().find(|a| constraints.contains(a));
         let recent = (0..all.len()).rev().map(|k| all.get(k)).take_while(|i| i.t > since);
         recent.filter_map(|i| acting(&i).map(|a| (i.t, a))).take(most).collect()
     }
@@ -255,7 +286,7 @@ impl<'p> Record<'p> {
     /// Impulses that a correction of the velocity takes away.
     pub fn take_back(&mut self, constraints: &[usize], impulses: &[f64]) {
         for (&a, p) in constraints.iter().zip(impulses) {
-            self.audit.impulses[a] += p;
+            self.out.audit.impulses[a] += p;
             self.corrected[a] += p;
         }
     }
@@ -293,7 +324,7 @@ impl<'p> Record<'p> {
     fn end_contacts(&mut self, t: f64) {
         for a in 0..self.open.len() {
             if let Some((start, impulse)) = self.open[a].take().filter(|(start, _)| *start < t) {
-                self.trajectory.contacts.push(Contact { constraint: a, start, end: t, impulse });
+                self.out.contact(Contact { constraint: a, start, end: t, impulse });
             }
         }
     }
@@ -302,33 +333,12 @@ impl<'p> Record<'p> {
     pub fn close(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.flush(t);
         self.end_contacts(t);
-        if self.trajectory.t.last().is_none_or(|&last| last < t) {
-            self.instant(t, q, v);
+        self.check(t, q);
+        self.out.last_instant(t, q, v, v);
+        for phase in self.out.timeline.of(PhaseKind::Stepped) {
+            let note =
+                format!("from t = {} to {} the motion was time-stepped with {}", phase.start, phase.end, phase.note);
+            self.out.notes.push(note);
         }
-    }
-
-    pub fn into_run(self, options: &RunOptions, status: Status) -> Run {
-        let mut run = Run {
-            trajectory: self.trajectory,
-            timeline: self.timeline,
-            audit: self.audit,
-            status,
-            steps: self.steps,
-            step: self.interval,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-        };
-        for phase in run.timeline.of(PhaseKind::Stepped) {
-            run.notes.push(format!(
-                "from t = {} to {} the motion was time-stepped with {}",
-                phase.start, phase.end, phase.note
-            ));
-        }
-        if !self.dense {
-            run.notes
-                .push("the polynomials of the motion took too much memory and were dropped; instants are kept".into());
-        }
-        run::close(self.problem, options, &mut run);
-        run
     }
 }

@@ -1,24 +1,27 @@
 //! Where events cannot be resolved, a stretch is crossed by time stepping: the safety net.
 //!
-//! The scheme is mabrouk (for stiff motions moreau-jean): it needs no resolution of anything, and starts from a state. Its steps are a tenth of the
-//! interval at which instants are stored, and at most 1e-4 of the run. Where the stretch ends, constraints in contact are closed again, and events take over.
+//! The scheme is mabrouk (for stiff motions moreau-jean): it needs no resolution of anything, and starts from a state. Its
+//! steps are a tenth of the interval at which instants are stored, and at most 1e-4 of the run. Where the stretch ends,
+//! constraints in contact are closed again, and events take over.
 
-use super::{Engine, Touch};
-use crate::run::{self, Progress, RunOptions};
-use crate::scheme::{self, Method};
-use crate::{Phase, PhaseKind, Reason, Status};
+use super::{EventEngine, Touch};
+use crate::engine::{Engine, Reporter, StepEngine, StepPlan, grid};
+use crate::problem::Start;
+use crate::record::{Crossings, Gauge, Keep};
+use crate::scheme::{self, Settings};
+use crate::{Reason, SetupError};
 
 /// Steps of a stretch, and stretches before the rest of the run is stepped.
 const STEPS: f64 = 100.0;
-const MOST: usize = 20;
+const MAX_STRETCHES: usize = 20;
 
-/// The scheme of the safety net, and the one for stiff motions, which is implicit in positions, too.
+/// The scheme of the safety net, and the one for stiff motions, which is implicit in positions as well.
 const SCHEME: &str = "mabrouk";
 const IMPLICIT: &str = "moreau-jean";
 
-impl Engine<'_> {
-    /// Whether time stepping can get across what stopped the events: a stall of impacts and contacts always; sliding
-    /// forces and dependent contacts only with the safety net. A motion that blows up or leaves its domain has no beyond.
+impl EventEngine {
+    /// Whether time stepping can cross what stopped the events: a stall of impacts and contacts always; sliding forces
+    /// and dependent contacts only with the safety net. A motion that blows up or leaves its domain has no beyond.
     pub(super) fn can_cross(&self, reason: &Reason) -> bool {
         match reason {
             Reason::Stalled { .. } => true,
@@ -27,64 +30,99 @@ impl Engine<'_> {
         }
     }
 
-    /// Crosses a stretch. Gives the reason back if that fails, too.
-    pub(super) fn cross(&mut self, reason: Reason, report: &mut dyn FnMut(Progress) -> bool) -> Result<(), Reason> {
-        let left = self.end - self.t;
-        self.stretches += if matches!(reason, Reason::Stiff { .. }) { MOST + 1 } else { 1 };
-        let (h, length) = match self.stretches > MOST {
-            true => (self.interval.min(1e-3 * self.end), left),
-            false => {
-                let h = (0.1 * self.interval).min(1e-4 * self.end);
-                (h, (STEPS * h).min(left))
-            }
-        };
-        let name = if matches!(reason, Reason::Stiff { .. }) { IMPLICIT } else { SCHEME };
-        let (Ok(scheme), problem) = (scheme::find(name), self.problem.resumed(self.t, &self.q, &self.v)) else {
-            return Err(reason);
-        };
-        let Method::Steps(stepping) = &scheme.method else { return Err(reason) };
-        let options = RunOptions { scheme, every: if length < left { 10 } else { 1 }, ..RunOptions::new(h, length) };
-        let (from, end) = (self.t, self.end);
-        let mut told = |p: Progress| {
-            let t = from + p.t;
-            report(Progress { step: (1e6 * t / end) as u64, steps: 1_000_000, t, ..p })
-        };
-        match run::step(&problem, &options, stepping, &mut told) {
-            Ok(stepped) if matches!(stepped.status, Status::Finished | Status::Interrupted { .. }) => {
-                let last = stepped.trajectory.len() - 1;
-                let whole = stepped.status == Status::Finished;
-                let t = match (whole, length < left) {
-                    (true, false) => self.end,
-                    (true, true) => self.t + length,
-                    (false, _) => self.t + stepped.trajectory.t[last],
-                };
-                // One stretch after another, for one reason, is one.
-                match self.record.timeline.phases.last_mut() {
-                    Some(last) if last.kind == PhaseKind::Stepped && last.end == self.t => last.end = t,
-                    _ => {
-                        let mut phase = Phase::new(PhaseKind::Stepped, self.t, t, &[]);
-                        phase.note = format!("{name}: {reason}");
-                        self.record.timeline.push(phase);
-                    }
+    /// Crosses a stretch. Returns the reason if that fails as well.
+    pub(super) fn cross(&mut self, reason: Reason) -> Result<(), Reason> {
+        let stiff = matches!(reason, Reason::Stiff { .. });
+        if self.crossing.is_none() {
+            let left = self.end - self.t;
+            let span = self.end - self.t0;
+            self.stretches += if stiff { MAX_STRETCHES + 1 } else { 1 };
+            let interval = self.interval.min(span);
+            let (h, length) = match self.stretches > MAX_STRETCHES {
+                true => (interval.min(1e-3 * span), left),
+                false => {
+                    let h = (0.1 * interval).min(1e-4 * span);
+                    (h, (STEPS * h).min(left))
                 }
-                self.q.copy_from_slice(stepped.trajectory.q(last));
-                self.v.copy_from_slice(stepped.trajectory.v(last, crate::Side::Right));
-                self.record.stretch(self.t, t, &stepped);
-                self.t = t;
-                let end = stepped.trajectory.t[last];
-                let held = stepped.trajectory.contacts.iter().filter(|c| c.end >= end - 2.0 * h).map(|c| c.constraint);
-                self.land(&held.collect::<Vec<_>>())
+            };
+            let to = if length < left { self.t + length } else { self.end };
+            let name = if stiff { IMPLICIT } else { SCHEME };
+            let every = if length < left { 10 } else { 1 };
+            let engine = self.stepper(name, h, to, every).map_err(|_| reason.clone())?;
+            self.crossing = Some(Crossing { engine, to, h, name, reason });
+        }
+        self.step_across()
+    }
+
+    fn stepper(&self, name: &str, h: f64, to: f64, every: u64) -> Result<StepEngine, SetupError> {
+        let closed = (0..self.touch.len()).filter(|&a| self.touch[a] == Touch::Working).collect();
+        let parameters = self.instance.cells().to_vec();
+        let start = Start { parameters, ..Start::new(self.t, self.q.clone(), self.v.clone()) }.reached(closed);
+        let at = self.instance.problem().instance(&start)?;
+        let scheme = scheme::find(name)?;
+        let Some(stepping) = scheme.steps() else { return Err(SetupError::new("not a time-stepping scheme")) };
+        let (steps, h, _) = grid(h, self.t, to)?;
+        StepEngine::new(StepPlan {
+            model: at.problem().model().clone(),
+            stepper: (stepping.start)(&at, h, &Settings::new())?,
+            stepping: *stepping,
+            gauge: Gauge::of(&at),
+            crossings: Crossings::new(&at),
+            cells: self.instance.cells().clone(),
+            slides: None,
+            closed: start.closed().map(<[usize]>::to_vec),
+            t0: self.t,
+            q0: self.q.clone(),
+            v0: self.v.clone(),
+            h,
+            end: Some((steps, to)),
+            every,
+            keep: Keep::ALL,
+        })
+    }
+
+    /// Makes steps for a short while; takes events up again when the stretch is crossed.
+    pub(super) fn step_across(&mut self) -> Result<(), Reason> {
+        let Some(mut crossing) = self.crossing.take() else { return Ok(()) };
+        let mut reporter = Reporter::new();
+        while !crossing.engine.is_at(crossing.to) {
+            if crossing.engine.advance(crossing.to).is_err() {
+                return Err(crossing.reason);
             }
-            _ => Err(reason),
+            if reporter.is_due() {
+                // Time to let the caller look up.
+                self.crossing = Some(crossing);
+                return Ok(());
+            }
+        }
+        self.land(crossing)
+    }
+
+    /// What was stepped so far becomes part of the motion, though the stretch is not crossed yet.
+    pub(super) fn abandon_crossing(&mut self) {
+        if let Some(mut crossing) = self.crossing.take() {
+            crossing.to = crossing.engine.t();
+            let _ = self.land(crossing);
         }
     }
 
     /// Takes events up again from a stepped state: gaps that are not open are closed, contacts held.
-    fn land(&mut self, held: &[usize]) -> Result<(), Reason> {
+    fn land(&mut self, crossing: Crossing) -> Result<(), Reason> {
+        let Crossing { mut engine, to, h, name, reason } = crossing;
+        engine.finish();
+        let (q, v) = engine.state();
+        self.q.copy_from_slice(q);
+        self.v.copy_from_slice(v);
+        self.record.stepped_phase(self.t, to, name, &reason);
+        let stepped = engine.recorder();
+        let held: Vec<usize> =
+            stepped.trajectory.contacts.iter().filter(|c| c.end >= to - 2.0 * h).map(|c| c.constraint).collect();
+        self.record.stretch(self.t, to, stepped);
+        self.t = to;
         self.fresh = true;
         self.idle = 0;
         self.working.clear();
-        self.look(true)?;
+        self.evaluate(true)?;
         for a in 0..self.touch.len() {
             let closed = held.contains(&a) || self.flow.gaps[a] <= 4.0 * self.noise[a];
             self.touch[a] = if closed { Touch::Closed } else { Touch::Open };
@@ -96,9 +134,25 @@ impl Engine<'_> {
                 }
             }
         }
-        self.look(true)?;
+        self.evaluate(true)?;
         // What is left of closing speeds is an error of the steps, not an impact.
         self.stop()?;
+        self.set_own_signs();
         self.choose()
+    }
+}
+
+/// A stretch being crossed by time stepping.
+pub(super) struct Crossing {
+    engine: StepEngine,
+    to: f64,
+    h: f64,
+    name: &'static str,
+    reason: Reason,
+}
+
+impl Crossing {
+    pub fn engine(&self) -> &StepEngine {
+        &self.engine
     }
 }

@@ -1,27 +1,27 @@
 //! How far the series can be trusted: the length of a step, what rounding does in it, and a check afterwards.
 
 use super::polynomial::value;
-use super::{Engine, Touch};
+use super::{EventEngine, Touch};
 use crate::Reason;
 
 /// Points at which a gap is sampled whose series does not reach as far as the motion.
 const SAMPLES: usize = 64;
 
-/// A series that would reach this many times farther than the step is bored, and this many points are looked at then.
-const BORED: f64 = 3.0;
+/// Where a series would reach this many times farther than the step, nothing announces itself: so many points are checked.
+const QUIET: f64 = 3.0;
 const QUIET_POINTS: usize = 128;
 
 /// A series step shorter than this part of the longest is a place without a series, or near one.
 const SHORT: f64 = 1e-6;
 
-impl Engine<'_> {
+impl EventEngine {
     /// How long a step may be. Where there is no series, or hardly one, a rough step is made instead.
     pub(super) fn length(&mut self, cap: f64) -> Result<f64, Reason> {
         let tol = 0.1 * self.tol;
         self.far.fill(false);
         let (mut h, alone) = self.flow.step(tol, cap, &self.scales, &self.far);
         if h <= 0.2 * alone {
-            h = self.look_ahead(tol, h, alone);
+            h = self.sample_ahead(tol, h, alone);
         }
         let forced = std::mem::take(&mut self.must_be_rough);
         if h <= SHORT * cap || forced {
@@ -49,7 +49,7 @@ impl Engine<'_> {
     /// A gap can have a shorter series than the motion itself (the distance to a centre has a corner there). Such gaps are
     /// sampled along the motion instead: where every sample is larger than twice the largest change from one to the next,
     /// the gap stays open.
-    fn look_ahead(&mut self, tol: f64, h: f64, alone: f64) -> f64 {
+    fn sample_ahead(&mut self, tol: f64, h: f64, alone: f64) -> f64 {
         let m = self.touch.len();
         // Samples no farther apart than half of what the series of the gap itself allows: a feature is not narrower than that.
         let mut reach = if h > 0.0 { alone.min(0.5 * SAMPLES as f64 * h) } else { alone };
@@ -88,7 +88,7 @@ impl Engine<'_> {
             *x = self.q[i].abs() + h * (self.v[i].abs() + h * flow.free[i].abs());
         }
         for a in 0..self.touch.len() {
-            let moved = h * (flow.walls[a].abs() + h * flow.bends[a].abs());
+            let moved = h * (flow.partial_t[a].abs() + h * flow.gamma[a].abs());
             let terms = flow.gradients.dot_abs(a, &buffers.x) + flow.gaps[a].abs() + moved;
             self.noise[a] = (1e-14 * terms).max(1e-300);
         }
@@ -98,20 +98,20 @@ impl Engine<'_> {
     /// are those of the polynomials. This is what a pulse that no derivative announces, or a series beyond its radius of
     /// convergence, does not pass.
     ///
-    /// Where the series would have reached much farther than a step may, nothing seems to happen: then many points are
-    /// looked at, so that nothing does.
+    /// Where the series would have reached much farther than a step may, and the expressions can vary quickly without any
+    /// coefficient announcing it (exp, tanh), many points are checked.
     pub(super) fn holds(&mut self, s: f64) -> bool {
         if self.is_polynomial {
             return true;
         }
-        let bored = self.flow.reach > BORED * self.cap || self.trusted.is_finite();
-        let points = match (bored, self.trusted.is_finite()) {
+        let quiet = (self.may_hide && self.flow.reach > QUIET * self.cap) || self.trusted.is_finite();
+        let points = match (quiet, self.trusted.is_finite()) {
             (true, true) => QUIET_POINTS / 4,
             (true, false) => QUIET_POINTS,
             _ => 2,
         };
         (1..=points).all(|k| {
-            let part = if bored { k as f64 / (points + 1) as f64 } else { 0.49 * k as f64 - 0.02 };
+            let part = if quiet { k as f64 / (points + 1) as f64 } else { 0.49 * k as f64 - 0.02 };
             self.holds_at(s, part * s)
         })
     }

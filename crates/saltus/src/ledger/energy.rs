@@ -1,13 +1,16 @@
-//! The energy balance: H₂ − H₁ = work of the forces + work of the walls + what impacts took or gave.
+//! The energy account: H₂ − H₁ = work of the forces + work of moving constraints + what impacts took or gave.
 //!
 //! With H = v·∂T/∂v − T + V the forces, reactions apart, change H at the rate ∂H/∂t + ∂H/∂q·v + v·g (zero where all forces
-//! come from the energies), and a reaction λ in contact at the rate λ ∇f·v = −λ ∂t f. By events the rate is integrated on the
+//! come from the energies), and a reaction λ in contact at the rate λ ∇f·v = −λ ∂f/∂t. By events the rate is integrated on the
 //! polynomials of the motion, ten Gauss points each; otherwise by trapezoids on stored instants, and the work of
-//! walls is that of the steps themselves, −Σ P ∂t f.
+//! moving constraints is that of the steps themselves, −Σ P ∂f/∂t. A scheme that keeps an account itself (structures, whose
+//! observed points do not determine the energy) is taken at its word; its account is exact for its steps.
 
+use super::Evidence;
+use crate::linalg::GAUSS_10;
+use crate::motion::{Cursor, Side};
 use crate::problem::{Energy, Gaps, Power};
-use crate::trajectory::Cursor;
-use crate::{Problem, Run, RunOptions, Side};
+use crate::stepping::Account;
 
 /// An interval between impacts.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +25,7 @@ pub struct Interval {
     pub work: f64,
 }
 
-/// The balance of a run.
+/// The energy account of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Balance {
     /// Energy at the start.
@@ -31,81 +34,108 @@ pub struct Balance {
     pub end: f64,
     /// Energy lost at impacts (gained, if negative).
     pub lost_at_impacts: f64,
-    /// Work of the forces and of moving walls in contact.
+    /// Work of the forces and of moving constraints in contact.
     pub work: f64,
-    /// What does not fit: end − start − work + lost.
+    /// The residual: end − start − work + lost.
     pub closure: f64,
-    /// What was exchanged: the sum of all |changes|, and the largest kinetic energy.
+    /// What the residual is measured by: the energy exchanged, at least the largest kinetic energy.
     pub exchanged: f64,
 }
 
 impl Balance {
-    /// The closure as a part of what was exchanged.
+    /// The residual relative to the energy exchanged.
     pub fn relative(&self) -> f64 {
         if self.closure == 0.0 { 0.0 } else { self.closure.abs() / self.exchanged }
     }
 }
 
-/// Nodes and weights of Gauss–Legendre quadrature with ten points on [−1, 1] (one half; the rule is symmetric).
-pub(crate) const GAUSS: [(f64, f64); 5] = [
-    (0.148_874_338_981_631_22, 0.295_524_224_714_752_87),
-    (0.433_395_394_129_247_2, 0.269_266_719_309_996_35),
-    (0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
-    (0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
-    (0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
-];
-
 /// Intervals are joined beyond this many.
-const MOST: usize = 100_000;
+const MAX_INTERVALS: usize = 100_000;
 
-struct Books<'a> {
-    run: &'a Run,
+struct Integrator<'e, 'a> {
+    evidence: &'e Evidence<'a>,
     energy: Energy,
     power: Power,
     gaps: Gaps,
-    moving: bool,
+    is_moving: bool,
     q: Vec<f64>,
     v: Vec<f64>,
     reactions: Vec<f64>,
 }
 
-pub fn balance(problem: &Problem, options: &RunOptions, run: &Run) -> (Vec<Interval>, Balance) {
-    let d = problem.dimension();
-    let model = problem.model();
-    let moving = model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
-    let mut books = Books {
-        run,
-        energy: problem.energy(),
-        power: problem.power(),
-        gaps: problem.gaps(),
-        moving,
+/// The account of a run: from the scheme that kept one, or integrated along the motion.
+pub fn account(evidence: &Evidence) -> (Vec<Interval>, Balance) {
+    match &evidence.gauge.energy {
+        Some((energy, power)) => integrated(evidence, energy, power),
+        None => kept(evidence),
+    }
+}
+
+/// From the account that a scheme kept.
+fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
+    let marks = evidence.accounts;
+    let (Some((_, first)), Some((_, last))) = (marks.first(), marks.last()) else {
+        return (Vec::new(), Balance::default());
+    };
+    let net = |a: &Account, b: &Account| (b.work - a.work) - (b.dissipated - a.dissipated);
+    let intervals = marks.windows(2).filter(|pair| pair[1].0 > pair[0].0).map(|pair| {
+        let ((start, a), (end, b)) = (pair[0], pair[1]);
+        Interval { start, end, change: b.energy() - a.energy() + b.lost - a.lost, work: net(&a, &b) }
+    });
+    let (lost, work) = (last.lost - first.lost, net(first, last));
+    let change = last.energy() - first.energy();
+    let flows = [last.work - first.work, last.dissipated - first.dissipated, lost, change, first.energy()];
+    // A structure at rest exchanges nothing: the elastic energy it holds is then what rounding is measured by.
+    let held = marks.iter().map(|(_, a)| a.kinetic.max(a.potential.abs())).fold(0.0, f64::max);
+    let exchanged = flows.iter().fold(held, |m, x| m.max(x.abs())).max(1e-300);
+    let balance = Balance {
+        start: first.energy(),
+        end: last.energy(),
+        lost_at_impacts: lost,
+        work,
+        closure: change - work + lost,
+        exchanged,
+    };
+    (intervals.collect(), balance)
+}
+
+/// Integrated along the motion.
+fn integrated(evidence: &Evidence, energy: &Energy, power: &Power) -> (Vec<Interval>, Balance) {
+    let (motion, audit) = (evidence.trajectory, evidence.audit);
+    let d = motion.dimension();
+    let mut integrator = Integrator {
+        evidence,
+        energy: energy.clone(),
+        power: power.clone(),
+        gaps: evidence.gauge.gaps.clone(),
+        is_moving: evidence.gauge.is_moving,
         q: vec![0.0; d],
         v: vec![0.0; d],
-        reactions: vec![0.0; problem.constraints()],
+        reactions: vec![0.0; audit.impulses.len()],
     };
-    let mut balance = Balance { start: run.audit.energy_start, end: run.audit.energy_end, ..Balance::default() };
-    for i in run.trajectory.impacts.iter() {
+    let mut balance = Balance { start: audit.energy_start, end: audit.energy_end, ..Balance::default() };
+    for i in motion.impacts.iter() {
         balance.lost_at_impacts -= i.energy_change;
         balance.exchanged += i.energy_change.abs().max(0.5 * i.speed * i.speed * 1e-3);
     }
-    let intervals = if run.trajectory.is_empty() { Vec::new() } else { books.intervals(options) };
+    let intervals = if motion.is_empty() { Vec::new() } else { integrator.intervals() };
     for interval in &intervals {
         balance.work += interval.work;
         balance.exchanged += interval.work.abs();
     }
-    // Moving walls in time steps keep their own account.
-    balance.work += run.audit.contact_work;
-    balance.exchanged += run.audit.contact_work.abs();
+    // Moving constraints in time steps keep their own account.
+    balance.work += audit.contact_work;
+    balance.exchanged += audit.contact_work.abs();
     balance.exchanged =
-        balance.exchanged.max((balance.end - balance.start).abs()).max(books.largest_kinetic()).max(1e-300);
+        balance.exchanged.max((balance.end - balance.start).abs()).max(integrator.largest_kinetic()).max(1e-300);
     balance.closure = balance.end - balance.start - balance.work + balance.lost_at_impacts;
     (intervals, balance)
 }
 
-impl Books<'_> {
+impl Integrator<'_, '_> {
     /// The largest kinetic energy at a few hundred instants.
     fn largest_kinetic(&mut self) -> f64 {
-        let motion = &self.run.trajectory;
+        let motion = self.evidence.trajectory;
         let stride = (motion.len() / 300).max(1);
         (0..motion.len())
             .step_by(stride)
@@ -113,19 +143,19 @@ impl Books<'_> {
             .fold(0.0, f64::max)
     }
 
-    fn intervals(&mut self, options: &RunOptions) -> Vec<Interval> {
-        let motion = &self.run.trajectory;
+    fn intervals(&mut self) -> Vec<Interval> {
+        let motion = self.evidence.trajectory;
         let (first, last) = (motion.t[0], motion.t[motion.len() - 1]);
         let mut marks = vec![first];
-        let every = (motion.impacts.len() / MOST).max(1);
+        let every = (motion.impacts.len() / MAX_INTERVALS).max(1);
         for (k, impact) in motion.impacts.iter().enumerate() {
             if k % every == 0 && impact.t > marks[marks.len() - 1] && impact.t < last {
                 marks.push(impact.t);
             }
         }
         marks.push(last);
-        let by_events = options.scheme.stepping().is_none() && !motion.pieces.is_empty();
-        let mut cursor = Cursor::new(motion);
+        let by_events = self.evidence.by_events && !motion.pieces.is_empty();
+        let mut cursor = Cursor::new(motion, Side::Left);
         let (mut piece, mut node) = (0, 0);
         let mut intervals = Vec::with_capacity(marks.len() - 1);
         let mut lost = motion.impacts.iter().map(|i| (i.t, i.energy_change)).peekable();
@@ -149,24 +179,24 @@ impl Books<'_> {
     }
 
     fn total(&mut self, cursor: &mut Cursor, t: f64, side: Side) -> f64 {
-        cursor.read(t, side, &mut self.q, &mut self.v);
+        cursor.read_on(t, side, &mut self.q, &mut self.v);
         let (kinetic, potential) = self.energy.both(t, &self.q, &self.v);
         kinetic + potential
     }
 
     /// ∫ of the rate over the pieces up to `end`; stretches between pieces (time stepping) count nothing.
     fn on_pieces(&mut self, piece: &mut usize, end: f64) -> f64 {
-        let pieces = &self.run.trajectory.pieces;
-        let still = self.power.is_zero() && !self.moving;
+        let pieces = &self.evidence.trajectory.pieces;
+        let nothing_works = self.power.is_zero() && !self.is_moving;
         let mut work = 0.0;
         while *piece < pieces.len() {
             let (from, to) = pieces.span(*piece);
             if 0.5 * (from + to) > end {
                 break;
             }
-            if !still {
+            if !nothing_works {
                 let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
-                for (node, weight) in GAUSS {
+                for (node, weight) in GAUSS_10 {
                     work += half
                         * weight
                         * (self.rate(*piece, middle - half * node) + self.rate(*piece, middle + half * node));
@@ -179,15 +209,15 @@ impl Books<'_> {
 
     /// The rate of change of energy on a piece: forces, and moving walls in contact.
     fn rate(&mut self, piece: usize, t: f64) -> f64 {
-        let pieces = &self.run.trajectory.pieces;
+        let pieces = &self.evidence.trajectory.pieces;
         pieces.read(piece, t, &mut self.q, &mut self.v);
         let mut rate = self.power.at(t, &self.q, &self.v);
-        if self.moving && pieces.has_reactions(piece) {
+        if self.is_moving && pieces.has_reactions(piece) {
             self.reactions.fill(0.0);
             pieces.reactions(piece, t, &mut self.reactions);
             self.gaps.kinematics(t, &self.q);
-            for (lambda, wall) in self.reactions.iter().zip(&self.gaps.walls) {
-                rate -= lambda * wall;
+            for (lambda, speed) in self.reactions.iter().zip(&self.gaps.partial_t) {
+                rate -= lambda * speed;
             }
         }
         rate
@@ -195,7 +225,7 @@ impl Books<'_> {
 
     /// ∫ of the rate of the forces over stored instants in (start, end), by trapezoids over every few of them.
     fn on_instants(&mut self, node: &mut usize, start: f64, end: f64) -> f64 {
-        let motion = &self.run.trajectory;
+        let motion = self.evidence.trajectory;
         if self.power.is_zero() {
             return 0.0;
         }

@@ -1,22 +1,22 @@
-//! The ledger's impacts: instants with their uncertainty, energies, and how well law and complementarity were kept.
+//! The ledger's impacts: instants with their uncertainty, energies, and residuals of law and complementarity.
 
-use crate::contact::kinetic_angle;
-use crate::{Problem, Run, RunOptions};
+use super::Evidence;
+use crate::record::Gauge;
 
-/// What is noted of an impact besides what [`crate::Impact`] has.
+/// What the ledger has of an impact besides what [`crate::Impact`] has.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its instant.
     pub t: f64,
-    /// How well that is known: the step, or what the tolerance makes of it.
+    /// Its uncertainty: the step, or what the tolerance makes of it.
     pub uncertainty: f64,
     /// The constraints whose gap is closed there, whether they act or not.
     pub closed: Vec<usize>,
-    /// Kinetic energy before.
+    /// Kinetic energy before; for a structure, of the masses that the acting stops feel.
     pub kinetic_before: f64,
     /// Kinetic energy after.
     pub kinetic_after: f64,
-    /// |v⁺ − law(v⁻)| / |v| in the kinetic metric.
+    /// The deviation from the law, relative to the speed of this impact.
     pub law_residual: f64,
     /// The largest |U⁺ + e U⁻| of a constraint that acts, relative to its fastest impact: what should vanish where P > 0.
     pub complementarity: f64,
@@ -24,51 +24,53 @@ pub struct Entry {
     pub penetration: f64,
 }
 
-pub fn entries(problem: &Problem, options: &RunOptions, run: &Run) -> Vec<Entry> {
-    let model = problem.model();
-    let mut gaps = problem.gaps();
-    let mut dynamics = problem.dynamics();
-    let mut metric = dynamics.metric();
-    let by_events = options.scheme.stepping().is_none();
-    let reach = run.trajectory.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+pub fn entries(evidence: &Evidence) -> Vec<Entry> {
+    let mut gauge = evidence.gauge.clone();
+    let motion = evidence.trajectory;
+    let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let span = motion.span().unwrap_or((0.0, 0.0));
     // The fastest that each constraint was hit.
-    let mut fastest = vec![1e-300_f64; model.constraints.len()];
-    for i in run.trajectory.impacts.iter() {
-        gaps.kinematics(i.t, i.q);
+    let mut fastest = vec![1e-300_f64; gauge.restitution.len()];
+    for i in motion.impacts.iter() {
+        gauge.gaps.kinematics(i.t, i.q);
         for &a in i.constraints {
-            fastest[a] = fastest[a].max((gaps.walls[a] + gaps.gradients.dot(a, i.v_before)).abs());
+            fastest[a] = fastest[a].max(gauge.gaps.rate(a, i.v_before).abs());
         }
     }
-    run.trajectory
+    motion
         .impacts
         .iter()
         .map(|i| {
-            gaps.linearise(i.t, i.q);
-            gaps.kinematics(i.t, i.q);
-            dynamics.evaluate(i.t, i.q, i.v_before);
-            let known = metric.set(&dynamics.mass).is_ok();
-            let kinetic = |v: &[f64]| if known { 0.5 * metric.norm_squared(v) } else { f64::NAN };
-            let rate = |a: usize, v: &[f64]| gaps.walls[a] + gaps.gradients.dot(a, v);
+            gauge.gaps.linearise(i.t, i.q);
+            gauge.gaps.kinematics(i.t, i.q);
+            let gaps = &gauge.gaps;
             let off = i.constraints.iter().map(|&a| {
-                let e = model.constraints[a].restitution;
-                (rate(a, i.v_after) + e * rate(a, i.v_before)).abs() / fastest[a]
+                let e = gauge.restitution[a];
+                (gaps.rate(a, i.v_after) + e * gaps.rate(a, i.v_before)).abs() / fastest[a]
             });
+            let complementarity = off.fold(0.0, f64::max);
             // By events an instant is known to the error of the gap over the speed at which it closes.
-            let uncertainty = match by_events {
-                true => options.settings.tolerance * reach / i.approach.abs().max(1e-300),
-                false => run.step,
+            let uncertainty = match evidence.by_events {
+                true => evidence.tolerance * reach / i.approach.abs().max(1e-300),
+                false => evidence.step,
+            };
+            let closed = (0..gaps.values.len())
+                .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= gaps.rounding(a, i.q))
+                .collect();
+            let penetration = gaps.values.iter().fold(0.0, |m: f64, f| m.max(-f));
+            let (kinetic_before, kinetic_after) = match &mut gauge.energy {
+                Some((energy, _)) => (energy.both(i.t, i.q, i.v_before).0, energy.both(i.t, i.q, i.v_after).0),
+                None => (0.5 * i.speed * i.speed, 0.5 * i.speed * i.speed + i.energy_change),
             };
             Entry {
                 t: i.t,
-                uncertainty: uncertainty.min(i.t.max(run.step)),
-                closed: (0..gaps.values.len())
-                    .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= gaps.rounding(a, i.q))
-                    .collect(),
-                kinetic_before: kinetic(i.v_before),
-                kinetic_after: kinetic(i.v_after),
+                uncertainty: uncertainty.min((i.t - span.0).max(evidence.step)),
+                closed,
+                kinetic_before,
+                kinetic_after,
                 law_residual: i.law_residual,
-                complementarity: off.fold(0.0, f64::max),
-                penetration: gaps.values.iter().fold(0.0, |m, f| m.max(-f)),
+                complementarity,
+                penetration,
             }
         })
         .collect()
@@ -102,15 +104,12 @@ pub(crate) fn is_continuous(angle: f64, e: (f64, f64)) -> bool {
 }
 
 /// The pairs of constraints that were closed together at an impact, each once.
-pub fn meetings(problem: &Problem, run: &Run) -> Vec<Meeting> {
-    let model = problem.model();
+pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
+    let mut gauge = evidence.gauge.clone();
     let mut found: Vec<Meeting> = Vec::new();
-    let (mut gaps, mut dynamics) = (problem.gaps(), problem.dynamics());
-    let mut metric = dynamics.metric();
-    for i in run.trajectory.impacts.iter().filter(|i| i.constraints.len() > 1) {
-        gaps.kinematics(i.t, i.q);
-        dynamics.evaluate(i.t, i.q, i.v_before);
-        if metric.set(&dynamics.mass).is_err() {
+    for i in evidence.trajectory.impacts.iter().filter(|i| i.constraints.len() > 1) {
+        gauge.gaps.kinematics(i.t, i.q);
+        if !gauge.prepare(i.t, i.q, i.v_before) {
             continue;
         }
         for (k, &a) in i.constraints.iter().enumerate() {
@@ -119,26 +118,37 @@ pub fn meetings(problem: &Problem, run: &Run) -> Vec<Meeting> {
                 if found.iter().any(|m| m.pair == pair) || found.len() >= 100 {
                     continue;
                 }
-                let Some(angle) = kinetic_angle(&metric, &gaps.gradients, pair.0, pair.1) else { continue };
-                let angle = angle.to_degrees();
-                let e = (model.constraints[pair.0].restitution, model.constraints[pair.1].restitution);
+                let Some(angle) = angle(&gauge, pair, i.q.len()) else { continue };
+                let e = (gauge.restitution[pair.0], gauge.restitution[pair.1]);
                 let continuous = is_continuous(angle, e);
-                let (first, second) = (&model.constraints[pair.0].name, &model.constraints[pair.1].name);
+                let name = |a: usize| evidence.names[a].as_str();
                 let restitution = if e.0 == e.1 { format!("e = {}", e.0) } else { format!("e = {} and {}", e.0, e.1) };
                 let meaning = match continuous {
                     true => "the motion depends continuously on the data here",
                     false if e == (0.0, 0.0) => "the motion depends discontinuously on the data here",
                     false => {
-                        "no theorem promises that the motion depends continuously on the data here (--probe tells)"
+                        "no theorem guarantees that the motion depends continuously on the data here (a probe can tell)"
                     }
                 };
                 let sentence = format!(
-                    "at t = {:.6} `{first}` and `{second}` meet at a kinetic angle of {angle:.2}°: with {restitution} {meaning}",
-                    i.t
+                    "at t = {:.6} `{}` and `{}` meet at a kinetic angle of {angle:.2}°: with {restitution} {meaning}",
+                    i.t,
+                    name(pair.0),
+                    name(pair.1)
                 );
                 found.push(Meeting { t: i.t, pair, angle, continuous, sentence });
             }
         }
     }
     found
+}
+
+/// The kinetic angle of two constraints in degrees, from the Delassus matrix: cos θ = −D_ab / √(D_aa D_bb).
+fn angle(gauge: &Gauge, (a, b): (usize, usize), d: usize) -> Option<f64> {
+    let (mut of_a, mut of_b) = (vec![0.0; d], vec![0.0; d]);
+    gauge.response(a, &mut of_a);
+    gauge.response(b, &mut of_b);
+    let gradients = &gauge.gaps.gradients;
+    let norms = (gradients.dot(a, &of_a) * gradients.dot(b, &of_b)).sqrt();
+    (norms > 0.0).then(|| (-gradients.dot(a, &of_b) / norms).clamp(-1.0, 1.0).acos().to_degrees())
 }

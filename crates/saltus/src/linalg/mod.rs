@@ -10,6 +10,7 @@ mod envelope;
 mod lu;
 mod metric;
 mod ordering;
+mod random;
 mod rows;
 mod spectrum;
 mod symmetric;
@@ -18,9 +19,19 @@ pub(crate) use cholesky::GrowingFactor;
 pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
 pub use ordering::small_profile;
+pub use random::Dice;
 pub use rows::Rows;
 pub(crate) use spectrum::{Svd, eigen, generalized_eigen};
 pub use symmetric::{Factor, Symmetric};
+
+/// Nodes and weights of Gauss–Legendre quadrature with ten points on [−1, 1] (one half; the rule is symmetric).
+pub(crate) const GAUSS_10: [(f64, f64); 5] = [
+    (0.148_874_338_981_631_22, 0.295_524_224_714_752_87),
+    (0.433_395_394_129_247_2, 0.269_266_719_309_996_35),
+    (0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
+    (0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
+    (0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
+];
 
 /// Euclidean inner product.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

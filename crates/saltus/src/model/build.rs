@@ -1,16 +1,18 @@
-//! From texts to a [`Model`]: names are resolved, families spread out, M and g derived.
+//! From texts to a [`Model`]: names are resolved, families expanded, M and g derived.
 
 mod constraints;
 
 use super::description::*;
 use super::lagrange::{self, Symbols};
 use super::names::{Family, Level, Meaning, Names, indexed};
-use super::{Constraint, Model, Places, Units};
-use crate::SetupError;
+use super::{Constraint, Event, Model, Open, Places, Setting, Units};
+use crate::{Kind, SetupError};
 use saltus_expr::{
-    Expr, ExprKind, Graph, NodeId, Span, integer, lower_with, nearest, parse_at, parse_range_at, parse_target_at,
+    Expr, ExprKind, Graph, NodeId, Program, Scalar, Span, integer, lower_with, parse_at, parse_range_at,
+    parse_target_at,
 };
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A system larger than this is a typing mistake, not a model for dense expressions.
 const MAX_COORDINATES: usize = 2_000;
@@ -24,35 +26,46 @@ pub(super) struct Build<'a> {
     coordinates: Vec<String>,
     /// How many coordinates each entry of the text stands for.
     members: Vec<usize>,
+    /// Open parameters, then ports.
+    open: Vec<Open>,
     places: Places,
 }
 
-/// Overrides stand in no file; their spans start here, far beyond any file's end, each in a slot of its own, and are
-/// taken off again.
+/// Overrides are in no file; their spans start here, far beyond any file's end, each in a slot of its own, and are
+/// removed again.
 const OUTSIDE: usize = 1 << 40;
 const SLOT: usize = 1 << 24;
 
 pub fn build(text: &Description) -> Result<Model, SetupError> {
-    understand(text).map_err(|mut error| {
+    resolve(text).map_err(|mut error| {
         let outside = error.span.as_ref().and_then(|s| s.start.checked_sub(OUTSIDE));
-        if let Some((name, value)) = outside.and_then(|at| text.overrides.get(at / SLOT)) {
+        let replaced = || text.overrides.iter().chain(&text.starts);
+        if let Some((name, value)) = outside.and_then(|at| replaced().nth(at / SLOT)) {
             error.span = None;
-            error.message = format!("in --set {name}={value}: {}", error.message);
+            error.message = format!("in `{name} = {value}`: {}", error.message);
         }
         error
     })
 }
 
-fn understand(text: &Description) -> Result<Model, SetupError> {
+fn resolve(text: &Description) -> Result<Model, SetupError> {
     let mut graph = Graph::new();
     let t = graph.symbol("t");
-    let names = Names::new(t);
-    let mut b = Build { text, graph, names, coordinates: Vec::new(), members: Vec::new(), places: Places::default() };
+    let names = Names::new(t, text.open.iter().map(|(name, _)| name.clone()).collect());
+    let mut b = Build {
+        text,
+        graph,
+        names,
+        coordinates: Vec::new(),
+        members: Vec::new(),
+        open: Vec::new(),
+        places: Places::default(),
+    };
     b.parameters()?;
     b.definitions()?;
     b.coordinates()?;
     let parameters = b.parameter_values()?;
-    let (q0, v0) = b.initial_data()?;
+    let start = b.initial_data()?;
     b.names.level = Level::Dynamics;
     b.check_definitions()?;
     let (mass, mut force, kinetic) = b.inertia()?;
@@ -61,6 +74,7 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
     let exact = b.exact()?;
     let constraints = b.constraints()?;
     let signals = b.signals()?;
+    let events = b.events()?;
     let settings = b.settings()?;
     let draw = b.drawing(&constraints)?;
     let units = Units::new(text, &b.members)?;
@@ -73,8 +87,11 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
         parameters,
         coordinates: b.coordinates,
         constraints,
-        q0,
-        v0,
+        q0: start.iter().map(|x| x.0.1).collect(),
+        v0: start.iter().map(|x| x.1.1).collect(),
+        start_nodes: (start.iter().map(|x| x.0.0).collect(), start.iter().map(|x| x.1.0).collect()),
+        open: b.open,
+        events,
         t,
         q: b.names.q,
         v: b.names.v,
@@ -92,6 +109,7 @@ fn understand(text: &Description) -> Result<Model, SetupError> {
         conservative,
         warnings,
         places: b.places,
+        description: Arc::new(text.clone()),
     })
 }
 
@@ -112,7 +130,8 @@ fn parse(text: &Text) -> Result<Expr, SetupError> {
 }
 
 fn whole(error: saltus_expr::ExprError, text: &Text) -> SetupError {
-    SetupError { span: Some(text.span.clone()), ..error.into() }
+    let label = error.label.clone();
+    SetupError::from(error).at(text.span.clone(), label)
 }
 
 impl Build<'_> {
@@ -121,16 +140,29 @@ impl Build<'_> {
         Ok(lower_with(&expr, &mut self.graph, &mut self.names, locals)?)
     }
 
-    /// A number known before the run.
-    fn number(&mut self, text: &Text, locals: &Locals, what: &str) -> Result<f64, SetupError> {
+    /// A number known before the run, as an expression of open parameters and as its present value.
+    pub(super) fn number(&mut self, text: &Text, locals: &Locals, what: &str) -> Result<(NodeId, f64), SetupError> {
         let outer = std::mem::replace(&mut self.names.level, Level::Constants);
         let node = self.lower(text, locals);
         self.names.level = outer;
         let node = node?;
-        self.graph.value(node).ok_or_else(|| {
+        let value = self.value(node).ok_or_else(|| {
             SetupError::new(format!("{what} must be a number known before the run"))
                 .at(text.span.clone(), "depends on time or coordinates")
-        })
+        })?;
+        Ok((node, value))
+    }
+
+    /// The value of an expression of parameters, open ones at their present values.
+    fn value(&self, node: NodeId) -> Option<f64> {
+        if let Some(value) = self.graph.value(node) {
+            return Some(value);
+        }
+        let inputs: Vec<NodeId> = self.open.iter().map(|p| p.symbol).collect();
+        let mut scalar = Scalar::new(Arc::new(Program::compile(&self.graph, &inputs, &[node]).ok()?));
+        scalar.inputs_mut().iter_mut().zip(&self.open).for_each(|(x, p)| *x = p.value);
+        scalar.run();
+        Some(scalar.output(0))
     }
 
     fn family(&mut self, range: &Text) -> Result<Family, SetupError> {
@@ -147,7 +179,8 @@ impl Build<'_> {
         let (from, to) = (from?, to?);
         let size = to.saturating_sub(from);
         if size >= MAX_COORDINATES as i64 {
-            return Err(SetupError::new(format!("a family of {size} members is too large"))
+            return Err(SetupError::new(format!("a family of {} members is too large", size.saturating_add(1)))
+                .with_kind(Kind::TooLarge)
                 .at(range.span.clone(), format!("at most {MAX_COORDINATES}")));
         }
         Ok(Family { index: parsed.index, from, to })
@@ -183,16 +216,22 @@ impl Build<'_> {
             }
             self.names.define(&p.name.text, &p.name.span, Meaning::Parameter { values, list })?;
         }
+        for (name, value) in &self.text.open {
+            let symbol = self.graph.symbol(name);
+            self.open.push(Open { name: name.clone(), symbol, value: *value, is_port: false });
+        }
+        for name in &self.text.ports {
+            self.names.define(&name.text, &name.span, Meaning::Port)?;
+            let symbol = self.graph.symbol(&name.text);
+            self.open.push(Open { name: name.text.clone(), symbol, value: 0.0, is_port: true });
+        }
         for (name, table) in &self.text.inputs {
             self.names.define(&name.text, &name.span, Meaning::Input(table.clone()))?;
         }
         if let Some((name, ..)) = overrides.first() {
             let known = self.text.parameters.iter().map(|p| p.name.text.as_str());
-            let help = match nearest(name, known.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the parameters are: {}", known.collect::<Vec<_>>().join(", ")),
-            };
-            return Err(SetupError::new(format!("there is no parameter `{name}` to set")).help(help));
+            let message = format!("there is no parameter `{name}` to set");
+            return Err(SetupError::unknown(message, name, known, "the parameters are"));
         }
         Ok(())
     }
@@ -201,20 +240,29 @@ impl Build<'_> {
     fn overrides(&mut self) -> Result<Vec<(String, Option<i64>, Expr)>, SetupError> {
         let mut parsed: Vec<(String, Option<i64>, Expr)> = Vec::new();
         for (k, (target, value)) in self.text.overrides.iter().enumerate() {
-            let name = parse_target_at(target.trim(), OUTSIDE + k * SLOT)?;
+            let (name, member, _) = self.target(target.trim(), OUTSIDE + k * SLOT)?;
             let value = parse_at(value, OUTSIDE + k * SLOT)?;
-            let ExprKind::Name { name, index, .. } = name.kind else { continue };
-            let member = match index.as_slice() {
-                [] => None,
-                [i] => Some(integer(i, &mut self.graph, &mut self.names, &[])?),
-                _ => return Err(SetupError::new(format!("`{target}` has more than one index"))),
-            };
             if parsed.iter().any(|(n, m, _)| *n == name && *m == member) {
                 return Err(SetupError::new(format!("`{target}` is set twice")).help("which of the two is meant?"));
             }
             parsed.push((name, member, value));
         }
         Ok(parsed)
+    }
+
+    /// The name, the member of a family, and whether a velocity is meant, of what a value is given for.
+    fn target(&mut self, target: &str, at: usize) -> Result<(String, Option<i64>, bool), SetupError> {
+        let velocity = target.ends_with('\'');
+        let name = parse_target_at(target.strip_suffix('\'').unwrap_or(target), at)?;
+        let ExprKind::Name { name, index, .. } = name.kind else {
+            return Err(SetupError::new(format!("`{target}` is not a name")));
+        };
+        let member = match index.as_slice() {
+            [] => None,
+            [i] => Some(integer(i, &mut self.graph, &mut self.names, &[])?),
+            _ => return Err(SetupError::new(format!("`{target}` has more than one index"))),
+        };
+        Ok((name, member, velocity))
     }
 
     fn coordinates(&mut self) -> Result<(), SetupError> {
@@ -291,7 +339,7 @@ impl Build<'_> {
             for member in members {
                 let index: Vec<i64> = member.into_iter().collect();
                 let node = self.names.resolve(&mut self.graph, &p.name.text, &index, false, &p.name.span)?;
-                let value = self.graph.value(node).ok_or_else(|| {
+                let value = self.value(node).ok_or_else(|| {
                     SetupError::new(format!("the parameter `{}` is not a number", p.name.text))
                         .at(p.name.span.clone(), "not constant")
                 })?;
@@ -301,34 +349,45 @@ impl Build<'_> {
         Ok(values)
     }
 
-    fn initial_data(&mut self) -> Result<(Vec<f64>, Vec<f64>), SetupError> {
-        let (mut q0, mut v0) = (Vec::new(), Vec::new());
+    /// Position and velocity of every coordinate at the start, each as an expression and as a number.
+    #[allow(clippy::type_complexity)]
+    fn initial_data(&mut self) -> Result<Vec<((NodeId, f64), (NodeId, f64))>, SetupError> {
+        let mut start = Vec::new();
         for c in &self.text.coordinates {
             let family = match self.names.get(&c.name.text) {
                 Some(Meaning::Coordinate { family, .. }) => family.clone(),
                 _ => None,
             };
-            for (values, what, out) in [(&c.position, "position", 0), (&c.velocity, "velocity", 1)] {
-                let (numbers, spans) = self.series(values, family.as_ref(), what)?;
-                if out == 0 {
-                    q0.extend(numbers);
-                    self.places.positions.extend(spans);
-                } else {
-                    v0.extend(numbers);
-                    self.places.velocities.extend(spans);
-                }
-            }
+            let (positions, spans) = self.series(&c.position, family.as_ref(), "position")?;
+            self.places.positions.extend(spans);
+            let (velocities, spans) = self.series(&c.velocity, family.as_ref(), "velocity")?;
+            self.places.velocities.extend(spans);
+            start.extend(positions.into_iter().zip(velocities));
         }
-        Ok((q0, v0))
+        for (k, (target, value)) in self.text.starts.iter().enumerate() {
+            let at = OUTSIDE + (self.text.overrides.len() + k) * SLOT;
+            let (name, member, velocity) = self.target(target.trim(), at)?;
+            let full = indexed(&name, member);
+            let Some(i) = self.coordinates.iter().position(|c| *c == full) else {
+                let known = self.coordinates.iter().map(String::as_str);
+                let message = format!("there is no coordinate `{full}` to start");
+                return Err(SetupError::unknown(message, &full, known, "the coordinates are"));
+            };
+            let text = Text { text: value.clone(), span: at..at + value.len() };
+            let number = self.number(&text, &Vec::new(), "an initial value")?;
+            if velocity { start[i].1 = number } else { start[i].0 = number }
+        }
+        Ok(start)
     }
 
-    /// One number, or one for each member of a family.
+    /// One number, or one per member of a family.
+    #[allow(clippy::type_complexity)]
     fn series(
         &mut self,
         values: &Values,
         family: Option<&Family>,
         what: &str,
-    ) -> Result<(Vec<f64>, Vec<Span>), SetupError> {
+    ) -> Result<(Vec<(NodeId, f64)>, Vec<Span>), SetupError> {
         let what = format!("an initial {what}");
         let pairs: Vec<(&Text, Locals)> = match (values, family) {
             (Values::One(text), None) => vec![(text, Vec::new())],
@@ -336,7 +395,7 @@ impl Build<'_> {
             (Values::Each(texts, span), Some(f)) => {
                 if texts.len() != f.len() {
                     return Err(SetupError::new(format!("{} values for {} members", texts.len(), f.len()))
-                        .at(span.clone(), "one value a member"));
+                        .at(span.clone(), "one value per member"));
                 }
                 texts.iter().map(|t| (t, Vec::new())).collect()
             }
@@ -417,7 +476,7 @@ impl Build<'_> {
         Ok(Some(potential))
     }
 
-    /// Lowers texts that belong to coordinates, families spread out, and hands each value on with its coordinate.
+    /// Lowers texts that belong to coordinates, families expanded, and passes each value on with its coordinate.
     fn spread(
         &mut self,
         texts: &[ForceText],
@@ -434,13 +493,9 @@ impl Build<'_> {
             };
             let Some(Meaning::Coordinate { first, family: of }) = self.names.get(name) else {
                 let known = self.text.coordinates.iter().map(|c| c.name.text.as_str());
-                let help = match nearest(name, known.clone()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the coordinates are: `{}`", known.take(12).collect::<Vec<_>>().join("`, `")),
-                };
-                return Err(SetupError::new(format!("`{name}` is not a coordinate"))
-                    .at(target.span.clone(), "must be a coordinate")
-                    .help(help));
+                let message = format!("`{name}` is not a coordinate");
+                return Err(SetupError::unknown(message, name, known, "the coordinates are")
+                    .at(target.span.clone(), "must be a coordinate"));
             };
             let (first, of) = (*first, of.clone());
             let members: Vec<(i64, Locals)> = match (&of, &family, index.as_slice()) {
@@ -514,9 +569,33 @@ impl Build<'_> {
         Ok(signals)
     }
 
-    fn settings(&mut self) -> Result<Vec<(String, f64, Span)>, SetupError> {
+    /// Events of the user's own.
+    fn events(&mut self) -> Result<Vec<Event>, SetupError> {
+        let mut events: Vec<Event> = Vec::new();
+        for e in &self.text.events {
+            let name = e.name.text.trim().to_string();
+            if name.is_empty() || events.iter().any(|other| other.name == name) {
+                return Err(SetupError::new("every event needs a name of its own").at(e.name.span.clone(), "this one"));
+            }
+            let value = self.lower(&e.value, &Vec::new())?;
+            if self.graph.value(value).is_some() {
+                return Err(SetupError::new(format!("the event `{name}` never occurs: its expression is constant"))
+                    .at(e.value.span.clone(), "constant")
+                    .help("an event is a zero crossing of an expression of t, the coordinates and their velocities"));
+            }
+            events.push(Event { name, value, crossing: e.crossing });
+        }
+        Ok(events)
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, SetupError> {
         let texts = self.text.settings.iter();
-        texts.map(|(key, text)| Ok((key.clone(), self.number(text, &Vec::new(), key)?, text.span.clone()))).collect()
+        texts
+            .map(|(name, text)| {
+                let (node, value) = self.number(text, &Vec::new(), name)?;
+                Ok(Setting { name: name.clone(), node, value, span: text.span.clone() })
+            })
+            .collect()
     }
 
     fn warnings(&self, constraints: &[Constraint]) -> Vec<String> {

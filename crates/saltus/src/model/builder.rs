@@ -1,27 +1,64 @@
 //! Writing a model from Rust, in the same language as a model file.
 
-use super::Model;
 use super::description::*;
+use super::draw::DrawText;
+use super::{Model, Unit};
 use crate::SetupError;
+use crate::motion::Crossing;
 use saltus_expr::Table;
 use std::sync::Arc;
+
+/// A number, or an expression as text: what most methods of [`Builder`] take.
+#[derive(Clone, Debug)]
+pub struct Expression(String);
+
+impl From<&str> for Expression {
+    fn from(text: &str) -> Self {
+        Expression(text.to_string())
+    }
+}
+
+impl From<String> for Expression {
+    fn from(text: String) -> Self {
+        Expression(text)
+    }
+}
+
+impl From<&String> for Expression {
+    fn from(text: &String) -> Self {
+        Expression(text.clone())
+    }
+}
+
+impl From<f64> for Expression {
+    fn from(number: f64) -> Self {
+        Expression(format!("{number:?}"))
+    }
+}
+
+impl From<i32> for Expression {
+    fn from(number: i32) -> Self {
+        Expression(number.to_string())
+    }
+}
 
 /// Collects the texts of a model.
 ///
 /// ```
 /// use saltus::model::Builder;
 /// let ball = Builder::new("Ball dropped on a floor")
-///     .parameter("g", "9.81")
-///     .coordinate("y", "1", "0")
+///     .parameter("g", 9.81)
+///     .coordinate("y", 1.0, 0.0)
 ///     .kinetic("y'^2/2")
 ///     .potential("g*y")
-///     .restitution("0.8")
+///     .restitution(0.8)
 ///     .constraint("floor", "y")
-///     .build()
-///     .unwrap();
+///     .build()?;
 /// assert_eq!(ball.coordinates, ["y"]);
+/// # Ok::<(), saltus::SetupError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Builder {
     source: String,
     description: Description,
@@ -35,27 +72,49 @@ impl Builder {
         builder
     }
 
-    /// All texts given so far, one a line: what the spans of a [`SetupError`] refer to.
+    /// All texts given so far, one per line: what the spans of a [`SetupError`] refer to.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    fn text(&mut self, text: &str) -> Text {
+    pub(crate) fn text(&mut self, text: impl Into<Expression>) -> Text {
+        let Expression(text) = text.into();
         let start = self.source.len();
-        self.source.push_str(text);
+        self.source.push_str(&text);
         self.source.push('\n');
-        Text { text: text.to_string(), span: start..start + text.len() }
+        Text { span: start..start + text.len(), text }
     }
 
-    fn name(&mut self, name: &str) -> Name {
+    pub(crate) fn name(&mut self, name: &str) -> Name {
         let Text { text, span } = self.text(name);
         Name { text, span }
     }
 
+    fn values(&mut self, values: Vec<Expression>) -> Values {
+        let start = self.source.len();
+        let texts = values.into_iter().map(|value| self.text(value)).collect();
+        Values::Each(texts, start..self.source.len())
+    }
+
     /// A parameter: a number or an expression of parameters.
-    pub fn parameter(mut self, name: &str, value: &str) -> Self {
+    pub fn parameter(mut self, name: &str, value: impl Into<Expression>) -> Self {
         let (name, value) = (self.name(name), Values::One(self.text(value)));
         self.description.parameters.push(ParameterText { name, value });
+        self
+    }
+
+    /// A list of parameters, used as `name[1]`, `name[2]`, …
+    pub fn parameter_list(mut self, name: &str, values: &[f64]) -> Self {
+        let name = self.name(name);
+        let value = self.values(values.iter().map(|&x| x.into()).collect());
+        self.description.parameters.push(ParameterText { name, value });
+        self
+    }
+
+    /// A number that may be set from outside between steps ([`crate::Simulation::set`]); zero until then.
+    pub fn port(mut self, name: &str) -> Self {
+        let name = self.name(name);
+        self.description.ports.push(name);
         self
     }
 
@@ -66,17 +125,29 @@ impl Builder {
         self
     }
 
-    /// A coordinate with its position and velocity at t = 0.
-    pub fn coordinate(self, name: &str, position: &str, velocity: &str) -> Self {
+    /// A coordinate with its position and velocity at the start.
+    pub fn coordinate(self, name: &str, position: impl Into<Expression>, velocity: impl Into<Expression>) -> Self {
         self.coordinates(name, None, position, velocity)
     }
 
     /// A family of coordinates over `range`, such as `i = 1..n`.
-    pub fn coordinate_family(self, name: &str, range: &str, position: &str, velocity: &str) -> Self {
+    pub fn coordinate_family(
+        self,
+        name: &str,
+        range: &str,
+        position: impl Into<Expression>,
+        velocity: impl Into<Expression>,
+    ) -> Self {
         self.coordinates(name, Some(range), position, velocity)
     }
 
-    fn coordinates(mut self, name: &str, range: Option<&str>, position: &str, velocity: &str) -> Self {
+    fn coordinates(
+        mut self,
+        name: &str,
+        range: Option<&str>,
+        position: impl Into<Expression>,
+        velocity: impl Into<Expression>,
+    ) -> Self {
         let coordinate = CoordinateText {
             name: self.name(name),
             range: range.map(|r| self.text(r)),
@@ -88,14 +159,24 @@ impl Builder {
     }
 
     /// A named expression.
-    pub fn definition(mut self, name: &str, value: &str) -> Self {
-        let definition = DefinitionText { name: self.name(name), range: None, value: self.text(value) };
-        self.description.definitions.push(definition);
+    pub fn definition(self, name: &str, value: impl Into<Expression>) -> Self {
+        self.definitions(name, None, value)
+    }
+
+    /// A family of named expressions over `range`.
+    pub fn definition_family(self, name: &str, range: &str, value: impl Into<Expression>) -> Self {
+        self.definitions(name, Some(range), value)
+    }
+
+    fn definitions(mut self, name: &str, range: Option<&str>, value: impl Into<Expression>) -> Self {
+        let name = self.name(name);
+        let (range, value) = (range.map(|r| self.text(r)), self.text(value));
+        self.description.definitions.push(DefinitionText { name, range, value });
         self
     }
 
     /// The kinetic energy.
-    pub fn kinetic(mut self, energy: &str) -> Self {
+    pub fn kinetic(mut self, energy: impl Into<Expression>) -> Self {
         self.description.inertia = Some(Inertia::Kinetic(self.text(energy)));
         self
     }
@@ -103,46 +184,62 @@ impl Builder {
     /// The mass matrix by rows; forces then contain all inertial terms.
     pub fn mass(mut self, rows: &[&[&str]]) -> Self {
         let start = self.source.len();
-        let rows = rows.iter().map(|row| row.iter().map(|e| self.text(e)).collect()).collect();
+        let rows = rows.iter().map(|row| row.iter().map(|e| self.text(*e)).collect()).collect();
         self.description.inertia = Some(Inertia::Mass(rows, start..self.source.len()));
         self
     }
 
     /// The potential energy.
-    pub fn potential(mut self, energy: &str) -> Self {
+    pub fn potential(mut self, energy: impl Into<Expression>) -> Self {
         self.description.potential = Some(self.text(energy));
         self
     }
 
     /// A generalized force on a coordinate.
-    pub fn force(mut self, coordinate: &str, value: &str) -> Self {
-        let force = ForceText { target: self.text(coordinate), range: None, value: self.text(value) };
-        self.description.forces.push(force);
+    pub fn force(self, coordinate: &str, value: impl Into<Expression>) -> Self {
+        self.forces(coordinate, None, value)
+    }
+
+    /// Generalized forces on the members of a family over `range`.
+    pub fn force_family(self, coordinate: &str, range: &str, value: impl Into<Expression>) -> Self {
+        self.forces(coordinate, Some(range), value)
+    }
+
+    fn forces(mut self, coordinate: &str, range: Option<&str>, value: impl Into<Expression>) -> Self {
+        let target = self.text(coordinate);
+        let (range, value) = (range.map(|r| self.text(r)), self.text(value));
+        self.description.forces.push(ForceText { target, range, value });
         self
     }
 
     /// The restitution of constraints that have none of their own.
-    pub fn restitution(mut self, e: &str) -> Self {
+    pub fn restitution(mut self, e: impl Into<Expression>) -> Self {
         self.description.restitution = Some(self.text(e));
         self
     }
 
     /// A constraint gap(t, q) ≥ 0.
-    pub fn constraint(self, name: &str, gap: &str) -> Self {
+    pub fn constraint(self, name: &str, gap: impl Into<Expression>) -> Self {
         self.constraints(name, None, gap, None)
     }
 
     /// A constraint with its own restitution.
-    pub fn constraint_with(self, name: &str, gap: &str, restitution: &str) -> Self {
-        self.constraints(name, None, gap, Some(restitution))
+    pub fn constraint_with(self, name: &str, gap: impl Into<Expression>, restitution: impl Into<Expression>) -> Self {
+        self.constraints(name, None, gap, Some(restitution.into()))
     }
 
     /// A family of constraints over `range`.
-    pub fn constraint_family(self, name: &str, range: &str, gap: &str) -> Self {
+    pub fn constraint_family(self, name: &str, range: &str, gap: impl Into<Expression>) -> Self {
         self.constraints(name, Some(range), gap, None)
     }
 
-    fn constraints(mut self, name: &str, range: Option<&str>, gap: &str, e: Option<&str>) -> Self {
+    fn constraints(
+        mut self,
+        name: &str,
+        range: Option<&str>,
+        gap: impl Into<Expression>,
+        e: Option<Expression>,
+    ) -> Self {
         let constraint = ConstraintText {
             name: self.name(name),
             range: range.map(|r| self.text(r)),
@@ -153,8 +250,69 @@ impl Builder {
         self
     }
 
-    /// Understands the texts.
-    pub fn build(&self) -> Result<Model, SetupError> {
+    /// An event: a zero crossing of an expression of t, q and q', located like a gap, exerting nothing.
+    pub fn event(mut self, name: &str, value: impl Into<Expression>, crossing: Crossing) -> Self {
+        let event = EventText { name: self.name(name), value: self.text(value), crossing };
+        self.description.events.push(event);
+        self
+    }
+
+    /// The exact position of a coordinate as a function of time, where it is known.
+    pub fn exact(mut self, coordinate: &str, position: impl Into<Expression>) -> Self {
+        let target = self.text(coordinate);
+        let value = self.text(position);
+        self.description.exact.push(ForceText { target, range: None, value });
+        self
+    }
+
+    /// The unit of a coordinate, a parameter, or of `time`, `length`, `force`, `impulse`, `energy`.
+    pub fn unit(mut self, of: &str, unit: &str) -> Self {
+        let name = self.name(of);
+        self.description.units.push(Unit { name, unit: unit.to_string() });
+        self
+    }
+
+    /// A shape that shows how the model looks in a report.
+    pub fn draw(mut self, shape: impl FnOnce(&mut Sketch) -> DrawText) -> Self {
+        let shape = shape(&mut Sketch { builder: &mut self });
+        self.description.draw.push(shape);
+        self
+    }
+
+    pub(crate) fn description_mut(&mut self) -> &mut Description {
+        &mut self.description
+    }
+
+    /// Resolves the names, derives M and g, and checks the numbers.
+    pub fn build(&self) -> Result<Arc<Model>, SetupError> {
         self.description.build()
+    }
+}
+
+/// Writes the texts of a shape; see [`Builder::draw`].
+pub struct Sketch<'a> {
+    builder: &'a mut Builder,
+}
+
+impl Sketch<'_> {
+    /// A point of a shape: expressions of t, the coordinates and parameters.
+    pub fn point(&mut self, x: impl Into<Expression>, y: impl Into<Expression>) -> [Text; 2] {
+        [self.builder.text(x), self.builder.text(y)]
+    }
+
+    /// A circle.
+    pub fn circle(
+        &mut self,
+        x: impl Into<Expression>,
+        y: impl Into<Expression>,
+        radius: impl Into<Expression>,
+    ) -> DrawText {
+        let (points, radius) = (vec![self.point(x, y)], Some(self.builder.text(radius)));
+        DrawText { radius, ..DrawText::new(super::ShapeKind::Circle, points) }
+    }
+
+    /// A line through points.
+    pub fn segment(&mut self, points: Vec<[Text; 2]>) -> DrawText {
+        DrawText::new(super::ShapeKind::Segment, points)
     }
 }

@@ -1,8 +1,9 @@
-//! What a person wrote: texts with their places, not yet understood.
+//! What a person wrote: texts with their places, names not yet resolved.
 
 use super::Model;
 use super::draw::DrawText;
 use crate::SetupError;
+use crate::motion::Crossing;
 use saltus_expr::{Span, Table};
 use std::sync::Arc;
 
@@ -24,12 +25,12 @@ pub struct Name {
     pub span: Span,
 }
 
-/// One expression, or one for each member of a family.
+/// One expression, or one per member of a family.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// One expression; in a family it may use the index.
     One(Text),
-    /// A list, one entry a member; the span is that of the whole list.
+    /// A list, one entry per member; the span is that of the whole list.
     Each(Vec<Text>, Span),
 }
 
@@ -49,9 +50,9 @@ pub struct CoordinateText {
     pub name: Name,
     /// The family's index and bounds, `i = 1..n`.
     pub range: Option<Text>,
-    /// The position at t = 0.
+    /// The position at the start.
     pub position: Values,
-    /// The velocity at t = 0.
+    /// The velocity at the start.
     pub velocity: Values,
 }
 
@@ -90,6 +91,26 @@ pub struct ConstraintText {
     pub restitution: Option<Text>,
 }
 
+/// An event: a zero crossing of an expression.
+#[derive(Clone, Debug)]
+pub struct EventText {
+    /// Its name.
+    pub name: Name,
+    /// The expression of t, q and q'.
+    pub value: Text,
+    /// In which direction it must cross zero.
+    pub crossing: Crossing,
+}
+
+/// The unit of something that has a name.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// A coordinate, a parameter, or `time`, `length`, `force`, `impulse`, `energy`.
+    pub name: Name,
+    /// The unit.
+    pub unit: String,
+}
+
 /// How the inertia is given.
 #[derive(Clone, Debug)]
 pub enum Inertia {
@@ -106,8 +127,14 @@ pub struct Description {
     pub title: String,
     /// The parameters.
     pub parameters: Vec<ParameterText>,
-    /// Values that replace parameters' own, as (name, expression): what `--set` gives.
+    /// Values that replace parameters' own, as (name, expression).
     pub overrides: Vec<(String, String)>,
+    /// Values that replace initial ones, as (`x` or `x'`, expression of parameters).
+    pub starts: Vec<(String, String)>,
+    /// Parameters that stay open, with their present values: inputs of the compiled code instead of constants.
+    pub open: Vec<(String, f64)>,
+    /// Numbers set from outside during a run.
+    pub ports: Vec<Name>,
     /// Sampled functions of time.
     pub inputs: Vec<(Name, Arc<Table>)>,
     /// The coordinates; their order is the order of q.
@@ -124,22 +151,24 @@ pub struct Description {
     pub constraints: Vec<ConstraintText>,
     /// The restitution of the constraints that have none of their own.
     pub restitution: Option<Text>,
+    /// Events of the user's own.
+    pub events: Vec<EventText>,
     /// The exact motion, where it is known: positions as functions of time.
     pub exact: Vec<ForceText>,
     /// Further functions of time, which [`Model::signals`] gives in this order: the loads of a structure.
     pub signals: Vec<Text>,
-    /// Further numbers made of parameters, with the names under which [`Model::settings`] gives them: a run's step
-    /// and end, say.
+    /// Further numbers made of parameters, with the names under which [`Model::settings`] gives them, such as a run's step
+    /// and end.
     pub settings: Vec<(String, Text)>,
     /// How it looks.
     pub draw: Vec<DrawText>,
-    /// Units, each with the name of what has it: a coordinate, a parameter, or `time`, `length`, `force`, `impulse`, `energy`.
-    pub units: Vec<(Name, String)>,
+    /// Units.
+    pub units: Vec<Unit>,
 }
 
 impl Description {
-    /// Understands the texts: resolves names, spreads families out, derives M and g.
-    pub fn build(&self) -> Result<Model, SetupError> {
-        super::build::build(self)
+    /// Resolves names, expands families, derives M and g, and checks the numbers.
+    pub fn build(&self) -> Result<Arc<Model>, SetupError> {
+        super::build::build(self).map(Arc::new)
     }
 }

@@ -1,13 +1,11 @@
 //! How a model looks: shapes whose places are expressions of time, coordinates and parameters.
 
+use super::Constraint;
 use super::build::{Build, Locals};
 use super::description::{Name, Text};
 use super::names::indexed;
-use super::{Constraint, Model};
 use crate::SetupError;
-use crate::problem::{Blocks, Evaluator};
-use saltus_expr::{NodeId, nearest};
-use std::sync::Arc;
+use saltus_expr::NodeId;
 
 /// What a shape is.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,13 +62,20 @@ pub struct DrawText {
     pub radius: Option<Text>,
     /// The family's index and bounds.
     pub range: Option<Text>,
-    /// How it is painted; if nothing is said, as a body where it moves with the coordinates and as a wall where it does not.
+    /// How it is painted; by default a body where it moves with the coordinates and as a wall where it does not.
     pub look: Option<Look>,
-    /// The constraint at whose impacts it flashes; if nothing is said, any that has a coordinate with it in common.
+    /// The constraint at whose impacts it flashes; by default any that shares a coordinate with it.
     pub constraint: Option<Name>,
 }
 
-/// A shape, understood.
+impl DrawText {
+    /// A shape through points, drawn by the defaults.
+    pub fn new(kind: ShapeKind, points: Vec<[Text; 2]>) -> Self {
+        DrawText { kind, points, radius: None, range: None, look: None, constraint: None }
+    }
+}
+
+/// A shape with its expressions resolved.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// What it is.
@@ -96,7 +101,7 @@ impl Drawn {
 const MAX_SHAPES: usize = 2_000;
 
 impl Build<'_> {
-    /// The shapes, families spread out.
+    /// The shapes, families expanded.
     pub(super) fn drawing(&mut self, constraints: &[Constraint]) -> Result<Vec<Drawn>, SetupError> {
         let mut shapes = Vec::new();
         for text in &self.text.draw {
@@ -157,46 +162,8 @@ fn named(name: &Name, member: Option<i64>, constraints: &[Constraint]) -> Result
     let of_member = indexed(&name.text, member);
     let found = constraints.iter().position(|c| c.name == name.text || c.name == of_member);
     found.ok_or_else(|| {
+        let message = format!("there is no constraint `{}`", name.text);
         let known = constraints.iter().map(|c| c.name.as_str());
-        let help = match nearest(&name.text, known.clone()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the constraints are: `{}`", known.take(12).collect::<Vec<_>>().join("`, `")),
-        };
-        SetupError::new(format!("there is no constraint `{}`", name.text)).at(name.span.clone(), "not known").help(help)
+        SetupError::unknown(message, &name.text, known, "the constraints are").at(name.span.clone(), "not known")
     })
-}
-
-/// Evaluates the drawing of a model.
-#[derive(Clone, Debug)]
-pub struct Drawing {
-    evaluator: Evaluator,
-    numbers: Vec<f64>,
-}
-
-impl Drawing {
-    /// Compiles the drawing of a model; None if it has none.
-    ///
-    /// ```
-    /// use saltus::model::{Builder, Drawing};
-    /// let ball = Builder::new("ball").coordinate("y", "1", "0").kinetic("y'^2/2").build()?;
-    /// assert!(Drawing::new(&ball)?.is_none());
-    /// # Ok::<(), saltus::SetupError>(())
-    /// ```
-    pub fn new(model: &Model) -> Result<Option<Drawing>, SetupError> {
-        if model.draw.is_empty() {
-            return Ok(None);
-        }
-        let nodes: Vec<NodeId> = model.draw.iter().flat_map(Drawn::numbers).collect();
-        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).copied().collect();
-        let code = Blocks::compile(&model.graph, &inputs, &[&nodes]).map_err(|e| SetupError::new(e.to_string()))?;
-        let code = Arc::new(code);
-        Ok(Some(Drawing { evaluator: Evaluator::new(&code), numbers: code.buffer(0) }))
-    }
-
-    /// The numbers of all shapes, in the order of [`Model::draw`] and [`Drawn::numbers`].
-    pub fn at(&mut self, t: f64, q: &[f64]) -> &[f64] {
-        self.evaluator.run(t, &[q]);
-        self.evaluator.write(0, &mut self.numbers);
-        &self.numbers
-    }
 }

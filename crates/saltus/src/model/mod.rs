@@ -1,6 +1,8 @@
-//! What the system is: an immutable description, checked, with every quantity as a node of one expression graph.
+//! What the system is: immutable, with every quantity as a node of one expression graph.
 //!
-//! [`Description`] is what a person wrote, [`Model`] what it means. [`Builder`] writes a description from Rust.
+//! [`Description`] is what a person wrote, [`Model`] what it means, apart from where it starts. [`Builder`] writes a
+//! description from Rust. Parameters are constants of the graph unless they are left open ([`Model::open`]): then they are
+//! inputs of the compiled code, and one compiled problem serves a whole family of motions.
 
 mod build;
 mod builder;
@@ -10,14 +12,18 @@ mod lagrange;
 mod names;
 mod units;
 
-pub use builder::Builder;
+pub use builder::{Builder, Expression, Sketch};
 pub use description::{
-    ConstraintText, CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, ParameterText, Text, Values,
+    ConstraintText, CoordinateText, DefinitionText, Description, EventText, ForceText, Inertia, Name, ParameterText,
+    Text, Unit, Values,
 };
-pub use draw::{DrawText, Drawing, Drawn, Look, ShapeKind};
+pub use draw::{DrawText, Drawn, Look, ShapeKind};
 pub use units::Units;
 
+use crate::motion::Crossing;
+use crate::{Kind, SetupError};
 use saltus_expr::{Graph, NodeId, Span, Table};
+use std::sync::Arc;
 
 /// A unilateral constraint f(t, q) ≥ 0.
 #[derive(Clone, Debug)]
@@ -26,15 +32,54 @@ pub struct Constraint {
     pub name: String,
     /// The gap f.
     pub gap: NodeId,
-    /// The coefficient of restitution e ∈ [0, 1].
+    /// The coefficient of restitution e ∈ [0, 1], with open parameters at their present values.
     pub restitution: f64,
+    /// The same as an expression of open parameters.
+    pub restitution_node: NodeId,
     /// Where the gap is written.
+    pub span: Span,
+}
+
+/// An event of the user's own: a zero crossing of an expression.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its name.
+    pub name: String,
+    /// The expression of t, q and q'.
+    pub value: NodeId,
+    /// In which direction it must cross zero.
+    pub crossing: Crossing,
+}
+
+/// A number that is an input of the compiled code: an open parameter, or a port.
+#[derive(Clone, Debug)]
+pub struct Open {
+    /// Its name.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: NodeId,
+    /// Its present value.
+    pub value: f64,
+    /// Whether it is a port, which may change during a run.
+    pub is_port: bool,
+}
+
+/// A further number made of parameters, such as a run's step or end.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The name under which it was given.
+    pub name: String,
+    /// Its value, with open parameters at their present values.
+    pub value: f64,
+    /// The same as an expression of open parameters.
+    pub node: NodeId,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// A mechanical system with unilateral constraints: M(q) q'' = g(t, q, q') + Σ λ ∇f, f(t, q) ≥ 0.
 ///
-/// Made by [`Builder::build`] or [`Description::build`]; parameters are numbers by now.
+/// Made by [`Builder::build`] or [`Description::build`], and shared by any number of problems and runs.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// One line that says what it is.
@@ -43,12 +88,18 @@ pub struct Model {
     pub parameters: Vec<(String, f64)>,
     /// Names of the coordinates in the order of q.
     pub coordinates: Vec<String>,
-    /// The constraints in the order of the text, families spread out.
+    /// The constraints in the order of the text, families expanded.
     pub constraints: Vec<Constraint>,
-    /// The position at t = 0.
+    /// The position at the start, with open parameters at their present values.
     pub q0: Vec<f64>,
-    /// The velocity at t = 0.
+    /// The velocity at the start.
     pub v0: Vec<f64>,
+    /// Position and velocity at the start as expressions of open parameters.
+    pub start_nodes: (Vec<NodeId>, Vec<NodeId>),
+    /// Inputs of the compiled code besides t, q and v: open parameters, then ports.
+    pub open: Vec<Open>,
+    /// Events of the user's own.
+    pub events: Vec<Event>,
     /// The graph in which all nodes below live.
     pub graph: Graph,
     /// The time symbol.
@@ -65,23 +116,24 @@ pub struct Model {
     pub kinetic: NodeId,
     /// The potential energy, if the text gives one.
     pub potential: Option<NodeId>,
-    /// The exact position as a function of time, one node a coordinate, where the text gives it for all of them.
+    /// The exact position as a function of time, one node per coordinate, where the text gives it for all of them.
     pub exact: Option<Vec<NodeId>>,
     /// Sampled functions of time.
-    pub inputs: Vec<std::sync::Arc<Table>>,
+    pub inputs: Vec<Arc<Table>>,
     /// Further functions of time.
     pub signals: Vec<NodeId>,
-    /// Further numbers made of parameters, and where they are written.
-    pub settings: Vec<(String, f64, Span)>,
-    /// How it looks: shapes in the order of the text, families spread out.
+    /// Further numbers made of parameters.
+    pub settings: Vec<Setting>,
+    /// How it looks: shapes in the order of the text, families expanded.
     pub draw: Vec<Drawn>,
     /// Units for axes and tables.
     pub units: Units,
     /// All forces come from the energies: without moving walls the energy cannot grow.
     pub conservative: bool,
-    /// What the person should know about the model before any run.
+    /// What a user should know about the model before any run.
     pub warnings: Vec<String>,
     pub(crate) places: Places,
+    pub(crate) description: Arc<Description>,
 }
 
 /// Where things were written, for errors found only when numbers are known.
@@ -96,5 +148,81 @@ impl Model {
     /// Number of degrees of freedom d.
     pub fn dimension(&self) -> usize {
         self.q.len()
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<f64> {
+        self.parameters.iter().find(|(n, _)| n == name).map(|(_, value)| *value)
+    }
+
+    /// The same model with other parameter values.
+    ///
+    /// ```
+    /// use saltus::model::Builder;
+    /// let ball = Builder::new("ball").parameter("e", 0.8).coordinate("y", 1.0, 0.0).kinetic("y'^2/2")
+    ///     .restitution("e").constraint("floor", "y").build()?;
+    /// assert_eq!(ball.with(&[("e", 0.5)])?.constraints[0].restitution, 0.5);
+    /// assert!(ball.with(&[("e", 1.5)]).is_err());
+    /// # Ok::<(), saltus::SetupError>(())
+    /// ```
+    pub fn with(&self, values: &[(&str, f64)]) -> Result<Arc<Model>, SetupError> {
+        let mut description = self.description.as_ref().clone();
+        for &(name, value) in values {
+            if !value.is_finite() {
+                return Err(SetupError::new(format!("the parameter `{name}` must be a finite number, not {value}"))
+                    .with_kind(Kind::OutOfRange { name: name.to_string(), value }));
+            }
+            description.overrides.retain(|(n, _)| n != name);
+            match description.open.iter_mut().find(|(n, _)| n == name) {
+                Some((_, present)) => *present = value,
+                None => description.overrides.push((name.to_string(), format!("{value:?}"))),
+            }
+        }
+        description.build()
+    }
+
+    /// The same model with some parameters left open: they become inputs of the compiled code, so that one problem serves
+    /// all their values.
+    ///
+    /// ```
+    /// use saltus::{Options, model::Builder};
+    /// let oscillator = Builder::new("oscillator").parameter("w", 2.0).coordinate("x", 1.0, 0.0)
+    ///     .kinetic("x'^2/2").potential("w^2*x^2/2").build()?;
+    /// let problem = oscillator.open(&["w"])?.problem()?;
+    /// for w in [1.0, 3.0] {
+    ///     let start = problem.start_with(&[("w", w)])?;
+    ///     let run = problem.run_from(&start, &Options::events(1.0))?.ok()?;
+    ///     assert!((run.last().q[0] - w.cos()).abs() < 1e-9);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(&self, names: &[&str]) -> Result<Arc<Model>, SetupError> {
+        let mut description = self.description.as_ref().clone();
+        for &name in names {
+            let Some(value) = self.parameter(name) else {
+                let known = self.parameters.iter().map(|(n, _)| n.as_str());
+                let message = format!("there is no parameter `{name}` to leave open");
+                return Err(SetupError::unknown(message, name, known, "the parameters are"));
+            };
+            if !description.open.iter().any(|(n, _)| n == name) {
+                description.open.push((name.to_string(), value));
+            }
+        }
+        description.build()
+    }
+
+    /// Whether forces or gaps depend on time: rest is then never final.
+    pub fn depends_on_time(&self) -> bool {
+        self.force.iter().any(|&g| self.graph.depends_on(g, self.t)) || self.has_moving_constraints()
+    }
+
+    /// Whether any gap depends on time.
+    pub fn has_moving_constraints(&self) -> bool {
+        (0..self.constraints.len()).any(|a| self.is_moving(a))
+    }
+
+    /// Whether the gap of constraint `a` depends on time.
+    pub fn is_moving(&self, a: usize) -> bool {
+        self.graph.depends_on(self.constraints[a].gap, self.t)
     }
 }

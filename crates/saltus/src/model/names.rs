@@ -35,21 +35,24 @@ impl Family {
 /// A name's meaning.
 pub enum Meaning {
     Parameter { values: Vec<Rc<Expr>>, list: bool },
+    Port,
     Coordinate { first: usize, family: Option<Family> },
     Definition { value: Rc<Expr>, family: Option<Family> },
     Input(Arc<Table>),
 }
 
-/// Definitions deeper than this are refused: each level is a level of the machine's stack.
+/// Definitions nested deeper than this are rejected: each level is a level of the machine's stack.
 const MAX_DEPTH: usize = 100;
 
 /// All names of a model.
 pub struct Names {
     meanings: BTreeMap<String, Meaning>,
     known: BTreeMap<(String, Option<i64>), NodeId>,
-    /// Names being worked out right now, outermost first: meeting one again is a cycle.
+    /// Names being resolved at present, outermost first: meeting one again is a cycle.
     pending: Vec<(String, Option<i64>)>,
     pub level: Level,
+    /// Parameters that stay symbols.
+    pub open: Vec<String>,
     pub t: NodeId,
     pub q: Vec<NodeId>,
     pub v: Vec<NodeId>,
@@ -65,8 +68,9 @@ pub fn indexed(name: &str, index: Option<i64>) -> String {
 }
 
 impl Names {
-    pub fn new(t: NodeId) -> Self {
+    pub fn new(t: NodeId, open: Vec<String>) -> Self {
         Names {
+            open,
             meanings: BTreeMap::new(),
             known: BTreeMap::new(),
             pending: Vec::new(),
@@ -77,7 +81,7 @@ impl Names {
         }
     }
 
-    /// Enters a new name; refuses a bad, reserved or taken one.
+    /// Enters a new name; rejects an invalid, reserved or taken one.
     pub fn define(&mut self, name: &str, span: &Span, meaning: Meaning) -> Result<(), ExprError> {
         if !is_name(name) {
             let help = "a name starts with a letter or _ and goes on with letters, digits and _";
@@ -90,6 +94,7 @@ impl Names {
         if let Some(first) = self.meanings.get(name) {
             let kind = match first {
                 Meaning::Parameter { .. } => "a parameter",
+                Meaning::Port => "a port",
                 Meaning::Coordinate { .. } => "a coordinate",
                 Meaning::Definition { .. } => "a definition",
                 Meaning::Input(_) => "an input",
@@ -134,7 +139,7 @@ impl Names {
                 format!("`{name}[{i}]` is outside the family {name}[{}..{}]", f.from, f.to),
                 span,
                 "no such member",
-                Some("guard the ends with if(i < n, …, …): only the branch taken is looked at".into()),
+                Some("guard the ends with if(i < n, …, …): only the branch taken is evaluated".into()),
             )),
             (Some(f), []) => {
                 Err(error(format!("`{name}` is a family: write `{name}[{}]`", f.index), span, "needs an index", None))
@@ -222,6 +227,10 @@ impl Scope for Names {
             Meaning::Parameter { values, list } => {
                 let family = list.then(|| Family { index: "i".into(), from: 1, to: values.len() as i64 });
                 let member = Self::member(name, index, family.as_ref(), span)?;
+                let full = indexed(name, member);
+                if self.open.contains(&full) {
+                    return Ok(graph.symbol(&full));
+                }
                 let value = values[member.map_or(0, |i| i as usize - 1)].clone();
                 let key = (name.to_string(), member);
                 self.work_out(graph, key, &value, &[], Level::Constants, span)
@@ -231,6 +240,13 @@ impl Scope for Names {
                 let locals: Vec<_> = family.iter().zip(member).map(|(f, i)| (f.index.clone(), i)).collect();
                 let (value, level) = (value.clone(), self.level);
                 self.work_out(graph, (name.to_string(), member), &value, &locals, level, span)
+            }
+            Meaning::Port => {
+                Self::member(name, index, None, span)?;
+                match self.level {
+                    Level::Constants => Err(not_constant(&format!("the port `{name}`"), span)),
+                    Level::Dynamics => Ok(graph.symbol(name)),
+                }
             }
             Meaning::Input(_) => {
                 let message = format!("`{name}` is a sampled input: write `{name}(t)`");

@@ -1,8 +1,7 @@
 //! Units, as texts for axes and tables: nothing is computed with them.
 
-use super::description::{Description, Name};
+use super::description::{Description, Name, Unit};
 use crate::SetupError;
-use saltus_expr::nearest;
 
 /// The units a model gives; empty where it gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,10 +26,10 @@ pub struct Units {
 const QUANTITIES: [&str; 5] = ["time", "length", "force", "impulse", "energy"];
 
 impl Units {
-    /// Understands the units of a text; `members` says how many coordinates each entry of `[coordinates]` stands for.
+    /// Resolves the units of a text; `members` says how many coordinates each entry of `[coordinates]` stands for.
     pub(super) fn new(text: &Description, members: &[usize]) -> Result<Units, SetupError> {
         let mut units = Units { coordinates: vec![String::new(); members.iter().sum()], ..Units::default() };
-        for (name, unit) in &text.units {
+        for Unit { name, unit } in &text.units {
             let slot = match name.text.as_str() {
                 "time" => &mut units.time,
                 "length" => &mut units.length,
@@ -75,12 +74,8 @@ impl Units {
 }
 
 fn unknown(text: &Description, name: &Name) -> SetupError {
-    let known = QUANTITIES.into_iter();
-    let known = known.chain(text.coordinates.iter().map(|c| c.name.text.as_str()));
+    let known = QUANTITIES.into_iter().chain(text.coordinates.iter().map(|c| c.name.text.as_str()));
     let known = known.chain(text.parameters.iter().map(|p| p.name.text.as_str()));
-    let help = match nearest(&name.text, known) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("a unit is given for {}, a coordinate or a parameter", QUANTITIES.join(", ")),
-    };
-    SetupError::new(format!("nothing is called `{}`", name.text)).at(name.span.clone(), "not known").help(help)
+    let message = format!("`{}` is neither a quantity, a coordinate nor a parameter", name.text);
+    SetupError::unknown(message, &name.text, known, "units can be given for").at(name.span.clone(), "not known")
 }

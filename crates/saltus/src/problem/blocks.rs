@@ -1,6 +1,7 @@
 //! Programs whose outputs fall into blocks (a matrix, a vector), where constant entries are filled in once and
-//! only the others are computed: a constant mass matrix or the gradient of a flat wall costs nothing in a step.
+//! only the others are computed: a constant mass matrix or the gradient of a flat wall costs nothing per step.
 
+use super::inputs::{Cells, Inputs};
 use crate::linalg::copy;
 use saltus_expr::{Graph, MissingInput, NodeId, Program, Scalar};
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 pub struct Blocks {
     program: Arc<Program>,
     blocks: Vec<Block>,
-    /// What is added to the time it is asked for: a problem taken up again at a later time counts from there.
-    origin: f64,
+    /// Where open parameters begin among the inputs.
+    open: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ struct Block {
 }
 
 impl Blocks {
-    pub fn compile(graph: &Graph, inputs: &[NodeId], nodes: &[&[NodeId]]) -> Result<Self, MissingInput> {
+    pub fn compile(graph: &Graph, inputs: &Inputs, nodes: &[&[NodeId]]) -> Result<Arc<Self>, MissingInput> {
         let mut outputs = Vec::new();
         let mut blocks = Vec::new();
         for block in nodes {
@@ -34,13 +35,8 @@ impl Blocks {
             blocks.push(Block { base, first: outputs.len(), varying: varying.clone() });
             outputs.extend(varying.into_iter().map(|k| block[k]));
         }
-        let program = Arc::new(Program::compile(graph, inputs, &outputs)?);
-        Ok(Blocks { program, blocks, origin: 0.0 })
-    }
-
-    /// The same for a clock that starts later.
-    pub fn later(&self, by: f64) -> Arc<Self> {
-        Arc::new(Blocks { origin: self.origin + by, ..self.clone() })
+        let program = Arc::new(Program::compile(graph, &inputs.nodes, &outputs)?);
+        Ok(Arc::new(Blocks { program, blocks, open: inputs.open() }))
     }
 
     /// A buffer for block `k` with its constants filled in.
@@ -54,32 +50,36 @@ impl Blocks {
     }
 }
 
-/// Evaluates [`Blocks`] at points; owns the registers, so one is made for each run.
+/// Evaluates [`Blocks`] at points; owns the registers, so each run has its own.
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     code: Arc<Blocks>,
     scalar: Scalar,
     idle: bool,
+    cells: Cells,
 }
 
 impl Evaluator {
-    pub fn new(code: &Arc<Blocks>) -> Self {
+    pub fn new(code: &Arc<Blocks>, cells: &Cells) -> Self {
         let idle = code.blocks.iter().all(|b| b.varying.is_empty());
-        Evaluator { scalar: Scalar::new(code.program.clone()), code: code.clone(), idle }
+        Evaluator { scalar: Scalar::new(code.program.clone()), code: code.clone(), idle, cells: cells.clone() }
     }
 
-    /// Evaluates at the point whose inputs are `t` and then the given vectors.
+    /// Evaluates at the point whose inputs are `t` and then the given vectors: nothing, q, or q and v.
     #[inline]
     pub fn run(&mut self, t: f64, vectors: &[&[f64]]) {
         if self.idle {
             return;
         }
         let inputs = self.scalar.inputs_mut();
-        inputs[0] = self.code.origin + t;
-        let mut at = 1;
+        inputs[0] = t;
+        let mut at = Inputs::Q;
         for v in vectors {
             copy(&mut inputs[at..at + v.len()], v);
             at += v.len();
+        }
+        for k in 0..self.cells.len() {
+            inputs[self.code.open + k] = self.cells.get(k);
         }
         self.scalar.run();
     }

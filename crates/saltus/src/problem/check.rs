@@ -1,19 +1,24 @@
-//! What must hold before the first step: M symmetric and positive definite at the start, q0 ∈ K(0), v0 ∈ T(0, q0),
-//! and every number finite. Nothing is repaired: a model that does not start where it says is refused.
+//! What must hold before the first step: M symmetric and positive definite at the start, q0 ∈ K(t0), v0 ∈ T(t0, q0),
+//! and every number finite. Invalid input is rejected, never adjusted.
 
-use super::Problem;
 use super::blocks::{Blocks, Evaluator};
-use crate::SetupError;
+use super::{Inputs, Instance};
 use crate::linalg::max_abs;
-use std::sync::Arc;
+use crate::model::Model;
+use crate::{Kind, SetupError};
 
-pub fn initial_data(problem: &Problem) -> Result<(), SetupError> {
-    let model = problem.model();
-    finite(problem)?;
-    symmetric(problem)?;
-    quadratic(problem)?;
-    let mut dynamics = problem.dynamics();
-    dynamics.evaluate(0.0, &model.q0, &model.v0);
+/// Checks a start. A state that a run reached was checked when that run started; it need only consist of numbers.
+pub fn start(instance: &Instance) -> Result<(), SetupError> {
+    let model = instance.model();
+    finite(instance)?;
+    if instance.start().closed.is_some() {
+        return Ok(());
+    }
+    symmetric(instance)?;
+    quadratic(instance)?;
+    let mut dynamics = instance.dynamics();
+    let start = instance.start();
+    dynamics.evaluate(start.t, &start.q, &start.v);
     if let Err(error) = dynamics.metric().set(&dynamics.mass) {
         let name = &model.coordinates[error.pivot];
         return Err(SetupError::new("the mass matrix is not positive definite at the start")
@@ -27,12 +32,12 @@ pub fn initial_data(problem: &Problem) -> Result<(), SetupError> {
         ))
         .help("look for a division by zero, a root or logarithm of a negative number at the initial position"));
     }
-    admissible(problem)
+    admissible(instance)
 }
 
-fn finite(problem: &Problem) -> Result<(), SetupError> {
-    let model = problem.model();
-    let data = model.q0.iter().zip(&model.places.positions).chain(model.v0.iter().zip(&model.places.velocities));
+fn finite(instance: &Instance) -> Result<(), SetupError> {
+    let (model, start) = (instance.model(), instance.start());
+    let data = start.q.iter().zip(&model.places.positions).chain(start.v.iter().zip(&model.places.velocities));
     for (value, span) in data {
         if !value.is_finite() {
             return Err(
@@ -45,19 +50,19 @@ fn finite(problem: &Problem) -> Result<(), SetupError> {
 
 /// A mass matrix may be written by hand with different texts for M_ij and M_ji: they are compared as numbers at the
 /// start and at a few points around it.
-fn symmetric(problem: &Problem) -> Result<(), SetupError> {
-    let model = problem.model();
-    let d = problem.dimension();
+fn symmetric(instance: &Instance) -> Result<(), SetupError> {
+    let (model, start) = (instance.model(), instance.start());
+    let d = model.dimension();
     if (0..d).all(|i| (0..i).all(|j| model.mass[i * d + j] == model.mass[j * d + i])) {
         return Ok(());
     }
-    let mut dynamics = problem.dynamics();
-    let mut q = model.q0.clone();
+    let mut dynamics = instance.dynamics();
+    let mut q = start.q.clone();
     for point in 0..4 {
-        for (k, (q, q0)) in q.iter_mut().zip(&model.q0).enumerate() {
+        for (k, (q, q0)) in q.iter_mut().zip(&start.q).enumerate() {
             *q = q0 + 0.37 * point as f64 * ((k + 1) as f64 * 1.7 + point as f64).sin();
         }
-        dynamics.evaluate(0.0, &q, &model.v0);
+        dynamics.evaluate(start.t, &q, &start.v);
         if dynamics.code.diagonal {
             return Ok(());
         }
@@ -79,24 +84,23 @@ fn symmetric(problem: &Problem) -> Result<(), SetupError> {
 
 /// The kinetic energy is ½ v·Mv + b·v + c: then ∂T/∂v − Mv does not depend on v. A term such as |v| has no second
 /// derivative and would pass for nothing.
-fn quadratic(problem: &Problem) -> Result<(), SetupError> {
-    let mut model = problem.model().clone();
-    let momenta: Vec<_> = model.v.clone().iter().map(|&v| model.graph.derivative(model.kinetic, v)).collect();
-    let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-    let Ok(code) = Blocks::compile(&model.graph, &inputs, &[&momenta]) else { return Ok(()) };
-    let code = Arc::new(code);
-    let (mut evaluator, mut momentum) = (Evaluator::new(&code), code.buffer(0));
-    let mut dynamics = problem.dynamics();
-    dynamics.evaluate(0.0, &model.q0, &model.v0);
+fn quadratic(instance: &Instance) -> Result<(), SetupError> {
+    let (model, start): (&Model, _) = (instance.model(), instance.start());
+    let mut graph = model.graph.clone();
+    let momenta: Vec<_> = model.v.iter().map(|&v| graph.derivative(model.kinetic, v)).collect();
+    let Ok(code) = Blocks::compile(&graph, &Inputs::new(model), &[&momenta]) else { return Ok(()) };
+    let (mut evaluator, mut momentum) = (Evaluator::new(&code, instance.cells()), code.buffer(0));
+    let mut dynamics = instance.dynamics();
+    dynamics.evaluate(start.t, &start.q, &start.v);
     let mut metric = dynamics.metric();
     if metric.set(&dynamics.mass).is_err() {
         return Ok(());
     }
-    let d = problem.dimension();
+    let d = model.dimension();
     let (mut expected, mut first) = (vec![0.0; d], Vec::new());
     for trial in 0..4 {
         let v: Vec<f64> = (0..d).map(|k| ((3 * k + 1) as f64 * 1.3 + 2.1 * trial as f64).sin() * 1.7).collect();
-        evaluator.run(0.0, &[&model.q0, &v]);
+        evaluator.run(start.t, &[&start.q, &v]);
         evaluator.write(0, &mut momentum);
         metric.apply(&v, &mut expected);
         let scale = max_abs(&expected) + max_abs(&momentum);
@@ -112,11 +116,11 @@ fn quadratic(problem: &Problem) -> Result<(), SetupError> {
     Ok(())
 }
 
-fn admissible(problem: &Problem) -> Result<(), SetupError> {
-    let model = problem.model();
-    let mut gaps = problem.gaps();
-    gaps.evaluate(0.0, &model.q0);
-    gaps.kinematics(0.0, &model.q0);
+fn admissible(instance: &Instance) -> Result<(), SetupError> {
+    let (model, start) = (instance.model(), instance.start());
+    let mut gaps = instance.gaps();
+    gaps.evaluate(start.t, &start.q);
+    gaps.kinematics(start.t, &start.q);
     for (a, constraint) in model.constraints.iter().enumerate() {
         let (name, f) = (&constraint.name, gaps.values[a]);
         let place = |label: String| (constraint.span.clone(), label);
@@ -124,15 +128,17 @@ fn admissible(problem: &Problem) -> Result<(), SetupError> {
             let (span, label) = place(format!("is {f} at the initial position"));
             return Err(SetupError::new(format!("the gap of `{name}` is not a number at the start")).at(span, label));
         }
-        let rounding = gaps.rounding(a, &model.q0);
+        let rounding = gaps.rounding(a, &start.q);
+        let inadmissible = || Kind::Inadmissible { constraint: name.clone(), gap: f };
         if f < -rounding {
-            let (span, label) = place(format!("is {f} at t = 0, must be ≥ 0"));
+            let (span, label) = place(format!("is {f} at t = {}, must be ≥ 0", start.t));
             return Err(SetupError::new(format!("the initial position is outside the constraint `{name}`"))
+                .with_kind(inadmissible())
                 .at(span, label)
                 .help("change the initial position, or the sign of the gap: it is positive on the allowed side"));
         }
         let (_, gradient) = gaps.gradients.row(a);
-        let approach = gaps.walls[a] + gaps.gradients.dot(a, &model.v0);
+        let approach = gaps.rate(a, &start.v);
         if f <= rounding {
             if !(max_abs(gradient) > 0.0) || !max_abs(gradient).is_finite() {
                 let (span, label) = place("gradient is zero or not a number here".into());
@@ -140,10 +146,11 @@ fn admissible(problem: &Problem) -> Result<(), SetupError> {
                     .at(span, label)
                     .help("write the gap so that it crosses zero with a slope: a distance, not a squared distance"));
             }
-            let speed = gaps.walls[a].abs() + gaps.gradients.dot_abs(a, &model.v0);
+            let speed = gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, &start.v);
             if approach < -1e-12 * (1.0 + speed) {
-                let (span, label) = place(format!("in contact, and the gap changes by {approach} a second"));
+                let (span, label) = place(format!("in contact, and the gap changes at the rate {approach}"));
                 return Err(SetupError::new(format!("the initial velocity is not admissible at `{name}`"))
+                    .with_kind(inadmissible())
                     .at(span, label)
                     .help("in contact the velocity must not point into the obstacle; start just before the impact instead"));
             }

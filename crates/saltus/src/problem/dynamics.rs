@@ -1,6 +1,7 @@
 //! The compiled right-hand side: M(q), g(t, q, v) and ∂g/∂v.
 
 use super::blocks::{Blocks, Evaluator};
+use super::inputs::{Cells, Inputs};
 use crate::linalg::Metric;
 use crate::model::Model;
 use saltus_expr::{MissingInput, NodeId};
@@ -33,7 +34,7 @@ pub struct DynamicsCode {
 }
 
 impl DynamicsCode {
-    pub fn compile(model: &mut Model) -> Result<Self, MissingInput> {
+    pub fn compile(model: &mut Model, inputs: &Inputs) -> Result<Self, MissingInput> {
         let d = model.dimension();
         let v = model.v.clone();
         let force = model.force.clone();
@@ -53,8 +54,7 @@ impl DynamicsCode {
             true => (0..d).map(|i| model.mass[i * d + i]).collect(),
             false => model.mass.clone(),
         };
-        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-        let full = Blocks::compile(graph, &inputs, &[&mass, &force, &jacobian])?;
+        let full = Blocks::compile(graph, inputs, &[&mass, &force, &jacobian])?;
         Ok(DynamicsCode {
             d,
             diagonal,
@@ -69,20 +69,13 @@ impl DynamicsCode {
             fixed: full.is_constant(0) && full.is_constant(1),
             constant: full.is_constant(0) && full.is_constant(2),
             autonomous: !force.iter().any(|&g| graph.depends_on(g, model.t)),
-            force: Arc::new(Blocks::compile(graph, &inputs, &[&force, &jacobian])?),
-            full: Arc::new(full),
+            force: Blocks::compile(graph, inputs, &[&force, &jacobian])?,
+            full,
         })
     }
 }
 
-impl DynamicsCode {
-    /// The same for a clock that starts later.
-    pub fn later(&self, by: f64) -> Self {
-        DynamicsCode { full: self.full.later(by), force: self.force.later(by), ..self.clone() }
-    }
-}
-
-/// Evaluates the dynamics; one for each run.
+/// Evaluates the dynamics; each run has its own.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
     pub(crate) code: Arc<DynamicsCode>,
@@ -97,10 +90,10 @@ pub struct Dynamics {
 }
 
 impl Dynamics {
-    pub(crate) fn new(code: &Arc<DynamicsCode>) -> Self {
+    pub(crate) fn new(code: &Arc<DynamicsCode>, cells: &Cells) -> Self {
         Dynamics {
-            full: Evaluator::new(&code.full),
-            only_force: Evaluator::new(&code.force),
+            full: Evaluator::new(&code.full, cells),
+            only_force: Evaluator::new(&code.force, cells),
             mass: code.full.buffer(0),
             g: code.full.buffer(1),
             jacobian: code.full.buffer(2),
@@ -140,19 +133,23 @@ pub struct Stiffness {
 }
 
 impl Stiffness {
-    pub(crate) fn compile(model: &mut Model, origin: f64) -> Option<Self> {
+    /// Compiles ∂g/∂q; None if g does not depend on q.
+    pub(super) fn compile(model: &Model, inputs: &Inputs) -> Option<Arc<Blocks>> {
         if !model.force.iter().any(|&g| model.graph.depends_on_any(g, &model.q)) {
             return None;
         }
+        let mut graph = model.graph.clone();
         let mut entries = Vec::new();
-        for g in model.force.clone() {
-            for q in model.q.clone() {
-                entries.push(model.graph.derivative(g, q));
+        for &g in &model.force {
+            for &q in &model.q {
+                entries.push(graph.derivative(g, q));
             }
         }
-        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-        let code = Blocks::compile(&model.graph, &inputs, &[&entries]).ok()?.later(origin);
-        Some(Stiffness { evaluator: Evaluator::new(&code), matrix: code.buffer(0) })
+        Blocks::compile(&graph, inputs, &[&entries]).ok()
+    }
+
+    pub(super) fn new(code: &Arc<Blocks>, cells: &Cells) -> Self {
+        Stiffness { evaluator: Evaluator::new(code, cells), matrix: code.buffer(0) }
     }
 
     /// ∂g/∂q at a point.

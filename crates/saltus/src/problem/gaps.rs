@@ -1,6 +1,8 @@
-//! Compiled gaps f(t, q) of a set of constraints, with their gradients, wall speeds ∂t f and second derivatives.
+//! Compiled gaps f(t, q) of a set of constraints, with their gradients, partial time derivatives ∂f/∂t and second
+//! derivatives in q.
 
 use super::blocks::{Blocks, Evaluator};
+use super::inputs::{Cells, Inputs};
 use crate::linalg::Rows;
 use crate::model::Model;
 use saltus_expr::{MissingInput, NodeId};
@@ -23,12 +25,12 @@ pub struct GapCode {
 }
 
 impl GapCode {
-    pub fn compile(model: &mut Model, members: Vec<usize>) -> Result<Self, MissingInput> {
+    pub fn compile(model: &mut Model, inputs: &Inputs, members: Vec<usize>) -> Result<Self, MissingInput> {
         let gaps: Vec<NodeId> = members.iter().map(|&a| model.constraints[a].gap).collect();
         let (q, t) = (model.q.clone(), model.t);
         let graph = &mut model.graph;
         let mut rows = Rows::new();
-        let (mut gradient, mut hessian, mut second, mut walls) = (vec![], vec![], vec![], vec![]);
+        let (mut gradient, mut hessian, mut second, mut partial_t) = (vec![], vec![], vec![], vec![]);
         for (a, &gap) in gaps.iter().enumerate() {
             let mut slopes: Vec<(usize, NodeId)> = (0..q.len()).map(|i| (i, graph.derivative(gap, q[i]))).collect();
             slopes.retain(|&(_, slope)| !graph.is_zero(slope));
@@ -43,16 +45,15 @@ impl GapCode {
                     }
                 }
             }
-            walls.push(graph.derivative(gap, t));
+            partial_t.push(graph.derivative(gap, t));
         }
-        let inputs: Vec<NodeId> = [t].iter().chain(&q).copied().collect();
-        let compile = |blocks: &[&[NodeId]]| Blocks::compile(graph, &inputs, blocks).map(Arc::new);
+        let compile = |blocks: &[&[NodeId]]| Blocks::compile(graph, inputs, blocks);
         Ok(GapCode {
             affine: second.is_empty(),
             values: compile(&[&gaps])?,
             linear: compile(&[&gaps, &gradient])?,
             curved: compile(&[&gaps, &gradient, &hessian])?,
-            kinematic: compile(&[&gradient, &walls])?,
+            kinematic: compile(&[&gradient, &partial_t])?,
             members,
             rows,
             second,
@@ -60,20 +61,7 @@ impl GapCode {
     }
 }
 
-impl GapCode {
-    /// The same for a clock that starts later.
-    pub fn later(&self, by: f64) -> Arc<Self> {
-        Arc::new(GapCode {
-            values: self.values.later(by),
-            linear: self.linear.later(by),
-            curved: self.curved.later(by),
-            kinematic: self.kinematic.later(by),
-            ..self.clone()
-        })
-    }
-}
-
-/// Evaluates a set of gaps; one for each run.
+/// Evaluates a set of gaps; each run has its own.
 #[derive(Clone, Debug)]
 pub struct Gaps {
     pub(crate) code: Arc<GapCode>,
@@ -87,21 +75,21 @@ pub struct Gaps {
     pub gradients: Rows,
     /// ∂²f in the order of [`GapCode::second`].
     pub hessians: Vec<f64>,
-    /// ∂t f at the last point where they were asked for.
-    pub walls: Vec<f64>,
+    /// ∂f/∂t at the last point where they were asked for: the speeds at which moving constraints recede.
+    pub partial_t: Vec<f64>,
 }
 
 impl Gaps {
-    pub(crate) fn new(code: &Arc<GapCode>) -> Self {
+    pub(crate) fn new(code: &Arc<GapCode>, cells: &Cells) -> Self {
         Gaps {
-            only_values: Evaluator::new(&code.values),
-            linear: Evaluator::new(&code.linear),
-            curved: Evaluator::new(&code.curved),
-            kinematic: Evaluator::new(&code.kinematic),
+            only_values: Evaluator::new(&code.values, cells),
+            linear: Evaluator::new(&code.linear, cells),
+            curved: Evaluator::new(&code.curved, cells),
+            kinematic: Evaluator::new(&code.kinematic, cells),
             values: code.values.buffer(0),
             gradients: code.rows.clone(),
             hessians: code.curved.buffer(2),
-            walls: code.kinematic.buffer(1),
+            partial_t: code.kinematic.buffer(1),
             code: code.clone(),
         }
     }
@@ -134,10 +122,16 @@ impl Gaps {
         1e-14 + 32.0 * f64::EPSILON * self.gradients.dot_abs(a, q)
     }
 
-    /// ∇f and ∂t f.
+    /// U = ∂f/∂t + ∇f·v of constraint `a` with the kinematics last evaluated.
+    #[inline]
+    pub fn rate(&self, a: usize, v: &[f64]) -> f64 {
+        self.partial_t[a] + self.gradients.dot(a, v)
+    }
+
+    /// ∇f and ∂f/∂t.
     pub fn kinematics(&mut self, t: f64, q: &[f64]) {
         self.kinematic.run(t, &[q]);
         self.kinematic.write(0, &mut self.gradients.values);
-        self.kinematic.write(1, &mut self.walls);
+        self.kinematic.write(1, &mut self.partial_t);
     }
 }

@@ -1,181 +1,247 @@
-//! A model made ready to run: compiled, its initial data checked, immutable and shared by any number of runs.
+//! A model made ready to run: compiled, immutable and shared by any number of runs.
+//!
+//! A [`Problem`] is what the equations are; an [`Instance`] is a problem at one [`Start`], with its values of open
+//! parameters: what a scheme is made from.
 
 mod blocks;
 mod check;
+mod drawing;
 mod dynamics;
 mod gaps;
+mod inputs;
+mod instance;
 mod motion;
 mod power;
+mod start;
 
+pub(crate) use blocks::{Blocks, Evaluator};
+pub use drawing::Drawing;
 pub use dynamics::{Dynamics, Stiffness};
+pub(crate) use gaps::GapCode;
 pub use gaps::Gaps;
+pub(crate) use inputs::{Cells, Inputs};
+pub(crate) use instance::EventValues;
+pub use instance::Instance;
 pub(crate) use motion::Layout;
 pub use power::Power;
+pub use start::Start;
 
 use crate::{Model, SetupError};
-pub(crate) use blocks::{Blocks, Evaluator};
 use dynamics::DynamicsCode;
-use gaps::GapCode;
 use motion::MotionCode;
+use saltus_expr::{MissingInput, NodeId};
 use std::sync::{Arc, OnceLock};
 
-/// Constraints of one restitution are evaluated together: the position-level scheme looks at them at one point.
+/// Constraints of one restitution are evaluated together: the position-level scheme evaluates them at one point.
 #[derive(Clone, Debug)]
-pub struct GapGroup {
-    /// Their restitution e.
-    pub restitution: f64,
+struct GapGroup {
     code: Arc<GapCode>,
 }
 
-/// A compiled, checked model.
+/// A compiled model. Cloning one is cheap: it shares its code.
 ///
 /// ```
-/// use saltus::{Problem, model::Builder};
-/// let model = Builder::new("a bead on a wire").coordinate("x", "0", "1").kinetic("x'^2/2").build().unwrap();
-/// let problem = Problem::new(model).unwrap();
+/// use saltus::model::Builder;
+/// let problem = Builder::new("a bead on a wire").coordinate("x", 0.0, 1.0).kinetic("x'^2/2").build()?.problem()?;
 /// assert_eq!(problem.energy().total(0.0, &[0.0], &[1.0]), 0.5);
+/// # Ok::<(), saltus::SetupError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Problem {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
     model: Arc<Model>,
+    inputs: Inputs,
+    cells: Cells,
     dynamics: Arc<DynamicsCode>,
     gaps: Arc<GapCode>,
     groups: Vec<GapGroup>,
     energy: Arc<Blocks>,
-    origin: f64,
-    /// Compiled when first asked for: only runs by events need it.
-    motion: Arc<OnceLock<MotionCode>>,
     power: Arc<Blocks>,
+    /// Position, velocity and restitutions at the start as functions of open parameters.
+    numbers: Arc<Blocks>,
+    /// Compiled when first asked for.
+    motion: OnceLock<MotionCode>,
+    stiffness: OnceLock<Option<Arc<Blocks>>>,
+    events: OnceLock<Option<Arc<Blocks>>>,
+}
+
+pub(crate) fn unbound(e: MissingInput) -> SetupError {
+    SetupError::new(e.to_string())
+}
+
+impl Model {
+    /// Compiles the model and checks its start.
+    pub fn problem(self: &Arc<Self>) -> Result<Problem, SetupError> {
+        Problem::new(self.clone())
+    }
 }
 
 impl Problem {
-    /// Compiles a model and checks its initial data.
-    pub fn new(mut model: Model) -> Result<Self, SetupError> {
-        let unbound = |e: saltus_expr::MissingInput| SetupError::new(e.to_string());
-        let dynamics = Arc::new(DynamicsCode::compile(&mut model).map_err(unbound)?);
+    /// Compiles a model and checks its start.
+    pub fn new(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
+        let problem = Problem::compile(model.into()).map_err(unbound)?;
+        problem.instance(&problem.start())?;
+        Ok(problem)
+    }
+
+    fn compile(model: Arc<Model>) -> Result<Self, MissingInput> {
+        let mut work = model.as_ref().clone();
+        let inputs = Inputs::new(&model);
+        let dynamics = Arc::new(DynamicsCode::compile(&mut work, &inputs)?);
         let all: Vec<usize> = (0..model.constraints.len()).collect();
-        let gaps = Arc::new(GapCode::compile(&mut model, all).map_err(unbound)?);
+        let gaps = Arc::new(GapCode::compile(&mut work, &inputs, all)?);
+        let restitution: Vec<NodeId> = model.constraints.iter().map(|c| c.restitution_node).collect();
         let mut groups: Vec<GapGroup> = Vec::new();
-        let mut restitutions: Vec<f64> = model.constraints.iter().map(|c| c.restitution).collect();
-        restitutions.sort_by(f64::total_cmp);
-        restitutions.dedup();
-        for restitution in restitutions {
-            let members: Vec<usize> =
-                (0..model.constraints.len()).filter(|&a| model.constraints[a].restitution == restitution).collect();
-            let code = match members.len() == model.constraints.len() {
+        let mut kinds: Vec<(NodeId, f64)> =
+            model.constraints.iter().map(|c| (c.restitution_node, c.restitution)).collect();
+        kinds.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        kinds.dedup_by_key(|kind| kind.0);
+        for (node, _) in kinds {
+            let members: Vec<usize> = (0..restitution.len()).filter(|&a| restitution[a] == node).collect();
+            let code = match members.len() == restitution.len() {
                 true => gaps.clone(),
-                false => Arc::new(GapCode::compile(&mut model, members).map_err(unbound)?),
+                false => Arc::new(GapCode::compile(&mut work, &inputs, members)?),
             };
-            groups.push(GapGroup { restitution, code });
+            groups.push(GapGroup { code });
         }
-        let zero = model.graph.constant(0.0);
-        let energies = [energy_of_motion(&mut model), model.potential.unwrap_or(zero)];
-        let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-        let energy = Arc::new(Blocks::compile(&model.graph, &inputs, &[&energies]).map_err(unbound)?);
-        let power = power::compile(&mut model).map_err(unbound)?;
-        let problem = Problem {
-            model: Arc::new(model),
+        let zero = work.graph.constant(0.0);
+        let energies = [energy_of_motion(&mut work), work.potential.unwrap_or(zero)];
+        let energy = Blocks::compile(&work.graph, &inputs, &[&energies])?;
+        let power = power::compile(&mut work, &inputs)?;
+        let (q0, v0) = &model.start_nodes;
+        let numbers = Blocks::compile(&model.graph, &inputs, &[q0, v0, &restitution])?;
+        let inner = Inner {
+            cells: Cells::new(model.open.iter().map(|p| p.value)),
+            model,
+            inputs,
             dynamics,
             gaps,
             groups,
             energy,
             power,
-            origin: 0.0,
-            motion: Arc::default(),
+            numbers,
+            motion: OnceLock::new(),
+            stiffness: OnceLock::new(),
+            events: OnceLock::new(),
         };
-        check::initial_data(&problem)?;
-        Ok(problem)
+        Ok(Problem { inner: Arc::new(inner) })
     }
 
-    /// The same problem with another start, which is checked like the model's own.
-    pub fn started(&self, q: &[f64], v: &[f64]) -> Result<Problem, SetupError> {
-        let problem = self.resumed(0.0, q, v);
-        check::initial_data(&problem)?;
-        Ok(problem)
+    /// The start that the model gives.
+    pub fn start(&self) -> Start {
+        let model = self.model();
+        let parameters = self.inner.cells.to_vec();
+        Start { parameters, ..Start::new(0.0, model.q0.clone(), model.v0.clone()) }
     }
 
-    /// The same problem taken up at another state and time, which becomes its time zero. Nothing is checked: this is for
-    /// states that a run has reached.
-    pub(crate) fn resumed(&self, t: f64, q: &[f64], v: &[f64]) -> Problem {
-        let model = Model { q0: q.to_vec(), v0: v.to_vec(), ..self.model.as_ref().clone() };
-        let groups = self.groups.iter().map(|g| GapGroup { restitution: g.restitution, code: g.code.later(t) });
-        Problem {
-            model: Arc::new(model),
-            dynamics: Arc::new(self.dynamics.later(t)),
-            gaps: self.gaps.later(t),
-            groups: groups.collect(),
-            energy: self.energy.later(t),
-            origin: self.origin + t,
-            motion: self.motion.clone(),
-            power: self.power.later(t),
+    /// The start that the model gives for other values of open parameters.
+    pub fn start_with(&self, values: &[(&str, f64)]) -> Result<Start, SetupError> {
+        let mut parameters = self.inner.cells.to_vec();
+        for &(name, value) in values {
+            parameters[self.open_index(name)?] = value;
         }
+        let [q, v, _] = self.numbers_at(&parameters);
+        Ok(Start { parameters, ..Start::new(0.0, q, v) })
+    }
+
+    /// The place of an open parameter or port.
+    pub(crate) fn open_index(&self, name: &str) -> Result<usize, SetupError> {
+        let open = &self.model().open;
+        open.iter().position(|p| p.name == name).ok_or_else(|| {
+            let message = format!("`{name}` is neither an open parameter nor a port");
+            let known = open.iter().map(|p| p.name.as_str());
+            SetupError::unknown(message, name, known, "open are (see Model::open, Builder::port)")
+        })
+    }
+
+    /// Position, velocity and restitutions at the start for some values of open parameters.
+    fn numbers_at(&self, parameters: &[f64]) -> [Vec<f64>; 3] {
+        let code = &self.inner.numbers;
+        let mut evaluator = Evaluator::new(code, &Cells::new(parameters.iter().copied()));
+        evaluator.run(0.0, &[]);
+        [0, 1, 2].map(|k| {
+            let mut block = code.buffer(k);
+            evaluator.write(k, &mut block);
+            block
+        })
+    }
+
+    /// The problem at a start, which is checked: what a scheme is made from.
+    pub fn instance(&self, start: &Start) -> Result<Instance, SetupError> {
+        Instance::new(self, start)
     }
 
     /// The model it was made from.
-    pub fn model(&self) -> &Model {
-        &self.model
+    pub fn model(&self) -> &Arc<Model> {
+        &self.inner.model
     }
 
     /// Number of degrees of freedom.
     pub fn dimension(&self) -> usize {
-        self.model.dimension()
+        self.inner.model.dimension()
     }
 
     /// Number of constraints.
     pub fn constraints(&self) -> usize {
-        self.model.constraints.len()
+        self.inner.model.constraints.len()
     }
 
     /// An evaluator of M, g and ∂g/∂v.
     pub fn dynamics(&self) -> Dynamics {
-        Dynamics::new(&self.dynamics)
+        Dynamics::new(&self.inner.dynamics, &self.inner.cells)
     }
 
     /// The series of the motion.
     pub(crate) fn motion(&self) -> Result<&MotionCode, SetupError> {
-        if self.motion.get().is_none() {
-            let code = MotionCode::compile(&self.model, self.dynamics.diagonal);
-            let _ = self.motion.set(code.map_err(|e| SetupError::new(e.to_string()))?);
+        let inner = &self.inner;
+        if inner.motion.get().is_none() {
+            let code = MotionCode::compile(&inner.model, &inner.inputs, inner.dynamics.diagonal).map_err(unbound)?;
+            let _ = inner.motion.set(code);
         }
-        self.motion.get().ok_or_else(|| SetupError::new("the series of the motion were not compiled"))
+        inner.motion.get().ok_or_else(|| SetupError::new("the series of the motion were not compiled"))
     }
 
     /// An evaluator of ∂g/∂q; None if g does not depend on q.
     pub fn stiffness(&self) -> Option<Stiffness> {
-        Stiffness::compile(&mut self.model.as_ref().clone(), self.origin)
+        self.stiffness_with(&self.inner.cells)
+    }
+
+    fn stiffness_with(&self, cells: &Cells) -> Option<Stiffness> {
+        let inner = &self.inner;
+        let code = inner.stiffness.get_or_init(|| Stiffness::compile(&inner.model, &inner.inputs));
+        code.as_ref().map(|code| Stiffness::new(code, cells))
     }
 
     /// An evaluator of all gaps, in the order of the model.
     pub fn gaps(&self) -> Gaps {
-        Gaps::new(&self.gaps)
-    }
-
-    /// Evaluators of the gaps, one for each value of e.
-    pub fn gap_groups(&self) -> Vec<(f64, Gaps)> {
-        self.groups.iter().map(|g| (g.restitution, Gaps::new(&g.code))).collect()
+        Gaps::new(&self.inner.gaps, &self.inner.cells)
     }
 
     /// An evaluator of the exact motion, where the model gives one.
     pub fn exact(&self) -> Option<Exact> {
-        let nodes = self.model.exact.as_ref()?;
-        let code = Blocks::compile(&self.model.graph, &[self.model.t], &[nodes]).ok()?.later(self.origin);
-        Some(Exact { evaluator: Evaluator::new(&code), position: code.buffer(0) })
+        let nodes = self.model().exact.as_ref()?;
+        let code = Blocks::compile(&self.model().graph, &self.inner.inputs, &[nodes]).ok()?;
+        Some(Exact { evaluator: Evaluator::new(&code, &self.inner.cells), position: code.buffer(0) })
     }
 
     /// An evaluator of the rate at which the forces change the energy.
     pub fn power(&self) -> Power {
-        Power::new(&self.power)
+        Power::new(&self.inner.power, &self.inner.cells)
     }
 
     /// An evaluator of the energies.
     pub fn energy(&self) -> Energy {
-        Energy { evaluator: Evaluator::new(&self.energy), buffer: self.energy.buffer(0) }
+        Energy::new(&self.inner.energy, &self.inner.cells)
     }
 }
 
 /// v·∂T/∂v − T: the kinetic energy itself where T is quadratic in v; with terms of other degree (moving frames,
 /// gyroscopic ones) the part that Lagrange's equations conserve.
-fn energy_of_motion(model: &mut Model) -> saltus_expr::NodeId {
+fn energy_of_motion(model: &mut Model) -> NodeId {
     let mut energy = model.graph.neg(model.kinetic);
     for v in model.v.clone() {
         let momentum = model.graph.derivative(model.kinetic, v);
@@ -209,6 +275,10 @@ pub struct Energy {
 }
 
 impl Energy {
+    fn new(code: &Arc<Blocks>, cells: &Cells) -> Self {
+        Energy { evaluator: Evaluator::new(code, cells), buffer: code.buffer(0) }
+    }
+
     /// Kinetic and potential energy; the latter is zero if the model has none.
     pub fn both(&mut self, t: f64, q: &[f64], v: &[f64]) -> (f64, f64) {
         self.evaluator.run(t, &[q, v]);

@@ -1,5 +1,7 @@
-//! The compiled series of a motion: M, g and f and, for contact, ∇f, ∂t f and γ, the part of d²f/dt² without acceleration.
+//! The compiled series of a motion: M, g, f and the user's events and, for contact, ∇f, ∂f/∂t and γ, the part of d²f/dt²
+//! without acceleration.
 
+use super::inputs::Inputs;
 use crate::linalg::Rows;
 use crate::model::Model;
 use saltus_expr::{MissingInput, NodeId, SeriesCode};
@@ -10,9 +12,12 @@ use std::sync::Arc;
 pub struct Layout {
     pub force: usize,
     pub gaps: usize,
+    pub events: usize,
     pub gradients: usize,
-    pub walls: usize,
-    pub bends: usize,
+    pub partial_t: usize,
+    pub gamma: usize,
+    /// Where open parameters begin among the inputs.
+    pub open: usize,
 }
 
 /// Codes for the series of a motion, shared by all runs of a problem.
@@ -25,10 +30,12 @@ pub struct MotionCode {
     pub layout: Layout,
     /// The pattern of ∇f.
     pub rows: Rows,
+    /// Whether some expression can vary quickly without any Taylor coefficient announcing it.
+    pub may_hide_features: bool,
 }
 
 impl MotionCode {
-    pub fn compile(model: &Model, diagonal: bool) -> Result<Self, MissingInput> {
+    pub fn compile(model: &Model, inputs: &Inputs, diagonal: bool) -> Result<Self, MissingInput> {
         let mut model = model.clone();
         let (d, m) = (model.dimension(), model.constraints.len());
         let mass: Vec<NodeId> = match diagonal {
@@ -37,10 +44,10 @@ impl MotionCode {
         };
         let gaps: Vec<NodeId> = model.constraints.iter().map(|c| c.gap).collect();
         let mut rows = Rows::new();
-        let (mut gradient, mut walls, mut bends) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut gradient, mut partial_t, mut gamma) = (Vec::new(), Vec::new(), Vec::new());
         for &gap in &gaps {
             let rate = total_rate(&mut model, gap);
-            bends.push(total_rate(&mut model, rate));
+            gamma.push(total_rate(&mut model, rate));
             let graph = &mut model.graph;
             let mut row = Vec::new();
             for (i, &q) in model.q.iter().enumerate() {
@@ -51,21 +58,33 @@ impl MotionCode {
                 }
             }
             rows.push(row);
-            walls.push(graph.derivative(gap, model.t));
+            partial_t.push(graph.derivative(gap, model.t));
         }
-        let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gaps).copied().collect();
-        let full: Vec<NodeId> = light.iter().chain(&gradient).chain(&walls).chain(&bends).copied().collect();
+        let events: Vec<NodeId> = model.events.iter().map(|e| e.value).collect();
+        let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gaps).chain(&events).copied().collect();
+        let full: Vec<NodeId> = light.iter().chain(&gradient).chain(&partial_t).chain(&gamma).copied().collect();
         let layout = Layout {
             force: mass.len(),
             gaps: mass.len() + d,
+            events: mass.len() + d + m,
             gradients: light.len(),
-            walls: light.len() + gradient.len(),
-            bends: light.len() + gradient.len() + m,
+            partial_t: light.len() + gradient.len(),
+            gamma: light.len() + gradient.len() + m,
+            open: inputs.open(),
         };
-        let inputs: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-        let degree: Vec<usize> = (0..inputs.len()).map(|i| if i == 0 { 1 } else { usize::MAX }).collect();
-        let compile = |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs, &degree, outputs).map(Arc::new);
-        Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, layout, rows })
+        // Time is linear in itself, open parameters are constant, the rest is to be found.
+        let degree = |k: usize| match k {
+            0 => 1,
+            k if k >= inputs.open() => 0,
+            _ => usize::MAX,
+        };
+        let degree: Vec<usize> = (0..inputs.nodes.len()).map(degree).collect();
+        let compile =
+            |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new);
+        // Accelerations M⁻¹g with a mass matrix that varies are quotients.
+        let varies = mass.iter().any(|&m| model.graph.value(m).is_none());
+        let may_hide_features = varies || light.iter().any(|&n| model.graph.may_hide_features(n));
+        Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, layout, rows, may_hide_features })
     }
 }
 

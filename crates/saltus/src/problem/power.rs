@@ -2,12 +2,13 @@
 
 use super::blocks::{Blocks, Evaluator};
 use super::energy_of_motion;
+use super::inputs::{Cells, Inputs};
 use crate::model::Model;
 use saltus_expr::MissingInput;
 use std::sync::Arc;
 
 /// Compiles the rate.
-pub(super) fn compile(model: &mut Model) -> Result<Arc<Blocks>, MissingInput> {
+pub(super) fn compile(model: &mut Model, inputs: &Inputs) -> Result<Arc<Blocks>, MissingInput> {
     let mut energy = energy_of_motion(model);
     if let Some(potential) = model.potential {
         energy = model.graph.add(energy, potential);
@@ -19,8 +20,7 @@ pub(super) fn compile(model: &mut Model) -> Result<Arc<Blocks>, MissingInput> {
         let term = model.graph.mul(sum, model.v[i]);
         rate = model.graph.add(rate, term);
     }
-    let inputs: Vec<_> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
-    Ok(Arc::new(Blocks::compile(&model.graph, &inputs, &[&[rate]])?))
+    Blocks::compile(&model.graph, inputs, &[&[rate]])
 }
 
 /// Evaluates the rate.
@@ -32,9 +32,9 @@ pub struct Power {
 }
 
 impl Power {
-    pub(super) fn new(code: &Arc<Blocks>) -> Self {
+    pub(super) fn new(code: &Arc<Blocks>, cells: &Cells) -> Self {
         let value = code.buffer(0);
-        Power { evaluator: Evaluator::new(code), zero: code.is_constant(0) && value == [0.0], value }
+        Power { evaluator: Evaluator::new(code, cells), zero: code.is_constant(0) && value == [0.0], value }
     }
 
     /// Whether it is zero whatever the motion: all forces come from the energies, and nothing depends on time.

@@ -97,29 +97,37 @@ impl Polyhedron {
             return self.project_on_one(metric, rows, offsets[0], x);
         }
         self.has_mobility.fill(false);
-        self.enter(metric, rows, offsets, x)
+        self.enter(metric, rows, offsets, x, m)
     }
 
     /// The same seen from the constraints alone: overwrites slacks s with s + G λ ≥ 0, λ ≥ 0, sᵀλ = 0, where G is the Gram
     /// matrix nα·M⁻¹nβ by rows, known beforehand. The kernel must be made for as many unknowns as constraints; `units` are the
-    /// unit rows.
+    /// unit rows, of which there may be more than slacks.
     pub(crate) fn complete(&mut self, gram: &[f64], units: &Rows, slacks: &mut [f64]) -> Result<(), ProjectionError> {
-        if slacks.len() == 1 {
+        let n = slacks.len();
+        if n == 1 {
             self.multipliers[0] = (-slacks[0] / gram[0]).max(0.0);
             slacks[0] = slacks[0].max(0.0);
             return Ok(());
         }
-        self.mobility.copy_from_slice(gram);
+        self.mobility[..n * n].copy_from_slice(gram);
         self.has_mobility.fill(true);
         let zero = std::mem::take(&mut self.zero);
-        let done = self.enter(&Metric::diagonal(0), units, &zero, slacks);
-        self.zero = zero;
+        let d = std::mem::replace(&mut self.d, n);
+        let done = self.enter(&Metric::diagonal(0), units, &zero, slacks, n);
+        (self.zero, self.d) = (zero, d);
         done
     }
 
-    /// Violated constraints enter one at a time until none is left.
-    fn enter(&mut self, metric: &Metric, rows: &Rows, offsets: &[f64], x: &mut [f64]) -> Result<(), ProjectionError> {
-        let m = rows.len();
+    /// Violated constraints among the first m enter one at a time until none is left.
+    fn enter(
+        &mut self,
+        metric: &Metric,
+        rows: &Rows,
+        offsets: &[f64],
+        x: &mut [f64],
+        m: usize,
+    ) -> Result<(), ProjectionError> {
         self.multipliers.fill(0.0);
         self.is_active.fill(false);
         self.active.clear();
@@ -291,7 +299,7 @@ impl Polyhedron {
             let gone = self.active.remove(k);
             self.multipliers[gone] = 0.0;
             self.is_active[gone] = false;
-            // With one constraint gone, those that were met only to rounding are to be looked at again.
+            // With one constraint gone, those that were met only to rounding must be checked again.
             while let Some(p) = self.thin.pop() {
                 self.is_active[p] = false;
             }

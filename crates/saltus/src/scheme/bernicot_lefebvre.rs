@@ -9,9 +9,10 @@
 //! that free flight is of second order ([T] starts from V⁻¹ = v0, of first order).
 
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
+use super::{Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::linalg::copy;
-use crate::{Problem, Reason, SetupError};
+use crate::problem::Instance;
+use crate::{Kind, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
     name: "bernicot-lefebvre",
@@ -19,62 +20,69 @@ pub const SCHEME: Scheme = Scheme {
     restitution: "e = 0 only",
     proved: "M the identity, e = 0, moving K that is an intersection of complements of convex sets (Bernicot & Lefebvre-Lepot \
              2010)",
-    use_for: "many inelastic contacts: one quadratic programme a step, also for curved sets",
+    use_for: "many inelastic contacts: one quadratic programme per step, also for curved sets",
     follows_law: true,
     order: 1.0,
-    structures: Structures::No,
+    settings: &[],
+    structures: StructureSteps::None,
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: true,
         contact_steps: Some(2),
         impact_instant: |_| 1.5,
-        start: |problem, settings| Ok(Box::new(Linearised::new(problem, settings)?)),
+        start: |at, h, _| Ok(Box::new(Linearised::new(at, h)?)),
     }),
 };
 
-struct Linearised<'p> {
+struct Linearised {
     h: f64,
+    t0: f64,
     n: u64,
     q: Vec<f64>,
     v: Vec<f64>,
     v_before: Vec<f64>,
     /// (h/2) g at the velocity before: the other half of the mean force.
     given: Vec<f64>,
-    momentum: Momentum<'p>,
+    momentum: Momentum,
 }
 
-impl<'p> Linearised<'p> {
-    fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
-        let model = problem.model();
-        if let Some(c) = model.constraints.iter().find(|c| c.restitution != 0.0) {
+impl Linearised {
+    fn new(at: &Instance, h: f64) -> Result<Self, SetupError> {
+        let elastic = at.restitution().iter().position(|&e| e != 0.0);
+        if let Some(a) = elastic {
             return Err(SetupError::new(format!(
                 "bernicot-lefebvre is a scheme for e = 0, but `{}` has restitution {}",
-                c.name, c.restitution
+                at.model().constraints[a].name,
+                at.restitution()[a]
             ))
+            .with_kind(Kind::Unsupported)
             .help("use paoli-schatzman or mabrouk, or set the restitution to 0"));
         }
-        let mut momentum = Momentum::new(problem);
-        let h = settings.step;
-        let mut v = model.v0.clone();
-        if momentum.evaluate(0.0, &model.q0, &model.v0).is_ok() {
-            let mut a = momentum.dynamics.g.clone();
-            momentum.mass.solve(&mut a);
-            v.iter_mut().zip(&a).for_each(|(v, a)| *v -= 0.5 * h * a);
-        }
-        let d = problem.dimension();
-        Ok(Linearised { h, n: 0, q: model.q0.clone(), v_before: v.clone(), v, given: vec![0.0; d], momentum })
+        let mut momentum = Momentum::new(at);
+        let v = momentum.half_step_back(h);
+        let (d, start) = (at.dimension(), at.start());
+        Ok(Linearised {
+            h,
+            t0: start.t,
+            n: 0,
+            q: start.q.clone(),
+            v_before: v.clone(),
+            v,
+            given: vec![0.0; d],
+            momentum,
+        })
     }
 }
 
-impl Stepper for Linearised<'_> {
+impl Stepper for Linearised {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let h = self.h;
-        let t = self.n as f64 * h;
+        let t = self.t0 + self.n as f64 * h;
         self.momentum.evaluate(t, &self.q, &self.v)?;
         for i in 0..self.q.len() {
             self.given[i] = 0.5 * h * self.momentum.dynamics.g[i];
         }
-        self.momentum.look(t + h, &self.q)?;
+        self.momentum.evaluate_gaps(t + h, &self.q)?;
         self.momentum.clear();
         self.momentum.gaps.linearise(t + h, &self.q);
         for a in 0..self.momentum.gaps.values.len() {

@@ -1,14 +1,15 @@
-//! What the schemes with velocities at the nodes share: their state, the law imposed where they look, the node they
-//! complete. A step of such a scheme is a few drifts of the position around one [`Collocated::impose`].
+//! What the schemes with velocities at the nodes share: their state, the law imposed at a point, the node they complete. A step of such a scheme is a few drifts of the position around one [`Collocated::impose`].
 
+use super::Node;
 use super::momentum::{Momentum, Place};
-use super::{Node, Settings};
+use crate::Reason;
 use crate::linalg::copy;
-use crate::{Problem, Reason};
+use crate::problem::Instance;
 
 /// Position and velocity at a node, on the way to the next.
-pub struct Collocated<'p> {
+pub struct Collocated {
     pub h: f64,
+    t0: f64,
     /// The node being completed.
     pub n: u64,
     pub q: Vec<f64>,
@@ -16,32 +17,38 @@ pub struct Collocated<'p> {
     pub v_before: Vec<f64>,
     restitution: Vec<f64>,
     nothing: Vec<f64>,
-    pub momentum: Momentum<'p>,
+    pub momentum: Momentum,
 }
 
-impl<'p> Collocated<'p> {
-    pub fn new(problem: &'p Problem, settings: &Settings, momentum: Momentum<'p>) -> Self {
-        let model = problem.model();
+impl Collocated {
+    pub fn new(at: &Instance, h: f64, momentum: Momentum) -> Self {
+        let start = at.start();
         Collocated {
-            h: settings.step,
+            h,
+            t0: start.t,
             n: 0,
-            q: model.q0.clone(),
-            v: model.v0.clone(),
-            v_before: model.v0.clone(),
-            restitution: model.constraints.iter().map(|c| c.restitution).collect(),
-            nothing: vec![0.0; problem.dimension()],
+            q: start.q.clone(),
+            v: start.v.clone(),
+            v_before: start.v.clone(),
+            restitution: at.restitution().to_vec(),
+            nothing: vec![0.0; at.dimension()],
             momentum,
         }
     }
 
-    /// The node at t = 0, the data themselves; true if this was it.
+    /// The time n steps after the start.
+    pub fn t(&self, n: f64) -> f64 {
+        self.t0 + n * self.h
+    }
+
+    /// The node at the start, the data themselves; true if this was it.
     pub fn start(&mut self, node: &mut Node) -> Result<bool, Reason> {
         if self.n > 0 {
             return Ok(false);
         }
-        self.momentum.evaluate(0.0, &self.q, &self.v)?;
+        self.momentum.evaluate(self.t0, &self.q, &self.v)?;
         node.index = 0;
-        node.t = 0.0;
+        node.t = self.t0;
         node.contact = false;
         node.impulses.fill(0.0);
         copy(&mut node.q, &self.q);
@@ -61,18 +68,17 @@ impl<'p> Collocated<'p> {
     }
 
     /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0.
-    pub fn look(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
+    pub fn activate(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
         let momentum = &mut self.momentum;
         momentum.evaluate(t, q, &self.v)?;
-        momentum.look(t, q)?;
+        momentum.evaluate_gaps(t, q)?;
         momentum.clear();
         if momentum.gaps.values.iter().any(|&f| f <= 0.0) {
             momentum.gaps.kinematics(t, q);
             for a in 0..self.restitution.len() {
                 if momentum.gaps.values[a] <= 0.0 {
-                    let wall = momentum.gaps.walls[a];
-                    let approach = wall + momentum.gaps.gradients.dot(a, &self.v);
-                    momentum.activate(a, wall + self.restitution[a] * approach);
+                    let offset = momentum.gaps.partial_t[a] + self.restitution[a] * momentum.gaps.rate(a, &self.v);
+                    momentum.activate(a, offset);
                 }
             }
         }
@@ -83,7 +89,7 @@ impl<'p> Collocated<'p> {
     /// The velocity after a step with forces and constraints taken at (t, q), the force implicit in it.
     pub fn impose(&mut self, t: f64) -> Result<(), Reason> {
         let q = std::mem::take(&mut self.q);
-        let done = self.look(t, &q).and_then(|()| {
+        let done = self.activate(t, &q).and_then(|()| {
             let place = Place { t, q: &q, shift: 0.0 };
             self.momentum.solve(self.h, &place, &self.nothing, &self.v_before, &mut self.v)
         });
@@ -94,7 +100,7 @@ impl<'p> Collocated<'p> {
     /// Fills in the node reached: the left limit of its velocity is v without the impulses.
     pub fn finish(&mut self, node: &mut Node) {
         node.index = self.n;
-        node.t = self.n as f64 * self.h;
+        node.t = self.t(self.n as f64);
         copy(&mut node.q, &self.q);
         copy(&mut node.v_right, &self.v);
         copy(&mut node.impulses, &self.momentum.impulses);

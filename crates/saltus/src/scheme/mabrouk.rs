@@ -12,7 +12,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Method, Node, Scheme, Stepper, Stepping, Structures};
+use super::{Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -23,27 +23,28 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "comparison with the position level; several restitutions at one impact follow the law",
     follows_law: true,
     order: 1.0,
-    structures: Structures::No,
+    settings: &[],
+    structures: StructureSteps::None,
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: false,
         contact_steps: Some(1),
         // The law relates vⁱ⁺¹ to vⁱ, a step of free flight before the left limit: both obey it together −e/(1+e) steps on.
         impact_instant: |e| -e / (1.0 + e),
-        start: |problem, settings| Ok(Box::new(Mabrouk(Collocated::new(problem, settings, Momentum::new(problem))))),
+        start: |at, h, _| Ok(Box::new(Mabrouk(Collocated::new(at, h, Momentum::new(at))))),
     }),
 };
 
-struct Mabrouk<'p>(Collocated<'p>);
+struct Mabrouk(Collocated);
 
-impl Stepper for Mabrouk<'_> {
+impl Stepper for Mabrouk {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let state = &mut self.0;
         if state.start(node)? {
             return Ok(());
         }
         state.drift(state.h);
-        state.impose(state.n as f64 * state.h)?;
+        state.impose(state.t(state.n as f64))?;
         state.finish(node);
         Ok(())
     }

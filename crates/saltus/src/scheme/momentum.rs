@@ -6,17 +6,17 @@
 //!
 //! Schemes differ in where M, g and the constraints are taken, which constraints are active, and what b is.
 
+use crate::Reason;
 use crate::linalg::{Lu, Metric, Rows, add, copy, max_abs};
-use crate::problem::{Dynamics, Gaps, Stiffness};
+use crate::problem::{Dynamics, Gaps, Instance, Stiffness};
 use crate::project::{Polyhedron, ProjectionError};
-use crate::{Problem, Reason};
 
 /// Newton's method for a velocity-dependent force needs a handful of iterations, or does not converge at all.
 const MAX_ITERATIONS: usize = 60;
 
 /// The velocity problem with its buffers.
-pub struct Momentum<'p> {
-    problem: &'p Problem,
+pub struct Momentum {
+    instance: Instance,
     pub dynamics: Dynamics,
     pub gaps: Gaps,
     /// M at the point where the dynamics were last evaluated.
@@ -36,7 +36,7 @@ pub struct Momentum<'p> {
     /// Pα in the order of the model.
     pub impulses: Vec<f64>,
     ready: bool,
-    /// Dampers −c (∂t f + ∇f·v) ∇f added to the force: their rows, coefficients c and wall speeds.
+    /// Dampers −c (∂f/∂t + ∇f·v) ∇f added to the force: their rows, coefficients c and ∂f/∂t.
     dampers: Rows,
     coefficients: Vec<(f64, f64)>,
     /// ∂g/∂q, where positions move with the unknown velocity.
@@ -51,10 +51,10 @@ pub struct Place<'a> {
     pub shift: f64,
 }
 
-impl<'p> Momentum<'p> {
-    pub fn new(problem: &'p Problem) -> Self {
-        let (d, m) = (problem.dimension(), problem.constraints());
-        let (dynamics, gaps) = (problem.dynamics(), problem.gaps());
+impl Momentum {
+    pub fn new(at: &Instance) -> Self {
+        let (d, m) = (at.dimension(), at.constraints());
+        let (dynamics, gaps) = (at.dynamics(), at.gaps());
         let unsymmetric = !dynamics.code.symmetric;
         let implicit = match (dynamics.code.velocity_free, dynamics.code.damping_diagonal) {
             (true, _) => Metric::diagonal(0),
@@ -62,7 +62,7 @@ impl<'p> Momentum<'p> {
             (false, false) => Metric::full(d),
         };
         Momentum {
-            problem,
+            instance: at.clone(),
             mass: dynamics.metric(),
             entries: vec![0.0; implicit.entries().len()],
             implicit,
@@ -87,10 +87,10 @@ impl<'p> Momentum<'p> {
     }
 
     /// With ∂g/∂q compiled, for schemes whose force is taken at a position that depends on the unknown velocity.
-    pub fn with_stiffness(problem: &'p Problem) -> Self {
-        let mut momentum = Momentum::new(problem);
-        let d = problem.dimension();
-        momentum.stiffness = problem.stiffness();
+    pub fn with_stiffness(at: &Instance) -> Self {
+        let mut momentum = Momentum::new(at);
+        let d = at.dimension();
+        momentum.stiffness = at.stiffness();
         if momentum.stiffness.is_some() {
             momentum.implicit = Metric::full(d);
             momentum.entries = vec![0.0; d * d];
@@ -100,28 +100,42 @@ impl<'p> Momentum<'p> {
     }
 
     /// With room for dampers on the constraints, for schemes that replace them by springs.
-    pub fn with_dampers(problem: &'p Problem) -> Self {
-        let mut momentum = Momentum::new(problem);
-        let d = problem.dimension();
+    pub fn with_dampers(at: &Instance) -> Self {
+        let mut momentum = Momentum::new(at);
+        let d = at.dimension();
         momentum.implicit = Metric::full(d);
         momentum.entries = vec![0.0; d * d];
-        momentum.dampers = Rows::with_capacity(problem.constraints(), momentum.gaps.gradients.values.len());
-        momentum.coefficients = Vec::with_capacity(problem.constraints());
+        momentum.dampers = Rows::with_capacity(at.constraints(), momentum.gaps.gradients.values.len());
+        momentum.coefficients = Vec::with_capacity(at.constraints());
         momentum
     }
 
     /// Adds the force −c (∂t f + ∇f·v) ∇f of constraint `a`, with the kinematics last evaluated.
     pub fn damp(&mut self, a: usize, c: f64) {
         self.dampers.push_row_of(&self.gaps.gradients, a);
-        self.coefficients.push((c, self.gaps.walls[a]));
+        self.coefficients.push((c, self.gaps.partial_t[a]));
+    }
+
+    /// The start's velocity carried back by half a step of free flight: where velocities belong to the middle of steps.
+    /// The data themselves where the mass matrix is singular at the start.
+    pub fn half_step_back(&mut self, h: f64) -> Vec<f64> {
+        let instance = self.instance.clone();
+        let start = instance.start();
+        let mut v = start.v.clone();
+        if self.evaluate(start.t, &start.q, &start.v).is_ok() {
+            copy(&mut self.p, &self.dynamics.g);
+            self.mass.solve(&mut self.p);
+            add(&mut v, -0.5 * h, &self.p);
+        }
+        v
     }
 
     pub fn coordinate(&self, i: usize) -> String {
-        self.problem.model().coordinates[i].clone()
+        self.instance.model().coordinates[i].clone()
     }
 
     fn constraint(&self, a: usize) -> String {
-        self.problem.model().constraints[a].name.clone()
+        self.instance.model().constraints[a].name.clone()
     }
 
     /// M, g and ∂g/∂v at a point, M factored.
@@ -135,8 +149,8 @@ impl<'p> Momentum<'p> {
         Ok(())
     }
 
-    /// Gaps and kinematics at a point; an error if a gap is not a number there.
-    pub fn look(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
+    /// Gaps at a point; an error if a gap is not a number there.
+    pub fn evaluate_gaps(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
         self.gaps.evaluate(t, q);
         match self.gaps.values.iter().position(|f| !f.is_finite()) {
             Some(a) => Err(Reason::Gap { constraint: self.constraint(a) }),
@@ -144,7 +158,7 @@ impl<'p> Momentum<'p> {
         }
     }
 
-    /// Forgets the active constraints.
+    /// Clears the active constraints.
     pub fn clear(&mut self) {
         self.active.clear();
         self.rows.clear();

@@ -12,9 +12,10 @@
 
 use super::collocated::Collocated;
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
+use super::{Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
+use crate::Reason;
+use crate::problem::Instance;
 use crate::structure;
-use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
     name: "moreau-jean",
@@ -24,44 +25,61 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "stiff forces; step-by-step comparison with other codes",
     follows_law: true,
     order: 1.0,
-    structures: Structures::Steps(structure::moreau_jean),
+    settings: SETTINGS,
+    structures: StructureSteps::Steps(|at, h, settings| {
+        let number = |setting| settings.number(setting).unwrap_or(0.5);
+        structure::moreau_jean(at, h, number(&THETA), number(&ACTIVATION))
+    }),
     method: Method::Steps(Stepping {
         carried: 0.5,
         staggered: false,
         contact_steps: Some(1),
         impact_instant: |e| -e / (1.0 + e),
-        start: |problem, settings| Ok(Box::new(MoreauJean::new(problem, settings)?)),
+        start: |at, h, settings| Ok(Box::new(MoreauJean::new(at, h, settings))),
     }),
 };
 
-struct MoreauJean<'p> {
+const SETTINGS: &[Setting] = &[THETA, ACTIVATION];
+
+const THETA: Setting = Setting::number(
+    "theta",
+    "the θ of moreau-jean: 1/2 is the most accurate, 1 damps most; below 1/2 steps may be unstable",
+    0.0,
+    1.0,
+    Some(0.5),
+);
+
+const ACTIVATION: Setting = Setting::number(
+    "activation",
+    "the γ of moreau-jean: a constraint is active if its gap is closed at t + γh, q + γhv",
+    0.0,
+    1.0,
+    Some(0.5),
+);
+
+struct MoreauJean {
     theta: f64,
     gamma: f64,
     predicted: Vec<f64>,
     /// h (1−θ) g at the start of the step.
     given: Vec<f64>,
-    state: Collocated<'p>,
+    state: Collocated,
 }
 
-impl<'p> MoreauJean<'p> {
-    fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
-        for (name, value) in [("theta", settings.theta), ("activation", settings.activation)] {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(SetupError::new(format!("{name} must be between 0 and 1, not {value}")));
-            }
-        }
-        let d = problem.dimension();
-        Ok(MoreauJean {
-            theta: settings.theta,
-            gamma: settings.activation,
+impl MoreauJean {
+    fn new(at: &Instance, h: f64, settings: &Settings) -> Self {
+        let d = at.dimension();
+        MoreauJean {
+            theta: settings.number(&THETA).unwrap_or(0.5),
+            gamma: settings.number(&ACTIVATION).unwrap_or(0.5),
             predicted: vec![0.0; d],
             given: vec![0.0; d],
-            state: Collocated::new(problem, settings, Momentum::with_stiffness(problem)),
-        })
+            state: Collocated::new(at, h, Momentum::with_stiffness(at)),
+        }
     }
 }
 
-impl Stepper for MoreauJean<'_> {
+impl Stepper for MoreauJean {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let (theta, gamma) = (self.theta, self.gamma);
         let s = &mut self.state;
@@ -69,13 +87,13 @@ impl Stepper for MoreauJean<'_> {
             return Ok(());
         }
         let h = s.h;
-        let start = (s.n - 1) as f64 * h;
+        let start = s.t((s.n - 1) as f64);
         s.momentum.dynamics.evaluate_force(start, &s.q, &s.v);
         for i in 0..s.q.len() {
             self.given[i] = h * (1.0 - theta) * s.momentum.dynamics.g[i];
             self.predicted[i] = s.q[i] + gamma * h * s.v[i];
         }
-        s.look(start + gamma * h, &self.predicted)?;
+        s.activate(start + gamma * h, &self.predicted)?;
         // qⁱ⁺¹ = (qⁱ + h(1−θ) vⁱ) + hθ vⁱ⁺¹.
         s.drift(h * (1.0 - theta));
         let place = Place { t: start + h, q: &s.q, shift: h * theta };

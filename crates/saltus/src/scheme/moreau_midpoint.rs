@@ -10,7 +10,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Method, Node, Scheme, Stepper, Stepping, Structures};
+use super::{Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -21,26 +21,27 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "many contacts at once (granular matter); explicit in positions",
     follows_law: true,
     order: 1.0,
-    structures: Structures::No,
+    settings: &[],
+    structures: StructureSteps::None,
     method: Method::Steps(Stepping {
         carried: 0.5,
         staggered: false,
         contact_steps: Some(1),
         impact_instant: |e| -e / (1.0 + e),
-        start: |problem, settings| Ok(Box::new(Midpoint(Collocated::new(problem, settings, Momentum::new(problem))))),
+        start: |at, h, _| Ok(Box::new(Midpoint(Collocated::new(at, h, Momentum::new(at))))),
     }),
 };
 
-struct Midpoint<'p>(Collocated<'p>);
+struct Midpoint(Collocated);
 
-impl Stepper for Midpoint<'_> {
+impl Stepper for Midpoint {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let state = &mut self.0;
         if state.start(node)? {
             return Ok(());
         }
         state.drift(0.5 * state.h);
-        state.impose((state.n as f64 - 0.5) * state.h)?;
+        state.impose(state.t(state.n as f64 - 0.5))?;
         state.drift(0.5 * state.h);
         state.finish(node);
         Ok(())

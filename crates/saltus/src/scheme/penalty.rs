@@ -11,9 +11,10 @@
 //! not be e times the approach.
 
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
+use super::{Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
 use crate::linalg::copy;
-use crate::{Problem, Reason, SetupError};
+use crate::problem::Instance;
+use crate::{Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
     name: "penalty",
@@ -23,21 +24,31 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "where a contact stiffness is known and its force is wanted; to see what penalty codes do",
     follows_law: false,
     order: 1.0,
-    structures: Structures::No,
+    settings: &[STIFFNESS],
+    structures: StructureSteps::None,
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: true,
         contact_steps: None,
         impact_instant: |_| 0.0,
-        start: |problem, settings| Ok(Box::new(Penalty::new(problem, settings)?)),
+        start: |at, h, settings| Ok(Box::new(Penalty::new(at, h, settings)?)),
     }),
 };
+
+const STIFFNESS: Setting = Setting::number(
+    "stiffness",
+    "the stiffness of the springs that replace the obstacles",
+    f64::MIN_POSITIVE,
+    f64::INFINITY,
+    None,
+);
 
 /// A contact lasts π √(m/k); a stiffness that makes it this many steps long is proposed where none is given.
 const CONTACT_STEPS: f64 = 40.0;
 
-struct Penalty<'p> {
+struct Penalty {
     h: f64,
+    t0: f64,
     n: u64,
     q: Vec<f64>,
     v: Vec<f64>,
@@ -48,31 +59,28 @@ struct Penalty<'p> {
     springs: Vec<(f64, f64)>,
     forces: Vec<f64>,
     dampers: Vec<f64>,
-    momentum: Momentum<'p>,
+    momentum: Momentum,
 }
 
-impl<'p> Penalty<'p> {
-    fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
-        let model = problem.model();
-        let (d, h) = (problem.dimension(), settings.step);
-        let mut momentum = Momentum::with_dampers(problem);
-        let mut v = model.v0.clone();
+impl Penalty {
+    fn new(at: &Instance, h: f64, settings: &Settings) -> Result<Self, SetupError> {
+        let (d, start) = (at.dimension(), at.start());
+        let mut momentum = Momentum::with_dampers(at);
         let failed = |r: Reason| SetupError::new(r.to_string());
-        momentum.evaluate(0.0, &model.q0, &model.v0).map_err(failed)?;
-        momentum.gaps.kinematics(0.0, &model.q0);
+        momentum.evaluate(start.t, &start.q, &start.v).map_err(failed)?;
+        momentum.gaps.kinematics(start.t, &start.q);
         let mut springs = Vec::new();
-        for (a, c) in model.constraints.iter().enumerate() {
+        for (a, c) in at.model().constraints.iter().enumerate() {
             let mut w = vec![0.0; d];
             momentum.gaps.gradients.add_to(a, 1.0, &mut w);
             momentum.mass.solve(&mut w);
             let inertia = 1.0 / momentum.gaps.gradients.dot(a, &w).max(f64::MIN_POSITIVE);
-            let stiffness = match settings.stiffness {
-                Some(k) if k > 0.0 && k.is_finite() => k,
-                Some(k) => return Err(SetupError::new(format!("the stiffness must be positive, not {k}"))),
+            let stiffness = match settings.number(&STIFFNESS) {
+                Some(k) => k,
                 None => {
                     let most = inertia * (std::f64::consts::PI / (CONTACT_STEPS * h)).powi(2);
                     return Err(SetupError::new("penalty needs the stiffness of the obstacles").help(format!(
-                        "give one with --stiffness; with the step {h} a contact at `{}` is well resolved up to {most:.1e}",
+                        "set `stiffness`; with the step {h} a contact at `{}` is well resolved up to {most:.1e}",
                         c.name
                     )));
                 }
@@ -85,19 +93,18 @@ impl<'p> Penalty<'p> {
                 ))
                 .help(format!("take a step of at most {:.3e}, or a smaller stiffness", 0.5 * limit)));
             }
-            let ratio = match c.restitution {
+            let ratio = match at.restitution()[a] {
                 e if e > 0.0 => -e.ln() / (std::f64::consts::PI.powi(2) + e.ln().powi(2)).sqrt(),
                 _ => 1.0,
             };
             springs.push((stiffness, ratio));
         }
-        let mut a = momentum.dynamics.g.clone();
-        momentum.mass.solve(&mut a);
-        v.iter_mut().zip(&a).for_each(|(v, a)| *v -= 0.5 * h * a);
+        let v = momentum.half_step_back(h);
         Ok(Penalty {
             h,
+            t0: start.t,
             n: 0,
-            q: model.q0.clone(),
+            q: start.q.clone(),
             v_before: v.clone(),
             v,
             given: vec![0.0; d],
@@ -111,7 +118,7 @@ impl<'p> Penalty<'p> {
 
     /// The springs at tn, qⁿ: their forces −k f, and the coefficients of the dampers beside them.
     fn press(&mut self, t: f64) -> Result<(), Reason> {
-        self.momentum.look(t, &self.q)?;
+        self.momentum.evaluate_gaps(t, &self.q)?;
         self.momentum.clear();
         self.forces.fill(0.0);
         self.dampers.fill(0.0);
@@ -136,14 +143,14 @@ impl<'p> Penalty<'p> {
 
     /// ∂t f + ∇f·v of a constraint.
     fn rate(&self, a: usize, v: &[f64]) -> f64 {
-        self.momentum.gaps.walls[a] + self.momentum.gaps.gradients.dot(a, v)
+        self.momentum.gaps.rate(a, v)
     }
 }
 
-impl Stepper for Penalty<'_> {
+impl Stepper for Penalty {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let h = self.h;
-        let t = self.n as f64 * h;
+        let t = self.t0 + self.n as f64 * h;
         self.momentum.evaluate(t, &self.q, &self.v)?;
         self.press(t)?;
         for i in 0..self.q.len() {

@@ -77,7 +77,17 @@ impl Stops {
         Ok(true)
     }
 
-    /// The multipliers of the last [`Stops::resolve`] that said true.
+    /// Columns s A⁻¹ w, one after the other.
+    pub fn mobility(&self) -> &[f64] {
+        &self.mobility
+    }
+
+    /// s A⁻¹ w of one stop.
+    pub fn column(&self, a: usize) -> &[f64] {
+        &self.mobility[a * self.n..(a + 1) * self.n]
+    }
+
+    /// The multipliers of the last [`Stops::resolve`] that returned true.
     pub fn multipliers(&self) -> &[f64] {
         self.kernel.multipliers()
     }

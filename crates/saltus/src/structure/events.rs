@@ -1,62 +1,29 @@
-//! A structure by events: its modes are a model like any other, and the event-driven engine takes them from impact to
-//! impact. What comes back is mapped to the points.
+//! A structure by events: its modes are a model like any other, which the event-driven engine takes from impact to impact.
+//! The run is then mapped to the points.
 
-use super::check;
-use super::run::{StructureOptions, StructureRun};
-use super::shocks::{Shocks, StopKind, touches_of};
-use super::{Linear, Structure};
-use crate::run::Progress;
-use crate::{Ledger, Model, Problem, RunOptions, SetupError};
+use super::StructureInstance;
+use crate::model::{Constraint, Model};
+use crate::{Kind, SetupError};
+use std::sync::Arc;
 
-pub(super) fn run(
-    structure: &Structure,
-    modal: &Linear,
-    options: &RunOptions,
-    more: &StructureOptions,
-    report: &mut dyn FnMut(Progress) -> bool,
-) -> Result<StructureRun, SetupError> {
-    let problem = Problem::new(model(structure, modal)?)?;
-    let mut run = crate::run(&problem, options, report)?;
-    let ledger = Ledger::new(&problem, options, &run);
-    let motion = run.trajectory.mapped(&modal.points);
-    let shapes = match Some(&modal.outline).filter(|rows| more.outline && !rows.is_empty()) {
-        Some(rows) => {
-            let stride = (run.trajectory.len() / 1_500).max(1);
-            (0..run.trajectory.len())
-                .step_by(stride)
-                .map(|k| {
-                    let q = run.trajectory.q(k);
-                    (run.trajectory.t[k], (0..rows.len()).map(|r| rows.dot(r, q)).collect())
-                })
-                .collect()
-        }
-        None => Vec::new(),
-    };
-    let m = modal.stops.len();
-    let mut touches = touches_of(&motion, m);
-    for touch in &mut touches {
-        // No friction: what slides keeps its velocity through an impact.
-        if let Some(p) = structure.slides[touch.stop] {
-            let at = motion.at(touch.start, crate::Side::Left);
-            touch.wear = touch.impulse * at.map_or(0.0, |(_, v)| v[p].abs());
-        }
-    }
-    let kinds: Vec<StopKind> =
-        (0..m).map(|a| StopKind { slides: structure.slides[a].is_some(), ..StopKind::default() }).collect();
-    let shocks = Shocks::new(touches, &kinds, check::rest(structure, more, options.settings.tolerance), &motion);
-    run.trajectory = motion;
-    check::advise(structure, modal, options, more, &mut run);
-    Ok(StructureRun { run, ledger, shocks, shapes })
-}
+/// With more modes than this the highest one would make the steps of flight too short to be of use.
+const MAX_MODES: usize = 160;
 
 /// The modes as a model: η'' + c η' + ω² η = Σ b s(t), gaps o(t) + w·η.
-fn model(structure: &Structure, modal: &Linear) -> Result<Model, SetupError> {
+pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, SetupError> {
+    let modal = instance.linear();
     if !modal.massless().is_empty() {
-        return Err(SetupError::new("events are followed for rigid stops on what has mass")
-            .help("for stops with a stiffness, massless contact nodes or --residual take paoli-schatzman"));
+        return Err(SetupError::new("events are located for rigid stops on masses only")
+            .with_kind(Kind::Unsupported)
+            .help("for stops with a stiffness, massless contact nodes or residual flexibility use paoli-schatzman"));
     }
     let n = modal.dimension();
-    let mut model = structure.model.clone();
+    if n > MAX_MODES {
+        return Err(SetupError::new(format!("{n} modes are too many to follow by events"))
+            .with_kind(Kind::TooLarge)
+            .help(format!("reduce to at most {MAX_MODES} modes, or use paoli-schatzman with the forcing exact")));
+    }
+    let mut model = instance.model().clone();
     let graph = &mut model.graph;
     let q: Vec<_> = (1..=n).map(|k| graph.symbol(&format!("mode{k}"))).collect();
     let v: Vec<_> = (1..=n).map(|k| graph.symbol(&format!("mode{k}'"))).collect();
@@ -95,12 +62,7 @@ fn model(structure: &Structure, modal: &Linear) -> Result<Model, SetupError> {
             gap = graph.sub(gap, part);
         }
         if graph.depends_on_any(gap, &points) {
-            return Err(SetupError::new(format!(
-                "the gap of `{}` is too intricate to follow by events",
-                constraint.name
-            ))
-            .at(constraint.span.clone(), "not seen to be linear")
-            .help("write it as a distance less displacements"));
+            return Err(not_linear(constraint));
         }
         let (columns, values) = modal.stops.row(a);
         for (&i, &w) in columns.iter().zip(values).filter(|(_, w)| **w != 0.0) {
@@ -112,13 +74,16 @@ fn model(structure: &Structure, modal: &Linear) -> Result<Model, SetupError> {
     }
     let mut mass = vec![zero; n * n];
     (0..n).for_each(|i| mass[i * n + i] = one);
-    let span = structure.model.constraints.first().map(|c| c.span.clone()).unwrap_or_default();
+    let span = model.constraints.first().map(|c| c.span.clone()).unwrap_or_default();
     model.places.positions = vec![span.clone(); n];
     model.places.velocities = vec![span; n];
-    Ok(Model {
+    let numbers = |graph: &mut saltus_expr::Graph, x: &[f64]| x.iter().map(|&x| graph.constant(x)).collect();
+    let start_nodes = (numbers(&mut model.graph, &modal.q0), numbers(&mut model.graph, &modal.v0));
+    Ok(Arc::new(Model {
         coordinates: (1..=n).map(|k| format!("mode {k}")).collect(),
         q0: modal.q0.clone(),
         v0: modal.v0.clone(),
+        start_nodes,
         q,
         v,
         mass,
@@ -128,6 +93,14 @@ fn model(structure: &Structure, modal: &Linear) -> Result<Model, SetupError> {
         exact: None,
         conservative: model.signals.is_empty() && modal.damping.is_none(),
         signals: Vec::new(),
+        draw: Vec::new(),
         ..model
-    })
+    }))
+}
+
+fn not_linear(constraint: &Constraint) -> SetupError {
+    SetupError::new(format!("the gap of `{}` cannot be followed by events", constraint.name))
+        .with_kind(Kind::Unsupported)
+        .at(constraint.span.clone(), "not recognised as linear")
+        .help("write it as a distance less displacements")
 }

@@ -10,17 +10,22 @@
 //! go by the trapezoidal rule, that is Newmark's forcing, so that any h can be taken.
 
 use super::contact::Stops;
-use super::run::{Averages, Stepper, Tally};
-use super::{Linear, Signals, Structure};
-use crate::linalg::{Rows, dot};
-use crate::{Model, Reason, SetupError, Side};
+use super::instance::PointNode;
+use super::signals::Averages;
+use super::{Linear, Signals, StructureInstance};
+use crate::linalg::{GAUSS_10, dot};
+use crate::stepping::{Account, Node, Stepper};
+use crate::{Kind, Reason, SetupError};
+use std::sync::Arc;
 
 /// A mode turning by more than this in a step is not resolved.
 const RESOLVED: f64 = 2.0;
 
-pub(super) struct Exact<'a> {
-    model: &'a Model,
-    linear: &'a Linear,
+pub(super) struct Exact {
+    instance: StructureInstance,
+    linear: Arc<Linear>,
+    /// What a unit impulse on a stop adds to the velocities of the points.
+    responses: Vec<f64>,
     h: f64,
     n: u64,
     started: bool,
@@ -45,11 +50,13 @@ pub(super) struct Exact<'a> {
     /// w·η of the node before.
     behind: Vec<f64>,
     impulses: Vec<f64>,
-    tally: Tally,
-    pending: Tally,
+    account: Account,
+    pending: Account,
+    /// Accelerations of the modes, for the nodes in contact.
+    acceleration: Vec<f64>,
 }
 
-/// The maps of the modes, one entry a mode.
+/// The maps of the modes, one entry per mode.
 #[derive(Clone, Debug, Default)]
 struct Flow {
     a: Vec<f64>,
@@ -58,13 +65,16 @@ struct Flow {
     d: Vec<f64>,
 }
 
-impl<'a> Exact<'a> {
-    pub fn new(structure: &'a Structure, linear: &'a Linear, h: f64) -> Result<Self, SetupError> {
+impl Exact {
+    pub fn new(at: &StructureInstance, h: f64) -> Result<Self, SetupError> {
+        let linear = at.linear().clone();
+        let t0 = at.start().t;
         if !linear.massless().is_empty() {
             return Err(SetupError::new(
-                "exact flight is that of modes, and stops with a stiffness or on massless nodes are none",
+                "exact flight is that of modes, which stops with a stiffness or on massless nodes do not have",
             )
-            .help("take  --forcing newmark"));
+            .with_kind(Kind::Unsupported)
+            .help("use the forcing newmark"));
         }
         let (n, m) = (linear.dimension(), linear.stops.len());
         let squares: Vec<f64> = (0..n).map(|i| linear.stiffness.at(i, i)).collect();
@@ -101,18 +111,19 @@ impl<'a> Exact<'a> {
             c
         });
         let zero = || vec![0.0; n];
+        let ones = vec![1.0; n];
         Ok(Exact {
-            model: &structure.model,
-            stops: Stops::diagonal(linear, &flow.b),
-            linear,
+            instance: at.clone(),
+            responses: at.point_responses(Stops::diagonal(&linear, &ones).mobility(), 1.0),
+            stops: Stops::diagonal(&linear, &flow.b),
             h,
             n: 0,
             started: false,
             flow,
             pushes,
-            signals: structure.signals(),
-            averages: Averages::new(&structure.signals(), h),
-            restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
+            signals: at.signals(),
+            averages: Averages::new(&at.signals(), t0, h),
+            restitution: at.restitution(),
             damping,
             slow,
             quick,
@@ -125,14 +136,16 @@ impl<'a> Exact<'a> {
             // Before the start it came with the velocity it has.
             behind: (0..m).map(|a| linear.stops.dot(a, &linear.q0) - h * linear.stops.dot(a, &linear.v0)).collect(),
             impulses: vec![0.0; m],
-            tally: Tally::default(),
-            pending: Tally::default(),
+            account: Account::default(),
+            pending: Account::default(),
+            acceleration: zero(),
+            linear,
         })
     }
 
     /// Work of the loads less what damping takes, over the flight that begins here: ½h (power at both ends) for modes that a
     /// step resolves; for others the change of their energy, which is the same and all that can be said.
-    fn book_flight(&mut self) {
+    fn keep_account(&mut self) {
         let h = self.h;
         let Self { q, next, right, arriving, squares, quick, damping, .. } = self;
         let mut net = 0.0;
@@ -157,8 +170,8 @@ impl<'a> Exact<'a> {
     }
 }
 
-impl Stepper for Exact<'_> {
-    fn advance(&mut self) -> Result<(), Reason> {
+impl Exact {
+    fn step(&mut self) -> Result<(), Reason> {
         if self.started {
             self.n += 1;
             for a in 0..self.behind.len() {
@@ -166,10 +179,10 @@ impl Stepper for Exact<'_> {
             }
             std::mem::swap(&mut self.q, &mut self.next);
             std::mem::swap(&mut self.left, &mut self.arriving);
-            self.tally.add(&self.pending);
+            self.account.add(&self.pending);
         }
         self.started = true;
-        self.pending = Tally::default();
+        self.pending = Account::default();
         let (h, n) = (self.h, self.q.len());
         self.averages.advance(&mut self.signals, self.n)?;
         let Self { q, next, left, right, arriving, flow, .. } = self;
@@ -192,14 +205,14 @@ impl Stepper for Exact<'_> {
                 }
             }
         }
-        let t = self.n as f64 * h;
+        let t = self.instance.start().t + self.n as f64 * h;
         for a in 0..self.restitution.len() {
             let e = self.restitution[a];
             let offset = self.averages.offset(&mut self.signals, a, t + h * (1.0 - e) / (1.0 + e));
             self.stops.slacks[a] = (1.0 + e) * offset + self.stops.rows.dot(a, &self.next) + e * self.behind[a];
         }
         self.impulses.fill(0.0);
-        if self.stops.resolve(self.model)? {
+        if self.stops.resolve(self.instance.model())? {
             self.stops.correct(&mut self.next);
             self.impulses.copy_from_slice(self.stops.multipliers());
             for (a, &p) in self.impulses.iter().enumerate() {
@@ -217,7 +230,7 @@ impl Stepper for Exact<'_> {
                 }
             }
         }
-        self.book_flight();
+        self.keep_account();
         if !self.n.is_multiple_of(64) {
             return Ok(());
         }
@@ -227,30 +240,56 @@ impl Stepper for Exact<'_> {
         }
     }
 
-    fn t(&self) -> f64 {
-        self.n as f64 * self.h
+    /// Accelerations of the modes without the impulses.
+    fn accelerate(&mut self) {
+        let Self { acceleration, linear, q, left, squares, averages, .. } = self;
+        for i in 0..q.len() {
+            acceleration[i] = -squares[i] * q[i];
+        }
+        if let Some(c) = &linear.damping {
+            (0..q.len()).for_each(|i| acceleration[i] -= c.at(i, i) * left[i]);
+        }
+        for (l, s) in averages.now().iter().enumerate() {
+            linear.loads.add_to(l, *s, acceleration);
+        }
+    }
+}
+
+impl Stepper for Exact {
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        let was_in_contact = node.contact;
+        self.step()?;
+        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        points.place(node, self.n, self.h, &self.q, &self.impulses);
+        let rows = &self.linear.points;
+        for p in 0..node.q.len() {
+            node.v_left[p] = rows.dot(p, &self.left);
+            node.v_right[p] = if node.contact { rows.dot(p, &self.right) } else { node.v_left[p] };
+        }
+        // Accelerations matter only around contacts.
+        if node.contact || was_in_contact || self.n == 0 {
+            self.accelerate();
+            (0..node.q.len()).for_each(|p| node.acceleration[p] = self.linear.points.dot(p, &self.acceleration));
+        }
+        Ok(())
     }
 
-    fn position(&self) -> &[f64] {
-        &self.q
+    fn state(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        Some((self.q.clone(), self.right.clone()))
     }
 
-    fn velocity(&self, side: Side, rows: &Rows, r: usize) -> f64 {
-        rows.dot(r, if side == Side::Left { &self.left } else { &self.right })
+    fn responses(&self) -> Option<Vec<f64>> {
+        Some(self.responses.clone())
     }
 
-    fn impulses(&self) -> &[f64] {
-        &self.impulses
+    fn account(&mut self) -> Option<Account> {
+        let kinetic = 0.5 * self.left.iter().map(|v| v * v).sum::<f64>();
+        let potential = 0.5 * self.q.iter().zip(&self.squares).map(|(q, k)| k * q * q).sum::<f64>();
+        Some(Account { kinetic, potential, ..self.account })
     }
 
-    fn energy(&mut self) -> (f64, f64) {
-        let kinetic = self.left.iter().map(|v| v * v).sum::<f64>();
-        let elastic: f64 = self.q.iter().zip(&self.squares).map(|(q, k)| k * q * q).sum();
-        (0.5 * kinetic, 0.5 * elastic)
-    }
-
-    fn tally(&self) -> Tally {
-        self.tally
+    fn shape(&self) -> Option<Vec<f64>> {
+        self.instance.shape(&self.q)
     }
 }
 
@@ -272,7 +311,7 @@ fn mode(square: f64, damping: f64, h: f64) -> ([f64; 4], [f64; 4]) {
     let mut shares = [0.0; 4];
     for k in 0..pieces as usize {
         let (middle, half) = (h * (k as f64 + 0.5) / pieces, 0.5 * h / pieces);
-        for (node, weight) in crate::ledger::GAUSS {
+        for (node, weight) in GAUSS_10 {
             for s in [middle - half * node, middle + half * node] {
                 let (response, rate) = kernel(square, sigma, h - s);
                 let (late, weight) = (s / h, half * weight);

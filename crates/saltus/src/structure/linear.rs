@@ -3,7 +3,7 @@
 
 use crate::linalg::{NotPositiveDefinite, Rows, Symmetric};
 
-/// A linear system with loads, stops and points that are looked at.
+/// A linear system with loads, stops and observed points.
 #[derive(Clone, Debug)]
 pub struct Linear {
     /// M, positive semidefinite: a row of zeros is a massless degree of freedom.

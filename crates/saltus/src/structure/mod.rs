@@ -7,50 +7,47 @@
 //! [`Part`]s (matrices from elsewhere, or from [`beam`], [`bar`], [`building`]) make a [`Structure`]; the names, gaps and loads
 //! are those of a [`Model`] whose coordinates are the structure's *points*. A step of a scheme is one solve with a matrix
 //! factored once, a problem of the size of the stops that could act ([`contact`]), and a correction of that rank. The
-//! schemes: [`newmark`] ([V] (3.12)–(3.15)), [`exact`], [`moreau_jean`]; [`events`] hands the modes to the event-driven engine.
+//! schemes: [`newmark`] ([V] (3.12)–(3.15)), [`exact`], [`moreau_jean`]; [`events`] passes the modes to the event-driven engine.
 
 pub mod bar;
 pub mod beam;
+mod builder;
 mod check;
 mod contact;
 mod events;
 mod exact;
+mod facts;
+mod instance;
 mod linear;
 mod modes;
 mod moreau_jean;
 mod newmark;
 mod part;
-mod record;
 mod reduce;
-mod run;
-mod shocks;
 mod signals;
-#[cfg(test)]
-mod tests;
-mod theorems;
+mod statics;
 
-pub use check::Portrait;
+pub use builder::{Beam, Builder, PartRef, Point};
+pub(crate) use events::modal_model;
+pub use facts::StructureFacts;
+pub use instance::StructureInstance;
 pub use linear::Linear;
 pub use modes::Modes;
 pub use part::{Damping, Layout, Part, Place, Row};
 pub use reduce::Reduction;
-pub use run::{StructureOptions, StructureRun, run};
-pub use shocks::{Shock, Shocks, StopStatistics};
 pub use signals::Signals;
-pub use theorems::Proof;
+pub use statics::StaticContact;
 
-pub(crate) use run::Prepare;
-
-use crate::linalg::{Rows, Symmetric, small_profile};
-use crate::scheme::{Forcing, Settings};
-use crate::{Model, SetupError};
-use run::Stepper;
+use crate::linalg::{Dice, Rows, Symmetric, max_abs, small_profile};
+use crate::problem::{Cells, Gaps, Start};
+use crate::stepping::Stepper;
+use crate::{Kind, Model, SetupError};
 use signals::SignalCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A place on one of the parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct On {
+pub struct Location {
     /// Which part.
     pub part: usize,
     /// Where on it.
@@ -61,14 +58,14 @@ pub struct On {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Load {
     /// A force at a place.
-    Force(On),
+    Force(Location),
     /// The acceleration of the base: −M r s(t), displacements being relative to the base.
     Base,
 }
 
-/// How a structure starts.
+/// How a structure starts by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Start {
+pub struct InitialState {
     /// The displacement of everything, as of a rigid body.
     pub displacement: f64,
     /// The velocity of everything.
@@ -81,11 +78,11 @@ pub struct Start {
 #[derive(Clone, Debug)]
 pub struct Assembly {
     /// Names, gaps and signals; its coordinates are the points.
-    pub model: Model,
+    pub model: Arc<Model>,
     /// The parts, which share nothing but stops.
     pub parts: Vec<Part>,
     /// Where the points are, in the order of the model's coordinates.
-    pub points: Vec<On>,
+    pub points: Vec<Location>,
     /// What the signals of the model do, in their order.
     pub loads: Vec<Load>,
     /// For each constraint, the stiffness of a spring between structure and stop, if there is one.
@@ -93,23 +90,24 @@ pub struct Assembly {
     /// For each constraint, the point that slides along it, for the wear.
     pub slides: Vec<Option<usize>>,
     /// The start.
-    pub start: Start,
+    pub start: InitialState,
 }
 
-/// A structure, assembled and checked.
+/// A structure, assembled and checked. Cloning one is cheap: it shares its matrices.
 #[derive(Clone, Debug)]
 pub struct Structure {
-    pub(crate) model: Model,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) linear: Linear,
+    pub(crate) model: Arc<Model>,
+    pub(crate) parts: Arc<Vec<Part>>,
+    pub(crate) linear: Arc<Linear>,
     pub(crate) damping: ModalDamping,
     pub(crate) slides: Vec<Option<usize>>,
     pub(crate) signals: SignalCode,
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
-    pub(crate) starts: Vec<usize>,
-    pub(crate) place: Vec<usize>,
-    /// The lowest modes, computed when first asked for.
+    pub(crate) starts: Arc<Vec<usize>>,
+    pub(crate) place: Arc<Vec<usize>>,
+    /// The lowest modes, computed when first asked for, and those of the last reduction.
     lowest: Arc<OnceLock<Option<Modes>>>,
+    reduced: Arc<Mutex<Option<(usize, Arc<Modes>)>>>,
 }
 
 /// Damping that exists in modal coordinates only, or what all parts share.
@@ -126,7 +124,26 @@ pub(crate) enum ModalDamping {
 impl Structure {
     /// Puts a structure together.
     pub fn new(assembly: Assembly) -> Result<Self, SetupError> {
-        let Assembly { mut model, parts, points, loads, springs, slides, start } = assembly;
+        let Assembly { model, parts, points, loads, springs, slides, start } = assembly;
+        let m = model.constraints.len();
+        for (name, expected, found) in [
+            ("the list of points", model.coordinates.len(), points.len()),
+            ("the list of loads", model.signals.len(), loads.len()),
+            ("the list of springs", m, springs.len()),
+            ("the list of slides", m, slides.len()),
+        ] {
+            if expected != found {
+                return Err(SetupError::length(name, expected, found));
+            }
+        }
+        if let Some(p) = slides.iter().flatten().find(|&&p| p >= points.len()) {
+            return Err(SetupError::new(format!("there is no point {p} to slide")));
+        }
+        let forces = loads.iter().filter_map(|load| if let Load::Force(at) = load { Some(at) } else { None });
+        if let Some(at) = points.iter().chain(forces).find(|at| at.part >= parts.len()) {
+            return Err(SetupError::new(format!("there is no part {}: there are {}", at.part, parts.len())));
+        }
+        let mut work = model.as_ref().clone();
         let mut starts = vec![0];
         for part in &parts {
             if part.stiffness.dimension() != part.dimension() {
@@ -135,14 +152,19 @@ impl Structure {
                     part.dimension(),
                     part.stiffness.dimension()
                 ))
+                .with_kind(Kind::Length {
+                    name: "stiffness".into(),
+                    expected: part.dimension(),
+                    found: part.stiffness.dimension(),
+                })
                 .help("both belong to the same degrees of freedom: export them from the same model"));
             }
             starts.push(starts[starts.len() - 1] + part.dimension());
         }
         let meshed = starts[parts.len()];
-        let row = |on: &On| -> Result<Row, SetupError> {
-            let part = &parts[on.part];
-            Ok(part.row(&on.place)?.into_iter().map(|(i, x)| (starts[on.part] + i, x)).collect())
+        let row = |at: &Location| -> Result<Row, SetupError> {
+            let part = &parts[at.part];
+            Ok(part.row(&at.place)?.into_iter().map(|(i, x)| (starts[at.part] + i, x)).collect())
         };
         let point_rows = points.iter().map(row).collect::<Result<Vec<Row>, _>>()?;
         // A spring is a massless degree of freedom z of its own, and the stop feels w·u + z.
@@ -168,8 +190,8 @@ impl Structure {
         let mut load_rows = Rows::new();
         for load in &loads {
             match load {
-                Load::Force(on) => {
-                    let row = row(on)?;
+                Load::Force(at) => {
+                    let row = row(at)?;
                     if row.is_empty() {
                         return Err(SetupError::new("a load acts where nothing can move")
                             .help("a clamped end takes any load; choose another place"));
@@ -181,7 +203,7 @@ impl Structure {
         }
         let mut stop_rows = Rows::new();
         for a in 0..model.constraints.len() {
-            let mut w = gradient(&mut model, a, &point_rows)?;
+            let mut w = gradient(&mut work, a, &point_rows)?;
             if let Some(z) = sprung.iter().position(|(b, _)| *b == a) {
                 w.push((meshed + z, 1.0));
             }
@@ -217,27 +239,102 @@ impl Structure {
             q0: uniform(start.displacement),
             v0: uniform(start.velocity),
         };
-        let signals = SignalCode::compile(&mut model)?;
+        let signals = SignalCode::compile(&model)?;
         let order = small_profile(&[&linear.stiffness, &linear.mass]);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
         let linear = reduce::reordered(&linear, &order, &place);
         check::matrices(&linear, &parts, &starts, &order)?;
-        let lowest = Arc::default();
-        let mut structure = Structure { model, parts, linear, damping, slides, signals, starts, place, lowest };
+        let mut structure = Structure {
+            model,
+            parts: Arc::new(parts),
+            linear: Arc::new(linear),
+            damping,
+            slides,
+            signals,
+            starts: Arc::new(starts),
+            place: Arc::new(place),
+            lowest: Arc::default(),
+            reduced: Arc::default(),
+        };
         if start.at_equilibrium {
             let mut signals = structure.signals();
-            signals.look(0.0);
-            structure.linear.q0 = structure.linear.static_displacement(&signals.loads).map_err(|_| {
+            signals.evaluate(0.0);
+            let q0 = structure.linear.static_displacement(&signals.loads).map_err(|_| {
                 SetupError::new("there is no equilibrium to start from: the structure is free to move as a rigid body")
             })?;
+            Arc::make_mut(&mut structure.linear).q0 = q0;
         }
-        check::start(&structure)?;
+        check::start_of(&structure)?;
         Ok(structure)
     }
 
+    /// The start that the model gives: all degrees of freedom, in the solver's order.
+    pub fn start(&self) -> Start {
+        let parameters = self.model.open.iter().map(|p| p.value).collect();
+        Start { parameters, ..Start::new(0.0, self.linear.q0.clone(), self.linear.v0.clone()) }
+    }
+
+    /// Whether loads or stops depend on time.
+    pub fn is_forced(&self) -> bool {
+        let model = &self.model;
+        model.signals.iter().any(|&s| model.graph.depends_on(s, model.t)) || model.has_moving_constraints()
+    }
+
+    /// What a user should know about a run with a step (none by events).
+    pub(crate) fn warnings(&self, at: &StructureInstance, step: Option<f64>) -> Vec<String> {
+        check::warnings(at, step)
+    }
+
+    /// A start with smooth perturbations: the lowest modes with random amplitudes, at most `size` relative to the largest
+    /// displacement and velocity, or to the smallest gap for a structure at rest.
+    pub(crate) fn perturbed_start(&self, start: &Start, size: f64, dice: &mut Dice) -> Start {
+        let mut perturbed = start.clone();
+        let (Some(modes), Ok(())) = (self.lowest(), start.check(self.linear.dimension(), 0, usize::MAX)) else {
+            return perturbed;
+        };
+        let mut signals = self.signals();
+        signals.evaluate(start.t);
+        let gap = signals.offsets.iter().map(|o| o.abs()).filter(|o| *o > 0.0).fold(f64::INFINITY, f64::min);
+        let far = max_abs(&start.q).max(if gap.is_finite() { gap } else { 1e-3 });
+        let frequency = modes.frequencies().into_iter().find(|w| *w > 0.0).unwrap_or(1.0);
+        let fast = max_abs(&start.v).max(far * frequency);
+        let has_mass = |i: usize| self.linear.mass.row(i).any(|(_, m)| m != 0.0);
+        let massive: Vec<usize> = (0..self.linear.dimension()).filter(|&i| has_mass(i)).collect();
+        for phi in &modes.shapes {
+            let largest = max_abs(phi).max(f64::MIN_POSITIVE);
+            let (a, b) = (dice.between(-1.0, 1.0), dice.between(-1.0, 1.0));
+            for (&i, x) in massive.iter().zip(phi) {
+                perturbed.q[i] += size * far * a * x / largest;
+                perturbed.v[i] += size * fast * b * x / largest;
+            }
+        }
+        perturbed
+    }
+
+    /// The period of the first elastic mode.
+    pub fn first_period(&self) -> Option<f64> {
+        let first = self.lowest()?.frequencies().into_iter().find(|w| *w > 0.0)?;
+        Some(std::f64::consts::TAU / first)
+    }
+
+    /// ω² of the lowest mode; zero if it is not known.
+    pub(crate) fn lowest_square(&self) -> f64 {
+        self.lowest().and_then(|m| m.squares.first().copied()).unwrap_or(0.0)
+    }
+
+    /// For each stop, whether it is a spring.
+    pub fn compliant(&self) -> Vec<bool> {
+        (0..self.linear.stops.len()).map(|a| self.linear.is_compliant(a)).collect()
+    }
+
+    /// For each stop, the point that slides along it.
+    pub fn slides(&self) -> &[Option<usize>] {
+        &self.slides
+    }
+
     /// Names, gaps and signals; its coordinates are the points.
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &Arc<Model> {
         &self.model
     }
 
@@ -259,7 +356,26 @@ impl Structure {
 
     /// Evaluates loads and offsets.
     pub fn signals(&self) -> Signals {
-        Signals::new(self)
+        Signals::new(self, &Cells::new(self.model.open.iter().map(|p| p.value)))
+    }
+
+    /// An evaluator of the gaps at displacements of the points.
+    pub fn gaps(&self) -> Gaps {
+        self.signals.gaps(&Cells::new(self.model.open.iter().map(|p| p.value)))
+    }
+
+    /// The modes of a reduction; those of the last one are kept.
+    pub(crate) fn cached_modes(&self, massive: &Linear, count: usize) -> Result<Arc<Modes>, SetupError> {
+        if let Ok(kept) = self.reduced.lock()
+            && let Some((_, modes)) = kept.as_ref().filter(|(n, _)| *n == count)
+        {
+            return Ok(modes.clone());
+        }
+        let modes = Arc::new(Modes::new(&massive.mass, &massive.stiffness, count)?);
+        if let Ok(mut kept) = self.reduced.lock() {
+            *kept = Some((count, modes.clone()));
+        }
+        Ok(modes)
     }
 
     /// A row of a part in the solver's order.
@@ -267,36 +383,42 @@ impl Structure {
         row.iter().map(|&(i, x)| (self.place[self.starts[part] + i], x)).collect()
     }
 
-    /// Adds further points to be looked at; they come after those of the model.
-    pub fn observe(&mut self, name: &str, on: &On) -> Result<(), SetupError> {
-        let Some(part) = self.parts.get(on.part) else { return Err(SetupError::new("there is no such part")) };
-        let row = self.row_of(on.part, &part.row(&on.place)?);
-        self.linear.points.push(row);
-        self.model.coordinates.push(name.to_string());
+    /// Adds a further point to be recorded, after those of the model.
+    pub fn observe(&mut self, name: &str, at: &Location) -> Result<(), SetupError> {
+        let Some(part) = self.parts.get(at.part) else {
+            return Err(SetupError::new(format!("there is no part {}: there are {}", at.part, self.parts.len())));
+        };
+        if self.model.coordinates.iter().any(|c| c == name) {
+            return Err(SetupError::new(format!("there is a point `{name}` already")));
+        }
+        let row = self.row_of(at.part, &part.row(&at.place)?);
+        Arc::make_mut(&mut self.linear).points.push(row);
+        let model = Arc::make_mut(&mut self.model);
+        let (q, v) = (model.graph.symbol(name), model.graph.symbol(&format!("{name}'")));
+        model.q.push(q);
+        model.v.push(v);
+        model.coordinates.push(name.to_string());
+        self.signals = SignalCode::compile(&self.model)?;
         Ok(())
     }
 }
 
-/// Paoli–Schatzman for structures, by its forcing.
-pub(crate) fn paoli_schatzman<'a>(
-    structure: &'a Structure,
-    linear: &'a Linear,
-    settings: &Settings,
-) -> Result<Box<dyn Stepper + 'a>, SetupError> {
-    match settings.forcing {
-        Forcing::Exact => Ok(Box::new(exact::Exact::new(structure, linear, settings.step)?)),
-        _ => Ok(Box::new(newmark::Newmark::new(structure, linear, settings.step)?)),
+/// Paoli–Schatzman for structures, with exact flight of the modes or with Newmark's forcing.
+pub(crate) fn paoli_schatzman(at: &StructureInstance, h: f64, is_exact: bool) -> Result<Box<dyn Stepper>, SetupError> {
+    match is_exact {
+        true => Ok(Box::new(exact::Exact::new(at, h)?)),
+        false => Ok(Box::new(newmark::Newmark::new(at, h)?)),
     }
 }
 
 /// Moreau–Jean for structures.
-pub(crate) fn moreau_jean<'a>(
-    structure: &'a Structure,
-    linear: &'a Linear,
-    settings: &Settings,
-) -> Result<Box<dyn Stepper + 'a>, SetupError> {
-    let Settings { step, theta, activation, .. } = *settings;
-    Ok(Box::new(moreau_jean::MoreauJean::new(structure, linear, step, theta, activation)?))
+pub(crate) fn moreau_jean(
+    at: &StructureInstance,
+    h: f64,
+    theta: f64,
+    activation: f64,
+) -> Result<Box<dyn Stepper>, SetupError> {
+    Ok(Box::new(moreau_jean::MoreauJean::new(at, h, theta, activation)?))
 }
 
 /// M r over all parts, with the sign of an inertial force.

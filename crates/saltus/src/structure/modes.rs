@@ -134,7 +134,7 @@ fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes
     let n = mass.dimension();
     let (solver, shift) = Solver::new(mass, stiffness)?;
     let stiffest = (0..n).map(|i| ratio(stiffness.at(i, i), mass.at(i, i))).fold(0.0, f64::max);
-    let mut basis = Basis { mass, q: Vec::new(), mq: Vec::new(), dice: crate::analysis::Dice::new(7) };
+    let mut basis = Basis { mass, q: Vec::new(), mq: Vec::new(), dice: crate::linalg::Dice::new(7) };
     (0..BLOCK).for_each(|_| basis.extend(None));
     let mut images: Vec<Vec<f64>> = Vec::new();
     let mut projected: Vec<Vec<f64>> = Vec::new();
@@ -258,7 +258,7 @@ struct Basis<'a> {
     mass: &'a Symmetric,
     q: Vec<Vec<f64>>,
     mq: Vec<Vec<f64>>,
-    dice: crate::analysis::Dice,
+    dice: crate::linalg::Dice,
 }
 
 impl Basis<'_> {

@@ -6,14 +6,18 @@
 //! ```
 
 use super::contact::Stops;
-use super::run::{Stepper, Tally};
-use super::{Linear, Signals, Structure};
-use crate::linalg::{Factor, Rows, Symmetric, add, dot};
-use crate::{Model, Reason, SetupError, Side};
+use super::instance::PointNode;
+use super::{Linear, Signals, StructureInstance};
+use crate::linalg::{Factor, Symmetric, add, dot};
+use crate::stepping::{Account, Node, Stepper};
+use crate::{Kind, Reason, SetupError};
+use std::sync::Arc;
 
-pub(super) struct MoreauJean<'a> {
-    model: &'a Model,
-    linear: &'a Linear,
+pub(super) struct MoreauJean {
+    instance: StructureInstance,
+    linear: Arc<Linear>,
+    /// What a unit impulse on a stop adds to the velocities of the points.
+    responses: Vec<f64>,
     h: f64,
     theta: f64,
     activation: f64,
@@ -32,23 +36,22 @@ pub(super) struct MoreauJean<'a> {
     loads: Vec<f64>,
     rates: Vec<f64>,
     impulses: Vec<f64>,
-    tally: Tally,
+    account: Account,
+    /// Velocities of the points at the node before.
+    before: Vec<f64>,
 }
 
-impl<'a> MoreauJean<'a> {
-    pub fn new(
-        structure: &'a Structure,
-        linear: &'a Linear,
-        h: f64,
-        theta: f64,
-        activation: f64,
-    ) -> Result<Self, SetupError> {
+impl MoreauJean {
+    pub fn new(at: &StructureInstance, h: f64, theta: f64, activation: f64) -> Result<Self, SetupError> {
+        let linear = at.linear().clone();
         if !linear.massless().is_empty() {
             return Err(SetupError::new("moreau-jean needs a mass behind every stop")
-                .help("for stops with a stiffness or on massless nodes take paoli-schatzman"));
+                .with_kind(Kind::Unsupported)
+                .help("for stops with a stiffness or on massless nodes use paoli-schatzman"));
         }
-        if !(theta > 0.0 && theta <= 1.0) {
-            return Err(SetupError::new(format!("the θ of moreau-jean must be in (0, 1], not {theta}")));
+        if theta == 0.0 {
+            return Err(SetupError::new("the θ of moreau-jean must be positive for structures")
+                .with_kind(Kind::OutOfRange { name: "theta".into(), value: theta }));
         }
         let mut terms = vec![(1.0, &linear.mass), (theta * theta * h * h, &linear.stiffness)];
         terms.extend(linear.damping.as_ref().map(|c| (theta * h, c)));
@@ -56,20 +59,21 @@ impl<'a> MoreauJean<'a> {
             SetupError::new(format!("the matrix of a step is not positive definite (row {})", e.pivot + 1))
         })?;
         let (n, m) = (linear.dimension(), linear.stops.len());
-        let mut signals = structure.signals();
-        signals.look(0.0);
+        let mut signals = at.signals();
+        signals.evaluate(at.start().t);
         let zero = || vec![0.0; n];
+        let stops = Stops::new(&linear, &factor, 1.0);
         Ok(MoreauJean {
-            model: &structure.model,
-            stops: Stops::new(linear, &factor, 1.0),
-            linear,
+            instance: at.clone(),
+            responses: at.point_responses(stops.mobility(), 1.0),
+            stops,
             h,
             theta,
             activation,
             n: 0,
             started: false,
             factor,
-            restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
+            restitution: at.restitution(),
             q: linear.q0.clone(),
             v: linear.v0.clone(),
             free: linear.v0.clone(),
@@ -79,21 +83,24 @@ impl<'a> MoreauJean<'a> {
             rates: signals.rates.clone(),
             signals,
             impulses: vec![0.0; m],
-            tally: Tally::default(),
+            account: Account::default(),
+            before: vec![0.0; linear.points.len()],
+            linear,
         })
     }
 }
 
-impl Stepper for MoreauJean<'_> {
-    fn advance(&mut self) -> Result<(), Reason> {
+impl MoreauJean {
+    fn step(&mut self) -> Result<(), Reason> {
         if !self.started {
             self.started = true;
             return Ok(());
         }
-        let (h, theta, linear, n) = (self.h, self.theta, self.linear, self.q.len());
-        let t = self.n as f64 * h;
+        let linear = self.linear.clone();
+        let (h, theta, n) = (self.h, self.theta, self.q.len());
+        let t = self.instance.start().t + self.n as f64 * h;
         let m = self.restitution.len();
-        self.signals.look(t + self.activation * h);
+        self.signals.evaluate(t + self.activation * h);
         for a in 0..m {
             let ahead = linear.stops.dot(a, &self.q) + self.activation * h * linear.stops.dot(a, &self.v);
             // Kept for the choice below: positive means not active.
@@ -108,8 +115,8 @@ impl Stepper for MoreauJean<'_> {
             add(&mut self.change, 1.0, &self.scratch);
         }
         self.change.iter_mut().for_each(|x| *x *= -h);
-        self.signals.look(t + h);
-        super::run::finite(&self.signals.loads)?;
+        self.signals.evaluate(t + h);
+        super::signals::finite(&self.signals.loads)?;
         for l in 0..self.loads.len() {
             let mean = (1.0 - theta) * self.loads[l] + theta * self.signals.loads[l];
             linear.loads.add_to(l, h * mean, &mut self.change);
@@ -136,7 +143,7 @@ impl Stepper for MoreauJean<'_> {
         self.impulses.fill(0.0);
         self.scratch.copy_from_slice(&self.v);
         self.v.copy_from_slice(&self.free);
-        if self.stops.resolve(self.model)? {
+        if self.stops.resolve(self.instance.model())? {
             self.stops.correct(&mut self.v);
             self.impulses.copy_from_slice(self.stops.multipliers());
         }
@@ -146,14 +153,14 @@ impl Stepper for MoreauJean<'_> {
             self.scratch[i] = 0.5 * (self.scratch[i] + self.v[i]);
         }
         for l in 0..self.loads.len() {
-            self.tally.work += h * self.loads[l] * linear.loads.dot(l, &self.scratch);
+            self.account.work += h * self.loads[l] * linear.loads.dot(l, &self.scratch);
         }
         for (a, p) in self.impulses.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            self.tally.lost -= p * linear.stops.dot(a, &self.scratch);
+            self.account.lost -= p * linear.stops.dot(a, &self.scratch);
         }
         if let Some(c) = &linear.damping {
             c.multiply(&self.scratch, &mut self.change);
-            self.tally.dissipated += h * dot(&self.scratch, &self.change);
+            self.account.dissipated += h * dot(&self.scratch, &self.change);
         }
         self.loads.copy_from_slice(&self.signals.loads);
         self.rates.copy_from_slice(&self.signals.rates);
@@ -166,35 +173,40 @@ impl Stepper for MoreauJean<'_> {
             None => Ok(()),
         }
     }
+}
 
-    fn t(&self) -> f64 {
-        self.n as f64 * self.h
+impl Stepper for MoreauJean {
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        let is_start = !self.started;
+        self.step()?;
+        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        points.place(node, self.n, self.h, &self.q, &self.impulses);
+        let rows = &self.linear.points;
+        for p in 0..node.q.len() {
+            node.v_left[p] = rows.dot(p, &self.free);
+            node.v_right[p] = if node.contact { rows.dot(p, &self.v) } else { node.v_left[p] };
+            node.acceleration[p] = if is_start { 0.0 } else { (node.v_left[p] - self.before[p]) / self.h };
+            self.before[p] = node.v_right[p];
+        }
+        Ok(())
     }
 
-    fn position(&self) -> &[f64] {
-        &self.q
+    fn state(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        Some((self.q.clone(), self.v.clone()))
     }
 
-    fn velocity(&self, side: Side, rows: &Rows, r: usize) -> f64 {
-        rows.dot(r, if side == Side::Left { &self.free } else { &self.v })
+    fn responses(&self) -> Option<Vec<f64>> {
+        Some(self.responses.clone())
     }
 
-    fn impulses(&self) -> &[f64] {
-        &self.impulses
-    }
-
-    fn spread(&self) -> u64 {
-        1
-    }
-
-    fn energy(&mut self) -> (f64, f64) {
+    fn account(&mut self) -> Option<Account> {
         self.linear.mass.multiply(&self.v, &mut self.change);
         let kinetic = 0.5 * dot(&self.v, &self.change);
         self.linear.stiffness.multiply(&self.q, &mut self.change);
-        (kinetic, 0.5 * dot(&self.q, &self.change))
+        Some(Account { kinetic, potential: 0.5 * dot(&self.q, &self.change), ..self.account })
     }
 
-    fn tally(&self) -> Tally {
-        self.tally
+    fn shape(&self) -> Option<Vec<f64>> {
+        self.instance.shape(&self.q)
     }
 }

@@ -16,14 +16,19 @@
 //! Energies live between the nodes: ½ |u^{n+1} − u^n|²_M/h² + ½ |(u^{n+1} + u^n)/2|²_K changes by exactly the work at node n.
 
 use super::contact::Stops;
-use super::run::{Averages, Stepper, Tally};
-use super::{Linear, Signals, Structure};
+use super::instance::PointNode;
+use super::signals::Averages;
+use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
-use crate::{Model, Reason, SetupError, Side};
+use crate::stepping::{Account, Node, Stepper};
+use crate::{Reason, SetupError};
+use std::sync::Arc;
 
-pub(super) struct Newmark<'a> {
-    model: &'a Model,
-    linear: &'a Linear,
+pub(super) struct Newmark {
+    instance: StructureInstance,
+    linear: Arc<Linear>,
+    /// What a unit impulse on a stop adds to the velocities of the points.
+    responses: Vec<f64>,
     h: f64,
     n: u64,
     factor: Factor,
@@ -53,12 +58,15 @@ pub(super) struct Newmark<'a> {
     own: f64,
     scratch: Vec<f64>,
     impulses: Vec<f64>,
-    tally: Tally,
-    pending: Tally,
+    /// Work and losses up to just before the node, and those at the node itself.
+    account: Account,
+    pending: Account,
 }
 
-impl<'a> Newmark<'a> {
-    pub fn new(structure: &'a Structure, linear: &'a Linear, h: f64) -> Result<Self, SetupError> {
+impl Newmark {
+    pub fn new(at: &StructureInstance, h: f64) -> Result<Self, SetupError> {
+        let linear = at.linear().clone();
+        let t0 = at.start().t;
         let (n, m) = (linear.dimension(), linear.stops.len());
         let unheld = |e: crate::linalg::NotPositiveDefinite| {
             SetupError::new(format!(
@@ -74,7 +82,7 @@ impl<'a> Newmark<'a> {
             let (columns, values) = linear.stops.row(a);
             pushed.push(columns.iter().copied().zip(values.iter().copied()).filter(|(i, _)| !massless.contains(i)));
         }
-        let alpha = resolution(linear, &massless, h).min(1.0);
+        let alpha = resolution(&linear, &massless, h).min(1.0);
         let weights = [0.25 * (1.0 + alpha).powi(2), 0.5 * (1.0 - alpha * alpha), 0.25 * (1.0 - alpha).powi(2)];
         let own: Vec<(usize, usize, f64)> =
             linear.stiffness.entries().filter(|(i, j, _)| massless.contains(i) && massless.contains(j)).collect();
@@ -85,46 +93,48 @@ impl<'a> Newmark<'a> {
         let factor = Symmetric::combine(&terms).factor().map_err(unheld)?;
         let mut q = linear.q0.clone();
         if !massless.is_empty() {
-            let mut signals = structure.signals();
-            signals.look(0.0);
+            let mut signals = at.signals();
+            signals.evaluate(t0);
             linear.settle(&massless, &signals.loads, &mut q).map_err(unheld)?;
         }
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
+        let stops = Stops::new(&linear, &factor, h);
         Ok(Newmark {
-            model: &structure.model,
-            stops: Stops::new(linear, &factor, h),
-            linear,
+            instance: at.clone(),
+            responses: at.point_responses(stops.mobility(), 1.0 / h),
+            stops,
+            before: linear.v0.iter().map(|v| h * v).collect(),
             h,
             n: 0,
             factor,
             pull: Symmetric::combine(&[(-h * h, &linear.stiffness)]),
             started: false,
             weights,
-            signals: structure.signals(),
-            averages: Averages::new(&structure.signals(), h),
+            signals: at.signals(),
+            averages: Averages::new(&at.signals(), t0, h),
             compliant,
             pushed,
             massless,
             forces: [none(), none(), none()],
-            restitution: structure.model.constraints.iter().map(|c| c.restitution).collect(),
+            restitution: at.restitution(),
             q,
-            before: linear.v0.iter().map(|v| h * v).collect(),
             after: zero(),
             damped: zero(),
             damped_before: zero(),
             own: 0.0,
             scratch: zero(),
             impulses: none(),
-            tally: Tally::default(),
-            pending: Tally::default(),
+            account: Account::default(),
+            pending: Account::default(),
+            linear,
         })
     }
 
     /// The trapezoidal rule from u⁰, v⁰: (M + hC/2 + h²K/4)(u¹ − u⁰) = h M v⁰ + ½h²(½(p⁰ + p¹) − K u⁰); the stops as in every step,
     /// with u⁻¹ = u⁰ − h v⁰.
     fn start(&mut self) -> Result<(), Reason> {
-        let (h, linear) = (self.h, self.linear);
+        let (h, linear) = (self.h, self.linear.clone());
         linear.stiffness.multiply(&self.q, &mut self.after);
         linear.mass.multiply(&self.before, &mut self.scratch);
         for (x, m) in self.after.iter_mut().zip(&self.scratch) {
@@ -157,11 +167,11 @@ impl<'a> Newmark<'a> {
 
     /// The stops act on the free step in `after`.
     fn strike(&mut self) -> Result<(), Reason> {
-        self.look_at_stops();
+        self.evaluate_stops();
         self.forces.rotate_right(1);
         self.impulses.fill(0.0);
         self.forces[0].fill(0.0);
-        if self.stops.resolve(self.model)? {
+        if self.stops.resolve(self.instance.model())? {
             self.stops.correct(&mut self.after);
             for (a, &p) in self.stops.multipliers().iter().enumerate() {
                 match self.compliant[a] {
@@ -179,7 +189,7 @@ impl<'a> Newmark<'a> {
 
     /// The right-hand side into `after`.
     fn gather(&mut self) -> Result<(), Reason> {
-        let (h, linear) = (self.h, self.linear);
+        let (h, linear) = (self.h, self.linear.clone());
         self.pull.multiply(&self.q, &mut self.after);
         if let Some(c) = &linear.damping {
             std::mem::swap(&mut self.damped, &mut self.damped_before);
@@ -201,9 +211,10 @@ impl<'a> Newmark<'a> {
         Ok(())
     }
 
-    /// The gaps the scheme looks at, without contact.
-    fn look_at_stops(&mut self) {
-        let (h, t) = (self.h, self.n as f64 * self.h);
+    /// The gaps the scheme evaluates, without contact.
+    fn evaluate_stops(&mut self) {
+        let h = self.h;
+        let t = self.instance.start().t + self.n as f64 * h;
         for a in 0..self.restitution.len() {
             let rows = &self.stops.rows;
             let (q, before, after) = (rows.dot(a, &self.q), rows.dot(a, &self.before), rows.dot(a, &self.after));
@@ -218,12 +229,12 @@ impl<'a> Newmark<'a> {
         }
     }
 
-    /// Books what happens at node n, now that both sides of it are known.
-    fn book(&mut self) {
+    /// Work and losses at node n, now that both sides of it are known.
+    fn keep_account(&mut self) {
         let h = self.h;
         // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
         let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
-        let mut pending = Tally::default();
+        let mut pending = Account::default();
         for (l, s) in self.averages.mean().iter().enumerate() {
             if *s != 0.0 {
                 pending.work += s * path(&self.linear.loads, l);
@@ -248,8 +259,8 @@ impl<'a> Newmark<'a> {
     }
 }
 
-impl Stepper for Newmark<'_> {
-    fn advance(&mut self) -> Result<(), Reason> {
+impl Newmark {
+    fn step(&mut self) -> Result<(), Reason> {
         if !self.started {
             self.started = true;
             return self.start();
@@ -257,14 +268,14 @@ impl Stepper for Newmark<'_> {
         self.n += 1;
         add(&mut self.q, 1.0, &self.after);
         std::mem::swap(&mut self.before, &mut self.after);
-        self.tally.add(&self.pending);
+        self.account.add(&self.pending);
         self.gather()?;
         if self.linear.damping.is_some() {
             // At node n − 1: h v·C v with v = (w + w')/2h, of which C w has become known only now.
             let own = dot(&self.before, &self.damped);
             let cross = dot(&self.before, &self.damped_before);
             if self.n > 1 {
-                self.tally.dissipated += (own + 2.0 * cross + self.own) / (4.0 * self.h);
+                self.account.dissipated += (own + 2.0 * cross + self.own) / (4.0 * self.h);
             }
             self.own = own;
         }
@@ -278,37 +289,51 @@ impl Stepper for Newmark<'_> {
         {
             return Err(Reason::NotFinite { coordinate: format!("degree of freedom {}", i + 1) });
         }
-        self.book();
+        self.keep_account();
+        Ok(())
+    }
+}
+
+impl Stepper for Newmark {
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        self.step()?;
+        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        points.place(node, self.n, self.h, &self.q, &self.impulses);
+        points.staggered(node, self.h, &self.before, &self.after);
+        if self.n == 0 {
+            // The data themselves.
+            for p in 0..node.q.len() {
+                node.v_left[p] = self.linear.points.dot(p, &self.linear.v0);
+                node.v_right[p] = node.v_left[p];
+            }
+        }
         Ok(())
     }
 
-    fn t(&self) -> f64 {
-        self.n as f64 * self.h
+    fn state(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        // The velocity at the node: that of the next step carried back by half of what the forces add.
+        let mut v: Vec<f64> = self.after.iter().zip(&self.before).map(|(a, b)| 0.5 * (a + b) / self.h).collect();
+        for (a, &p) in self.impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            add(&mut v, 0.5 * p / self.h, self.stops.column(a));
+        }
+        Some((self.q.clone(), v))
     }
 
-    fn position(&self) -> &[f64] {
-        &self.q
+    fn responses(&self) -> Option<Vec<f64>> {
+        Some(self.responses.clone())
     }
 
-    fn velocity(&self, side: Side, rows: &Rows, r: usize) -> f64 {
-        rows.dot(r, if side == Side::Left { &self.before } else { &self.after }) / self.h
-    }
-
-    fn impulses(&self) -> &[f64] {
-        &self.impulses
-    }
-
-    fn energy(&mut self) -> (f64, f64) {
+    fn account(&mut self) -> Option<Account> {
         let h = self.h;
         self.linear.mass.multiply(&self.before, &mut self.scratch);
         let kinetic = 0.5 * dot(&self.before, &self.scratch) / (h * h);
         let middle: Vec<f64> = self.q.iter().zip(&self.before).map(|(q, w)| q - 0.5 * w).collect();
         self.linear.stiffness.multiply(&middle, &mut self.scratch);
-        (kinetic, 0.5 * dot(&middle, &self.scratch))
+        Some(Account { kinetic, potential: 0.5 * dot(&middle, &self.scratch), ..self.account })
     }
 
-    fn tally(&self) -> Tally {
-        self.tally
+    fn shape(&self) -> Option<Vec<f64>> {
+        self.instance.shape(&self.q)
     }
 }
 

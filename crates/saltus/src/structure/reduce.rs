@@ -74,23 +74,23 @@ impl Structure {
     }
 
     /// The structure with its massless degrees of freedom coupled to the rest by stops and loads only.
-    pub(super) fn condensed(&self) -> Result<Linear, SetupError> {
-        let (mut massive, springs) = condensed(&self.linear)?;
+    pub(super) fn condensed(&self, full: &Linear) -> Result<Linear, SetupError> {
+        let (mut massive, springs) = condensed(full)?;
         append(&mut massive, &springs);
         Ok(massive)
     }
 
     /// The structure in modal coordinates, followed by the massless degrees of freedom (springs of stops, contact nodes,
     /// residual flexibility), on which nothing but K acts.
-    pub fn modal(&self, reduction: Reduction) -> Result<Linear, SetupError> {
-        let (massive, springs) = condensed(&self.linear)?;
+    pub fn modal(&self, full: &Linear, reduction: Reduction) -> Result<Linear, SetupError> {
+        let (massive, springs) = condensed(full)?;
         let n = massive.dimension();
         if reduction.modes == 0 || reduction.modes > n {
             let moving = if n == self.linear.dimension() { "" } else { " with mass" };
             return Err(SetupError::new(format!("{} modes cannot be taken", reduction.modes))
                 .help(format!("the structure has {n} degrees of freedom{moving}")));
         }
-        let modes = Modes::new(&massive.mass, &massive.stiffness, reduction.modes)?;
+        let modes = self.cached_modes(&massive, reduction.modes)?;
         let damping: Box<dyn Fn(usize, f64) -> f64> = match &self.damping {
             ModalDamping::Rayleigh(a, b) => {
                 let (a, b) = (*a, *b);
@@ -132,7 +132,7 @@ fn proportional(massive: &Linear, modes: &Modes) -> Result<Vec<f64>, SetupError>
     let largest = diagonal.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     if beside > 1e-6 * largest {
         return Err(SetupError::new("the damping matrix couples the modes, so that they do not move by themselves")
-            .help("work with the degrees of freedom themselves (no --modes, scheme paoli-schatzman with forcing newmark, or moreau-jean), or give Rayleigh or modal damping"));
+            .help("work with the degrees of freedom themselves (no reduction to modes; scheme paoli-schatzman with forcing newmark, or moreau-jean), or give Rayleigh or modal damping"));
     }
     Ok(diagonal)
 }
@@ -251,7 +251,7 @@ fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
 }
 
 /// Gives the stops the static flexibility of the modes left out: F = w K⁻¹ w − Σ φφ/ω² becomes a massless degree of freedom
-/// a stop.
+/// per stop.
 fn residual(full: &Linear, modes: &Modes, reduced: &mut Linear) -> Result<(), SetupError> {
     let m = full.stops.len();
     let factor = full.stiffness.factor().map_err(|_| {
@@ -300,7 +300,8 @@ fn residual(full: &Linear, modes: &Modes, reduced: &mut Linear) -> Result<(), Se
     }
     let mut inverse = crate::linalg::Metric::full(count);
     inverse.set(&flexibility).map_err(|_| {
-        SetupError::new("the modes left out have no flexibility at the stops").help("leave --residual out")
+        SetupError::new("the modes left out have no flexibility at the stops")
+            .help("leave the residual flexibility out")
     })?;
     let mut stiffness = Vec::new();
     let column = |j: usize| {

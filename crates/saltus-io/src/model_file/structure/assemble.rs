@@ -3,8 +3,9 @@
 use super::{DampingText, Kind, KindName, LoadText, PartText, PointText, StructureText};
 use saltus::structure::bar::{BarMass, bar, building};
 use saltus::structure::beam::{End, Section, differences, hermite};
-use saltus::structure::{Assembly, Damping, Layout, Load, On, Part, Place, Start};
+use saltus::structure::{Assembly, Damping, InitialState, Layout, Load, Location, Part, Place};
 use saltus::{Model, SetupError, Span};
+use std::sync::Arc;
 
 /// The numbers of a structure, now that parameters are known.
 struct Numbers<'a> {
@@ -13,7 +14,7 @@ struct Numbers<'a> {
 
 impl Numbers<'_> {
     fn get(&self, key: &str) -> Option<(f64, Span)> {
-        self.model.settings.iter().find(|(k, ..)| k == key).map(|(_, x, span)| (*x, span.clone()))
+        self.model.settings.iter().find(|s| s.name == key).map(|s| (s.value, s.span.clone()))
     }
 
     fn list(&self, key: &str) -> Vec<f64> {
@@ -38,7 +39,7 @@ impl StructureText {
     }
 
     /// Builds the parts and says where everything is.
-    pub fn assemble(&self, model: Model) -> Result<Assembly, SetupError> {
+    pub fn assemble(&self, model: Arc<Model>, wants_start: bool) -> Result<Assembly, SetupError> {
         let numbers = Numbers { model: &model };
         let parts =
             self.parts.iter().enumerate().map(|(k, p)| self.part(p, k, &numbers)).collect::<Result<Vec<_>, _>>()?;
@@ -50,11 +51,9 @@ impl StructureText {
             .collect::<Result<Vec<_>, _>>()?;
         let find = |name: &str, span: &Span| {
             model.coordinates.iter().position(|c| c == name).ok_or_else(|| {
-                let help = match saltus::nearest(name, model.coordinates.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the points are: {}", model.coordinates.join(", ")),
-                };
-                SetupError::new(format!("`{name}` is not a point")).at(span.clone(), "not a point").help(help)
+                let known = model.coordinates.iter().map(String::as_str);
+                SetupError::unknown(format!("`{name}` is not a point"), name, known, "the points are")
+                    .at(span.clone(), "not a point")
             })
         };
         let mut loads = Vec::new();
@@ -96,11 +95,15 @@ impl StructureText {
             });
             slides.push(stop.slide.as_ref().map(|(name, span)| find(name, span)).transpose()?);
         }
-        let start = self.start.as_ref().map_or_else(Start::default, |s| Start {
-            displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
-            velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
-            at_equilibrium: s.equilibrium,
-        });
+        let is_given = self.start.is_some() || wants_start;
+        let start = match is_given {
+            false => InitialState::default(),
+            true => InitialState {
+                displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
+                velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
+                at_equilibrium: self.start.as_ref().is_some_and(|s| s.equilibrium) && !wants_start,
+            },
+        };
         Ok(Assembly { parts, points, loads, springs, slides, start, model })
     }
 
@@ -228,7 +231,7 @@ impl StructureText {
         }
     }
 
-    fn point(&self, text: &PointText, k: usize, parts: &[Part], numbers: &Numbers) -> Result<On, SetupError> {
+    fn point(&self, text: &PointText, k: usize, parts: &[Part], numbers: &Numbers) -> Result<Location, SetupError> {
         let part = match &text.of {
             Some((name, span)) => parts.iter().position(|p| p.name == *name).ok_or_else(|| {
                 let names: Vec<&str> = parts.iter().map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
@@ -258,7 +261,7 @@ impl StructureText {
             }
         };
         parts[part].row(&place).map_err(|e| e.at(text.span.clone(), "not there"))?;
-        Ok(On { part, place })
+        Ok(Location { part, place })
     }
 }
 

@@ -78,52 +78,12 @@ impl Reader<'_> {
                 found
             }
         };
-        let fits: &[&str] = match kind {
-            Some(KindName::Building) => &["masses", "stiffnesses"],
-            Some(KindName::Beam) => &[
-                "length",
-                "elements",
-                "outer",
-                "inner",
-                "young",
-                "density",
-                "area",
-                "inertia",
-                "rigidity",
-                "mass_per_length",
-                "added_mass",
-                "ends",
-                "mass",
-            ],
-            Some(KindName::Differences) => &[
-                "length",
-                "elements",
-                "outer",
-                "inner",
-                "young",
-                "density",
-                "area",
-                "inertia",
-                "rigidity",
-                "mass_per_length",
-                "added_mass",
-                "ends",
-            ],
-            Some(KindName::Bar) => &[
-                "length",
-                "elements",
-                "outer",
-                "inner",
-                "young",
-                "density",
-                "area",
-                "rigidity",
-                "mass_per_length",
-                "added_mass",
-                "ends",
-                "mass",
-            ],
-            None => &["mass", "stiffness", "direction"],
+        let fits: Vec<&str> = match kind {
+            Some(KindName::Building) => vec!["masses", "stiffnesses"],
+            Some(KindName::Beam) => NUMBERS.into_iter().chain(["ends", "mass"]).collect(),
+            Some(KindName::Differences) => NUMBERS.into_iter().chain(["ends"]).collect(),
+            Some(KindName::Bar) => NUMBERS.into_iter().filter(|n| *n != "inertia").chain(["ends", "mass"]).collect(),
+            None => vec!["mass", "stiffness", "direction"],
         };
         for (key, _) in tree::entries(table) {
             let name: &str = key.get_ref();
@@ -143,7 +103,8 @@ impl Reader<'_> {
         for key in ["masses", "stiffnesses"] {
             if let Some(value) = get(table, key) {
                 let list = value.get_ref().as_array().ok_or_else(|| {
-                    SetupError::new(format!("`{key}` must be a list, one entry a floor")).at(value.span(), "not a list")
+                    SetupError::new(format!("`{key}` must be a list, one entry per floor"))
+                        .at(value.span(), "not a list")
                 })?;
                 for (i, value) in list.iter().enumerate() {
                     self.number(format!("{k}.{key}.{i}"), value, &format!("one of the {key}"))?;
@@ -218,16 +179,19 @@ impl Reader<'_> {
             }
             None => None,
         };
-        let direction = get(table, "direction").map(|v| self.direction(v, n)).transpose()?;
+        let direction = match get(table, "direction") {
+            Some(v) => Some(self.direction(v, n)?),
+            None => None,
+        };
         let name = |v: &Value| v.get_ref().as_str().unwrap_or_default().to_string();
         let files = format!("the matrices `{}` and `{}`", name(mass_at), name(stiffness_at));
         Ok(Matrices { mass, stiffness, damping, direction, files })
     }
 
     /// Reads a matrix; it must be square and symmetric.
-    fn matrix(&self, value: &Value, what: &str) -> Result<(Symmetric, Option<Vec<String>>), Failure> {
+    fn matrix(&mut self, value: &Value, what: &str) -> Result<(Symmetric, Option<Vec<String>>), Failure> {
         let file = tree::string(value, what)?;
-        let path = self.base.join(&file);
+        let path = self.data_file(&file);
         let here = |e: crate::FileError| match e.error.span {
             Some(_) => Failure::Elsewhere(e),
             None => Failure::Here((*e.error).at(value.span(), "named here")),
@@ -238,7 +202,7 @@ impl Reader<'_> {
     }
 
     /// Which degrees of freedom move with the base: all, a list of them, every so many, or a file with weights.
-    fn direction(&self, value: &Value, n: usize) -> Result<Vec<f64>, Failure> {
+    fn direction(&mut self, value: &Value, n: usize) -> Result<Vec<f64>, Failure> {
         let bad = |why: String| -> Failure {
             SetupError::new(why)
                 .at(
@@ -254,7 +218,7 @@ impl Reader<'_> {
             if word == "all" {
                 return Ok(vec![1.0; n]);
             }
-            let path = self.base.join(word);
+            let path = self.data_file(word);
             let read = matrix::read(&path, "the direction of the base").map_err(|e| match e.error.span {
                 Some(_) => Failure::Elsewhere(e),
                 None => Failure::Here((*e.error).at(value.span(), "named here")),
@@ -461,7 +425,7 @@ impl Reader<'_> {
             }
         }
         if structure.points.is_empty() {
-            return Err(SetupError::new("the structure has no points to look at")
+            return Err(SetupError::new("the structure has no points to record")
                 .at(structure.parts[0].span.clone(), "which displacements?")
                 .help("add  [points]  with, for example,  tip = { x = 1.0 }  or  top = { dof = 12 }")
                 .into());

@@ -1,11 +1,11 @@
 //! The boundary of K: gradients on it, where two constraints can be closed together, and at which kinetic angle.
 
-use super::{Check, CheckOptions, Dice, Verdict, around, short, told};
-use crate::Problem;
+use super::{Check, CheckOptions, Verdict, around, position};
 use crate::contact::kinetic_angle;
 use crate::ledger::is_continuous;
-use crate::linalg::{Metric, Svd, max_abs};
-use crate::problem::{Dynamics, Gaps};
+use crate::linalg::{Dice, Metric, Svd, max_abs};
+use crate::problem::{Dynamics, Gaps, Problem};
+use crate::text::number;
 
 /// Two constraints that can be closed at once.
 #[derive(Clone, Debug)]
@@ -28,8 +28,8 @@ pub struct Pair {
     pub gamma: f64,
 }
 
-/// More pairs than this are not all looked at.
-const MOST_PAIRS: usize = 300;
+/// More pairs than this are not all examined.
+const MAX_PAIRS: usize = 300;
 
 pub struct Boundary<'p> {
     problem: &'p Problem,
@@ -46,7 +46,7 @@ impl<'p> Boundary<'p> {
     pub fn new(problem: &'p Problem, options: &CheckOptions) -> Self {
         let model = problem.model();
         let mut dice = Dice::new(options.seed + 2);
-        let moving = model.constraints.iter().any(|c| model.graph.depends_on(c.gap, model.t));
+        let moving = model.has_moving_constraints();
         let points = around(&model.q0, options.starts.max(1), &mut dice);
         let starts = points.into_iter().enumerate().map(|(k, q)| {
             let t = if moving && k > 0 { dice.between(0.0, options.end) } else { 0.0 };
@@ -138,8 +138,8 @@ impl<'p> Boundary<'p> {
                     format!(
                         "the gradient of `{}` nearly vanishes on its boundary (|∇f| = {} at q = ({})): write a distance, not a squared one",
                         self.name(a),
-                        short(least),
-                        told(&at)
+                        number(least, 4),
+                        position(&at)
                     ),
                 );
             }
@@ -150,7 +150,7 @@ impl<'p> Boundary<'p> {
                 Verdict::Good,
                 format!(
                     "gradients are not zero on the boundary: smallest |∇f| = {}, on `{}` ({} starts for each constraint)",
-                    short(weakest.0),
+                    number(weakest.0, 4),
                     self.name(weakest.1),
                     self.starts.len()
                 ),
@@ -171,9 +171,9 @@ impl<'p> Boundary<'p> {
     pub fn pairs(&mut self, all: &mut Check, report: &mut dyn FnMut(usize, usize) -> bool) {
         let m = self.problem.constraints();
         let pairs: Vec<(usize, usize)> = (0..m).flat_map(|a| (a + 1..m).map(move |b| (a, b))).collect();
-        self.pairs_missing = pairs.len() > MOST_PAIRS;
-        let looked = pairs.len().min(MOST_PAIRS);
-        for (k, &pair) in pairs.iter().take(MOST_PAIRS).enumerate() {
+        self.pairs_missing = pairs.len() > MAX_PAIRS;
+        let looked = pairs.len().min(MAX_PAIRS);
+        for (k, &pair) in pairs.iter().take(MAX_PAIRS).enumerate() {
             if !report(looked + k, 2 * looked.max(m)) {
                 all.stopped = true;
                 break;
@@ -196,7 +196,7 @@ impl<'p> Boundary<'p> {
             all.note(
                 "pairs",
                 Verdict::Note,
-                format!("{} pairs of constraints; only the first {looked} were looked at", pairs.len()),
+                format!("{} pairs of constraints; only the first {looked} were examined", pairs.len()),
             );
         }
         let lines: Vec<(Verdict, String)> = all.pairs.iter().map(|p| self.line(p)).collect();
@@ -256,7 +256,7 @@ impl<'p> Boundary<'p> {
             false => (
                 Verdict::Bad,
                 "not a right angle: continuous dependence on the data where they meet is not guaranteed by the theorem (it is sufficient, not \
-                 necessary; --probe tells)"
+                 necessary; a probe can tell)"
                     .to_string(),
             ),
         };
@@ -264,8 +264,8 @@ impl<'p> Boundary<'p> {
             "`{}` and `{}` meet, e.g. at q = ({}), at a kinetic angle of {angle} (γ = {}): with {restitution} {meaning}",
             self.name(p.pair.0),
             self.name(p.pair.1),
-            told(&p.at.1),
-            short(p.gamma)
+            position(&p.at.1),
+            number(p.gamma, 4)
         );
         (verdict, text)
     }

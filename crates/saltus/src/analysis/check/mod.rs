@@ -2,20 +2,23 @@
 //! theorem therefore covers it with which scheme, and what is not covered.
 
 mod boundary;
+mod of_structure;
 mod theorems;
 
 pub use boundary::Pair;
 pub use theorems::Coverage;
 
-use super::Dice;
-use crate::linalg::{eigen, max_abs};
-use crate::{Model, Problem};
+use crate::Model;
+use crate::linalg::{Dice, eigen, max_abs};
+use crate::problem::Problem;
+use crate::run::System;
+use crate::text::number;
 use boundary::Boundary;
 
-/// How hard to look.
+/// The effort of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
-    /// Times from 0 to this are looked at where something depends on time.
+    /// Times from 0 to this are examined where something depends on time.
     pub end: f64,
     /// Starts of the search for each constraint and each pair of them.
     pub starts: usize,
@@ -33,7 +36,7 @@ impl CheckOptions {
 /// How a finding is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds, as far as was looked.
+    /// It holds, as far as was examined.
     Good,
     /// Worth knowing.
     Note,
@@ -46,14 +49,14 @@ pub enum Verdict {
 pub struct Finding {
     /// What it is about: `data`, `mass`, `forces`, `gaps`, `pairs`.
     pub topic: &'static str,
-    /// How it is meant.
+    /// What it means.
     pub verdict: Verdict,
     /// What was found, in words.
     pub text: String,
 }
 
 /// All that was found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Check {
     /// Findings, in the order of the topics.
     pub findings: Vec<Finding>,
@@ -63,19 +66,20 @@ pub struct Check {
     pub theorems: Vec<Coverage>,
     /// What no theorem covers, in words.
     pub uncovered: Vec<String>,
-    /// Points looked at.
+    /// Points examined.
     pub points: usize,
-    /// Whether a report stopped the search.
+    /// Whether the observer stopped the search.
     pub stopped: bool,
 }
 
 /// What the theorems ask about a model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traits {
+    pub is_structure: bool,
     pub constraints: usize,
     /// Two constraints were found closed together.
     pub together: bool,
-    /// Not all pairs could be looked at.
+    /// Not all pairs could be examined.
     pub pairs_missing: bool,
     pub moving: bool,
     pub mass_constant: bool,
@@ -95,17 +99,28 @@ pub(crate) struct Traits {
     pub regular: bool,
 }
 
-/// Checks a model. `report` is told (done, of how many) and may stop the search; what was found until then is given.
-pub fn check(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(usize, usize) -> bool) -> Check {
+/// Checks a system before any run. `observer` is called periodically with (done, of how many); return false to stop: what
+/// was found until then is kept.
+///
+/// ```
+/// use saltus::{analysis::{CheckOptions, check}, model::Builder};
+/// let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y")
+///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
+/// let found = check(&ball, &CheckOptions::new(1.0), &mut |_, _| true);
+/// assert!(found.theorems.iter().any(|t| t.covers && t.scheme == "paoli-schatzman"));
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+pub fn check(system: &dyn System, options: &CheckOptions, observer: &mut dyn FnMut(usize, usize) -> bool) -> Check {
+    match (system.as_problem(), system.as_structure()) {
+        (Some(problem), _) => of_problem(problem, options, observer),
+        (_, Some(structure)) => of_structure::check(structure),
+        _ => Check::default(),
+    }
+}
+
+fn of_problem(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(usize, usize) -> bool) -> Check {
     let model = problem.model();
-    let mut all = Check {
-        findings: Vec::new(),
-        pairs: Vec::new(),
-        theorems: Vec::new(),
-        uncovered: Vec::new(),
-        points: 0,
-        stopped: false,
-    };
+    let mut all = Check::default();
     let mut traits = syntactic(model, problem);
     all.note(
         "data",
@@ -136,13 +151,13 @@ impl Check {
 /// What the expressions themselves say.
 fn syntactic(model: &Model, problem: &Problem) -> Traits {
     let graph = &model.graph;
-    let code = &problem.dynamics().code;
+    let code = problem.dynamics().code;
     let state: Vec<_> = model.q.iter().chain(&model.v).copied().collect();
     let rough: Vec<_> = model.force.iter().filter(|&&g| !graph.is_smooth(g)).collect();
     let e: Vec<f64> = model.constraints.iter().map(|c| c.restitution).collect();
     Traits {
         constraints: model.constraints.len(),
-        moving: model.constraints.iter().any(|c| graph.depends_on(c.gap, model.t)),
+        moving: model.has_moving_constraints(),
         mass_constant: code.mass_constant,
         mass_depends_on_time: model.mass.iter().any(|&m| graph.depends_on(m, model.t)),
         velocity_free: code.velocity_free,
@@ -190,7 +205,7 @@ fn mass(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Ch
         Some(q) => all.note(
             "mass",
             Verdict::Bad,
-            format!("M is not positive definite at q = ({}): a run that comes there ends", told(&q)),
+            format!("M is not positive definite at q = ({}): a run that comes there ends", position(&q)),
         ),
         None => {
             let at = if traits.mass_constant {
@@ -199,7 +214,7 @@ fn mass(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Ch
                 format!("M is positive definite at the start and at {} points around it", points.len() - 1)
             };
             let verdict = if worst > 1e8 { Verdict::Note } else { Verdict::Good };
-            all.note("mass", verdict, format!("{at}; condition number {}", short(worst)));
+            all.note("mass", verdict, format!("{at}; condition number {}", number(worst, 4)));
         }
     }
     if traits.mass_depends_on_time {
@@ -245,8 +260,8 @@ fn forces(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut 
     if by_q.is_finite() && by_v.is_finite() {
         let text = format!(
             "largest slopes of g seen around the start: {} in q, {} in v (Lipschitz hints)",
-            short(by_q),
-            short(by_v)
+            number(by_q, 4),
+            number(by_v, 4)
         );
         all.note("forces", Verdict::Good, text);
     } else {
@@ -262,20 +277,8 @@ fn row_sum(matrix: &[f64], d: usize) -> f64 {
 }
 
 /// A position in a few digits.
-pub(crate) fn told(q: &[f64]) -> String {
-    let shown: Vec<String> = q.iter().take(6).map(|x| short(*x)).collect();
+pub(crate) fn position(q: &[f64]) -> String {
+    let shown: Vec<String> = q.iter().take(6).map(|x| number(*x, 4)).collect();
     let more = if q.len() > 6 { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
-}
-
-/// A number in about four digits.
-pub(crate) fn short(x: f64) -> String {
-    match x.abs() {
-        0.0 => "0".into(),
-        size if (1e-3..1e5).contains(&size) => {
-            let text = format!("{x:.4}");
-            text.trim_end_matches('0').trim_end_matches('.').to_string()
-        }
-        _ => format!("{x:.2e}"),
-    }
 }

@@ -4,7 +4,7 @@ use super::Flow;
 use crate::Reason;
 use crate::event::polynomial::largest_term;
 
-impl Flow<'_> {
+impl Flow {
     /// The longest step, up to `cap`, at which the last four terms of every series are below `tol` of its scale (or of the
     /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are not `far`. Coordinates
     /// that hardly move are measured by the others: by 1e-4 of the largest speed, in the kinetic metric. The second
@@ -63,7 +63,7 @@ impl Flow<'_> {
 
     /// Why no step is short enough: whose series it was.
     pub fn singular(&self) -> Reason {
-        let model = self.problem.model();
+        let model = self.instance.model();
         // A root somewhere inside: whose series grows fastest with it.
         let culprit = match self.culprit {
             Culprit::Switch => {
@@ -121,7 +121,7 @@ pub(super) enum Culprit {
     Switch,
 }
 
-/// How many of the last terms are looked at: series in even or odd powers have every other one zero.
+/// How many of the last terms are used: series in even or odd powers have every other one zero.
 const LAST: usize = 4;
 
 /// Each term before the last may be larger by this: a step that ends where series are trusted has terms that fall so.

@@ -13,7 +13,7 @@ struct State {
     v: Vec<f64>,
 }
 
-impl Flow<'_> {
+impl Flow {
     /// Makes a rough step of at most `cap`, held to `tol` of the scales of the last step; gives its length. The polynomials
     /// are then those of the step. None if no step down to `shortest` will do.
     pub fn rough(&mut self, t: f64, q: &[f64], v: &[f64], cap: f64, shortest: f64, tol: f64) -> Option<f64> {
@@ -35,13 +35,13 @@ impl Flow<'_> {
     /// The acceleration with the working set held; reactions into `right`. Switches are set by their values: the step may go
     /// across one.
     fn accelerate(&mut self, t: f64, state: &State, a: &mut [f64]) -> Result<(), Reason> {
-        self.look(t, &state.q, &state.v, true)?;
+        self.evaluate(t, &state.q, &state.v, true)?;
         copy(a, &self.free);
         let (d, m) = (self.d, self.working.len());
         if m > 0 {
             self.set_delassus()?;
             for (j, &alpha) in self.working.iter().enumerate() {
-                self.right[j] = -self.gap_bend(alpha, a);
+                self.right[j] = -self.gap_acceleration(alpha, a);
             }
             self.delassus.solve(&mut self.right[..m]);
             for j in 0..m {
@@ -89,7 +89,7 @@ impl Flow<'_> {
         Some((end, error))
     }
 
-    /// Everything at both ends: positions, velocities, accelerations; gaps, their rates and bends; reactions.
+    /// Everything at both ends: positions, velocities, accelerations; gaps, their rates and gamma; reactions.
     fn ends(&mut self, t: f64, from: &State, to: &State, h: f64) -> Result<Vec<[f64; 6]>, Reason> {
         let (d, m) = (self.d, self.gaps.len());
         let mut rows = vec![[0.0; 6]; d + m + self.working.len()];
@@ -104,7 +104,7 @@ impl Flow<'_> {
                 rows[d + alpha][3 * side..3 * side + 3].copy_from_slice(&[
                     self.gaps[alpha],
                     rate,
-                    self.gap_bend(alpha, &a),
+                    self.gap_acceleration(alpha, &a),
                 ]);
             }
             for k in 0..self.working.len() {

@@ -1,10 +1,10 @@
-//! Gaps and restitutions understood.
+//! Gaps and restitutions.
 
 use super::super::names::indexed;
 use super::super::{Constraint, ConstraintText};
 use super::{Build, Locals, parse};
-use crate::SetupError;
-use saltus_expr::{CompareOp, Expr, ExprKind, lower_with};
+use crate::{Kind, SetupError};
+use saltus_expr::{CompareOp, Expr, ExprKind, NodeId, lower_with};
 
 impl Build<'_> {
     pub(super) fn constraints(&mut self) -> Result<Vec<Constraint>, SetupError> {
@@ -39,31 +39,32 @@ impl Build<'_> {
                         .at(c.gap.span.clone(), "constant in pieces")
                         .help("a gap is a distance: it must grow as the system moves away from the obstacle"));
                 }
-                let restitution = self.restitution(c, &locals)?;
+                let (restitution_node, restitution) = self.restitution(c, &locals)?;
                 let name = indexed(&c.name.text, member);
                 if constraints.iter().any(|other| other.name == name) {
                     return Err(SetupError::new(format!("two constraints are called `{name}`"))
                         .at(c.name.span.clone(), "second use")
                         .help("reports tell constraints apart by their names"));
                 }
-                constraints.push(Constraint { name, gap, restitution, span: c.gap.span.clone() });
+                constraints.push(Constraint { name, gap, restitution, restitution_node, span: c.gap.span.clone() });
             }
         }
         Ok(constraints)
     }
 
-    fn restitution(&mut self, c: &ConstraintText, locals: &Locals) -> Result<f64, SetupError> {
+    fn restitution(&mut self, c: &ConstraintText, locals: &Locals) -> Result<(NodeId, f64), SetupError> {
         let Some(text) = c.restitution.as_ref().or(self.text.restitution.as_ref()) else {
             return Err(SetupError::new(format!("the constraint `{}` has no restitution", c.name.text))
                 .at(c.name.span.clone(), "no restitution for this one")
                 .help("add  [impact]  restitution = 0.8  for all constraints, or  restitution = …  to this one"));
         };
         let text = text.clone();
-        let e = self.number(&text, locals, "a restitution")?;
+        let (node, e) = self.number(&text, locals, "a restitution")?;
         if (0.0..=1.0).contains(&e) {
-            return Ok(e);
+            return Ok((node, e));
         }
         Err(SetupError::new(format!("the restitution {e} is outside [0, 1]"))
+            .with_kind(Kind::OutOfRange { name: "restitution".into(), value: e })
             .at(text.span, "must be between 0 and 1")
             .help("0 keeps the bodies together, 1 loses no energy; above 1 an impact would create energy"))
     }

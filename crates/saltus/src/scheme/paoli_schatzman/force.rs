@@ -4,7 +4,7 @@ use super::{GAUSS, MAX_ITERATIONS, PaoliSchatzman};
 use crate::Reason;
 use crate::linalg::{add, copy, each, max_abs};
 
-impl PaoliSchatzman<'_> {
+impl PaoliSchatzman {
     /// A motion that starts from q0, v0 has had half a step of acceleration at t1: h²/2 in place of h².
     fn force_factor(&self) -> f64 {
         if self.n == 0 { 0.5 * self.h * self.h } else { self.h * self.h }

@@ -24,12 +24,12 @@
 mod force;
 mod nearest;
 
-use super::{Forcing, Method, Node, Scheme, Settings, Stepper, Stepping, Structures};
+use super::{Choice, Domain, Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps, Systems};
+use crate::Reason;
 use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
-use crate::problem::{Dynamics, Gaps};
+use crate::problem::{Dynamics, Gaps, Instance};
 use crate::project::Polyhedron;
 use crate::structure;
-use crate::{Problem, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
     name: "paoli-schatzman",
@@ -40,7 +40,10 @@ pub const SCHEME: Scheme = Scheme {
     use_for: "what the papers prove; positions stay in K (e = 0) or within a step of it",
     follows_law: true,
     order: 1.0,
-    structures: Structures::Steps(structure::paoli_schatzman),
+    settings: &[FORCING],
+    structures: StructureSteps::Steps(|at, h, settings| {
+        structure::paoli_schatzman(at, h, settings.word(&FORCING, Systems::Structures) == "exact")
+    }),
     method: Method::Steps(Stepping {
         carried: 0.0,
         staggered: true,
@@ -48,9 +51,29 @@ pub const SCHEME: Scheme = Scheme {
         contact_steps: Some(2),
         // … whose mean averaged instant is t̄ + h/2: there both velocities, carried by free flight, obey the law.
         impact_instant: |e| 0.5 + (1.0 - e) / (1.0 + e),
-        start: |problem, settings| Ok(Box::new(PaoliSchatzman::new(problem, settings)?)),
+        start: |at, h, settings| Ok(Box::new(PaoliSchatzman::new(at, h, settings))),
     }),
 };
+
+/// How the force enters a step.
+pub const FORCING: Setting = Setting {
+    name: "forcing",
+    meaning: "how the force enters a step",
+    domain: Domain::Choice(&[
+        choice("centred", "at the instant t_n with the centred velocity, implicit in it", Systems::Models),
+        choice(
+            "averaged",
+            "the mean over the step ([T] (5)), for loads that are only integrable in time",
+            Systems::Models,
+        ),
+        choice("newmark", "1/4, 1/2, 1/4 in load and stiffness ([V] (3.12)): stable for any step", Systems::Structures),
+        choice("exact", "exact free flight of the modes", Systems::Structures),
+    ]),
+};
+
+const fn choice(name: &'static str, meaning: &'static str, systems: Systems) -> Choice {
+    Choice { name, meaning, systems }
+}
 
 /// Newton and SQP iterations that need more than this many steps do not converge.
 const MAX_ITERATIONS: usize = 60;
@@ -67,7 +90,7 @@ const GAUSS: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// The constraints of one restitution and the point Z = (x + e qⁿ⁻¹)/(1+e) where they are looked at.
+/// The constraints of one restitution and the point Z = (x + e qⁿ⁻¹)/(1+e) where they are evaluated.
 struct Group {
     e: f64,
     /// 1/(1+e).
@@ -82,13 +105,13 @@ struct Group {
     entries: usize,
 }
 
-struct PaoliSchatzman<'p> {
-    problem: &'p Problem,
+struct PaoliSchatzman {
+    instance: Instance,
     h: f64,
     averaged: bool,
     /// The node being completed.
     n: u64,
-    /// Whether constraints are looked at between qⁿ⁻¹ and x: always, except in a plain first step.
+    /// Whether constraints are evaluated between qⁿ⁻¹ and x: always, except in a plain first step.
     averaging: bool,
     q_before: Vec<f64>,
     q: Vec<f64>,
@@ -124,32 +147,28 @@ struct PaoliSchatzman<'p> {
     kernel: Polyhedron,
 }
 
-impl<'p> PaoliSchatzman<'p> {
-    fn new(problem: &'p Problem, settings: &Settings) -> Result<Self, SetupError> {
-        if settings.forcing.is_for_structures() {
-            return Err(SetupError::new(format!("the forcing {} is for structures", settings.forcing.name()))
-                .help("this model has energies; take centred or averaged"));
-        }
-        let (d, m) = (problem.dimension(), problem.constraints());
-        let model = problem.model();
+impl PaoliSchatzman {
+    fn new(at: &Instance, h: f64, settings: &Settings) -> Self {
+        let (d, m) = (at.dimension(), at.constraints());
+        let start = at.start();
         let mut rows = Rows::new();
         let mut order = Vec::new();
         let mut groups = Vec::new();
-        for (e, gaps) in problem.gap_groups() {
+        for (e, gaps) in at.gap_groups() {
             let (first, entries) = (order.len(), rows.values.len());
             order.extend_from_slice(&gaps.code.members);
             (0..gaps.gradients.len()).for_each(|a| rows.push_row_of(&gaps.gradients, a));
             groups.push(Group {
                 e,
                 share: 1.0 / (1.0 + e),
-                lead: settings.step * (1.0 - e) / (1.0 + e),
+                lead: h * (1.0 - e) / (1.0 + e),
                 z: vec![0.0; d],
                 first,
                 entries,
                 gaps,
             });
         }
-        let dynamics = problem.dynamics();
+        let dynamics = at.dynamics();
         let code = &dynamics.code;
         let affine = groups.iter().all(|g| g.gaps.code.affine);
         let implicit = match (code.velocity_free, code.damping_diagonal) {
@@ -159,19 +178,19 @@ impl<'p> PaoliSchatzman<'p> {
         };
         let curved = Metric::full(if affine { 0 } else { d });
         let zero = || vec![0.0; d];
-        Ok(PaoliSchatzman {
-            problem,
-            h: settings.step,
-            averaged: settings.forcing == Forcing::Averaged && !code.autonomous,
+        PaoliSchatzman {
+            instance: at.clone(),
+            h,
+            averaged: settings.word(&FORCING, Systems::Models) == "averaged" && !code.autonomous,
             n: 0,
             averaging: false,
-            q_before: model.q0.clone(),
-            q: model.q0.clone(),
+            q_before: start.q.clone(),
+            q: start.q.clone(),
             x: zero(),
-            advance: model.v0.iter().map(|v| settings.step * v).collect(),
+            advance: start.v.iter().map(|v| h * v).collect(),
             kick: zero(),
             free: zero(),
-            velocity: model.v0.clone(),
+            velocity: start.v.clone(),
             residual: zero(),
             p: zero(),
             balance: zero(),
@@ -190,19 +209,19 @@ impl<'p> PaoliSchatzman<'p> {
             slack: vec![0.0; m],
             multipliers: vec![0.0; m],
             kernel: Polyhedron::new(d, m),
-        })
+        }
     }
 
     fn coordinate(&self, i: usize) -> String {
-        self.problem.model().coordinates[i].clone()
+        self.instance.model().coordinates[i].clone()
     }
 
     fn constraint(&self, a: usize) -> String {
-        self.problem.model().constraints[self.order[a]].name.clone()
+        self.instance.model().constraints[self.order[a]].name.clone()
     }
 
     fn t(&self) -> f64 {
-        self.n as f64 * self.h
+        self.instance.start().t + self.n as f64 * self.h
     }
 
     fn is_explicit(&self) -> bool {
@@ -273,8 +292,8 @@ impl<'p> PaoliSchatzman<'p> {
         });
         if self.n == 0 {
             // The data themselves; a contact at rest only holds what would start to fall.
-            node.v_left.copy_from_slice(&self.problem.model().v0);
-            node.v_right.copy_from_slice(&self.problem.model().v0);
+            node.v_left.copy_from_slice(&self.instance.start().v);
+            node.v_right.copy_from_slice(&self.instance.start().v);
             node.acceleration.iter_mut().for_each(|a| *a *= 2.0);
             if self.averaging {
                 add(&mut node.v_right, 1.0, &self.p);
@@ -283,7 +302,7 @@ impl<'p> PaoliSchatzman<'p> {
     }
 }
 
-impl Stepper for PaoliSchatzman<'_> {
+impl Stepper for PaoliSchatzman {
     fn pending(&self) -> Option<&[f64]> {
         Some(&self.q)
     }

@@ -7,15 +7,15 @@ use crate::project::ProjectionError;
 
 /// What to evaluate of the constraints.
 #[derive(Clone, Copy)]
-enum Look {
+enum Detail {
     Values,
     Gradients,
     Curvature,
 }
 
-impl PaoliSchatzman<'_> {
+impl PaoliSchatzman {
     /// Evaluates the constraints c = (1+e) f(t̄, (x + e qⁿ⁻¹)/(1+e)), whose gradient in x is ∇f, and what `what` asks for.
-    fn look(&mut self, what: Look) {
+    fn evaluate_gaps(&mut self, what: Detail) {
         let t = self.t();
         for group in &mut self.groups {
             let (e, share, lead) = if self.averaging { (group.e, group.share, group.lead) } else { (0.0, 1.0, self.h) };
@@ -23,13 +23,13 @@ impl PaoliSchatzman<'_> {
             each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
             let t = t + lead;
             match what {
-                Look::Values => group.gaps.evaluate(t, &group.z),
-                Look::Gradients => group.gaps.linearise(t, &group.z),
-                Look::Curvature => group.gaps.second_order(t, &group.z),
+                Detail::Values => group.gaps.evaluate(t, &group.z),
+                Detail::Gradients => group.gaps.linearise(t, &group.z),
+                Detail::Curvature => group.gaps.second_order(t, &group.z),
             }
             let (slack, f) = (&mut self.slack[group.first..], &group.gaps.values);
             each(f.len(), |a| slack[a] = (1.0 + e) * f[a]);
-            if !matches!(what, Look::Values) {
+            if !matches!(what, Detail::Values) {
                 let values = &group.gaps.gradients.values;
                 self.rows.values[group.entries..group.entries + values.len()].copy_from_slice(values);
             }
@@ -38,7 +38,7 @@ impl PaoliSchatzman<'_> {
 
     /// Whether the free motion leaves K.
     pub(super) fn leaves(&mut self) -> Result<bool, Reason> {
-        self.look(Look::Values);
+        self.evaluate_gaps(Detail::Values);
         let mut leaves = false;
         for a in 0..self.slack.len() {
             if !self.slack[a].is_finite() {
@@ -60,8 +60,8 @@ impl PaoliSchatzman<'_> {
 
     /// Whether the free first step leaves K through a constraint that is open at the start.
     pub(super) fn is_hit(&mut self) -> bool {
-        let mut at_start = self.problem.gaps();
-        at_start.linearise(0.0, &self.q);
+        let mut at_start = self.instance.gaps();
+        at_start.linearise(self.instance.start().t, &self.q);
         (0..self.slack.len()).any(|a| {
             let alpha = self.order[a];
             self.slack[a] < 0.0 && at_start.values[alpha] > at_start.rounding(alpha, &self.q)
@@ -72,7 +72,7 @@ impl PaoliSchatzman<'_> {
     pub(super) fn project(&mut self) -> Result<(), Reason> {
         let linear = self.is_explicit() || self.dynamics.code.damping_linear;
         if self.affine && linear {
-            self.look(Look::Gradients);
+            self.evaluate_gaps(Detail::Gradients);
             self.check_gaps()?;
             self.p.fill(0.0);
             let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
@@ -104,7 +104,7 @@ impl PaoliSchatzman<'_> {
         let mut last = f64::INFINITY;
         for iteration in 0..MAX_ITERATIONS {
             self.place();
-            self.look(if self.affine { Look::Gradients } else { Look::Curvature });
+            self.evaluate_gaps(if self.affine { Detail::Gradients } else { Detail::Curvature });
             self.check_gaps()?;
             if self.is_explicit() {
                 for i in 0..self.q.len() {

@@ -1,7 +1,8 @@
-//! The story of a run, phase by phase: flight, impact, chatter, contact, release.
+//! The phases of a motion in order: flight, impact, chatter, contact, release.
 
 /// What a phase is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PhaseKind {
     /// No constraint acts.
     Flight,
@@ -11,7 +12,7 @@ pub enum PhaseKind {
     Impact,
     /// Infinitely many impacts that accumulate at the end of the phase, where contact begins.
     Chatter,
-    /// An instant at which a reaction has fallen to zero and its constraint lets go.
+    /// An instant at which a reaction has fallen to zero and its constraint opens.
     Release,
     /// An instant at which a gap touches zero and opens again, without an impact.
     Graze,
@@ -45,11 +46,11 @@ pub struct Phase {
     pub end: f64,
     /// The constraints concerned, by their index in the model.
     pub constraints: Vec<usize>,
-    /// For chatter: how many of its impacts were followed one by one.
+    /// For chatter: how many of its impacts were computed one by one.
     pub impacts: usize,
     /// For chatter: the estimated error of its end.
     pub error: f64,
-    /// For a stretch that was stepped across: why.
+    /// For a stretch crossed by time stepping: why.
     pub note: String,
 }
 
@@ -85,7 +86,7 @@ impl Timeline {
         self.phases.push(rest);
     }
 
-    /// Takes a release back that was none: its constraint was pressed closed again at the same instant.
+    /// Removes a release: its constraint was pressed closed again at the same instant.
     pub(crate) fn unrelease(&mut self, t: f64, constraint: usize) {
         let is_it = |p: &Phase| p.kind == PhaseKind::Release && p.start == t && p.constraints == [constraint];
         if let Some(k) = self.phases.iter().rposition(is_it) {
@@ -98,8 +99,8 @@ impl Timeline {
         self.phases.push(phase);
     }
 
-    /// Goes on with a flight or a contact of these constraints up to `end`; a new phase if it was something else before.
-    pub(crate) fn go_on(&mut self, kind: PhaseKind, start: f64, end: f64, constraints: &[usize]) {
+    /// Continues a flight or a contact of these constraints up to `end`; a new phase if another kind came before.
+    pub(crate) fn extend(&mut self, kind: PhaseKind, start: f64, end: f64, constraints: &[usize]) {
         let Some(last) = self.phases.last_mut() else {
             self.phases.push(Phase::new(kind, start, end, constraints));
             return;
@@ -108,7 +109,7 @@ impl Timeline {
             last.end = end;
             return;
         }
-        // Contact begins where the chatter before it ends, which is a little after its last impact that was followed.
+        // Contact begins where the chatter before it ends, a little after the last impact that was computed one by one.
         let chatter = last.kind == PhaseKind::Chatter && kind == PhaseKind::Contact;
         let start = if chatter { last.end.clamp(start, end) } else { start };
         self.phases.push(Phase::new(kind, start, end, constraints));

@@ -1,9 +1,9 @@
-//! Random numbers that are the same on every machine: a seed is an experiment.
+//! Random numbers that are the same on every machine: a seed identifies an experiment.
 
 /// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 ///
 /// ```
-/// use saltus::analysis::Dice;
+/// use saltus::linalg::Dice;
 /// let (mut a, mut b) = (Dice::new(7), Dice::new(7));
 /// assert_eq!(a.between(-1.0, 1.0), b.between(-1.0, 1.0));
 /// ```
@@ -11,7 +11,7 @@
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice that always fall the same way for the same seed.
+    /// A generator that gives the same sequence for the same seed.
     pub fn new(seed: u64) -> Self {
         Dice(seed)
     }

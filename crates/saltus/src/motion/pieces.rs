@@ -1,4 +1,4 @@
-//! A motion known as polynomials: what an engine with dense output leaves behind, exact to its tolerance everywhere.
+//! A motion as polynomials: what an engine with dense output leaves behind, accurate to its tolerance everywhere.
 
 /// The pieces of a motion, one after the other, each a polynomial in the time since its start.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl Pieces {
         8 * (self.coefficients.len() + 5 * self.starts.len() + 3 * self.reactions.len())
     }
 
-    /// Appends a piece from its polynomials; terms that are nothing at its end are left out.
+    /// Appends a piece from its polynomials; terms that vanish at its end are left out.
     pub(crate) fn push<'a>(
         &mut self,
         start: f64,
@@ -59,7 +59,7 @@ impl Pieces {
         }
     }
 
-    /// The same pieces seen through linear functions of the coordinates, one a row.
+    /// The same pieces seen through linear functions of the coordinates, one per row.
     pub(crate) fn mapped(&self, rows: &crate::linalg::Rows) -> Pieces {
         let mut mapped = Pieces::new(rows.len());
         for k in 0..self.len() {
@@ -108,18 +108,35 @@ impl Pieces {
         let place = self.places[k];
         for i in 0..self.d {
             let c = &self.coefficients[place + i * terms..place + (i + 1) * terms];
-            (q[i], v[i]) = crate::event::value_and_slope(c, s);
+            (q[i], v[i]) = value_and_slope(c, s);
         }
     }
 
-    /// Adds the reaction densities of piece k to `out`, one entry a constraint.
+    /// Adds the reaction densities of piece k to `out`, one entry per constraint.
     pub(crate) fn reactions(&self, k: usize, t: f64, out: &mut [f64]) {
         let s = t - self.starts[k];
         let to = self.reaction_places.get(k + 1).copied().unwrap_or(self.reactions.len());
         for &(constraint, terms, place) in &self.reactions[self.reaction_places[k]..to] {
-            out[constraint] = crate::event::value(&self.coefficients[place..place + terms], s);
+            out[constraint] = value(&self.coefficients[place..place + terms], s);
         }
     }
+}
+
+/// The value of a polynomial at s.
+#[inline]
+pub(crate) fn value(c: &[f64], s: f64) -> f64 {
+    c.iter().rev().fold(0.0, |sum, c| sum * s + c)
+}
+
+/// The value and the slope of a polynomial at s.
+#[inline]
+pub(crate) fn value_and_slope(c: &[f64], s: f64) -> (f64, f64) {
+    let (mut value, mut slope) = (0.0, 0.0);
+    for c in c.iter().rev() {
+        slope = slope * s + value;
+        value = value * s + c;
+    }
+    (value, slope)
 }
 
 /// How many terms of a polynomial matter on [0, length].

@@ -1,4 +1,4 @@
-//! The impacts of a run: instants at which the velocity jumps. [`crate::watch`] finds them.
+//! The impacts of a run: instants at which the velocity jumps.
 
 /// All impacts of a run, in order, stored side by side.
 #[derive(Clone, Debug, Default)]
@@ -32,11 +32,12 @@ pub struct Impact<'a> {
     pub constraints: &'a [usize],
     /// Their impulses.
     pub impulses: &'a [f64],
-    /// The change of kinetic energy.
+    /// The change of kinetic energy, ½ Σ P (∇f·v⁺ + ∇f·v⁻): what the impact dissipates, and the work of moving walls.
     pub energy_change: f64,
-    /// |v⁺ − law(v⁻)| / |v| in the kinetic metric, |v| being this impact's `speed`.
+    /// The largest |U⁺ − law(U⁻)|/√D of an active constraint, relative to this impact's `speed`: U is a gap velocity, D the
+    /// diagonal entry of the Delassus matrix, so that 1/D is the mass the constraint feels.
     pub law_residual: f64,
-    /// |v| in the kinetic metric, the larger of before and after: √(2 × kinetic energy).
+    /// The largest |U|/√D of an active constraint, before or after: ½ speed² is the kinetic energy of that mass.
     pub speed: f64,
     /// The gap velocity of the constraint that closes fastest, before the impact (negative).
     pub approach: f64,
@@ -76,14 +77,17 @@ impl Impacts {
         }
     }
 
-    /// Appends the impacts of a run that was taken up at a later time.
-    pub(crate) fn append(&mut self, later: &Impacts, by: f64) {
-        for i in later.iter() {
-            let Impact { energy_change, law_residual: residual, speed, approach, .. } = i;
-            let measured = Measured { t: by + i.t, energy_change, residual, speed, approach };
-            let impulses = i.constraints.iter().copied().zip(i.impulses.iter().copied());
-            self.push(&measured, i.q, i.v_before, i.v_after, impulses);
-        }
+    /// Appends the impacts of another part of the motion.
+    pub(crate) fn append(&mut self, later: &Impacts) {
+        later.iter().for_each(|i| self.push_impact(&i));
+    }
+
+    /// Appends an impact, for instance one read back from a file.
+    pub fn push_impact(&mut self, i: &Impact) {
+        let Impact { t, energy_change, law_residual: residual, speed, approach, .. } = *i;
+        let measured = Measured { t, energy_change, residual, speed, approach };
+        let impulses = i.constraints.iter().copied().zip(i.impulses.iter().copied());
+        self.push(&measured, i.q, i.v_before, i.v_after, impulses);
     }
 
     /// The same impacts seen through linear functions of the coordinates.

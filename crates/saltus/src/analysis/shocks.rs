@@ -1,21 +1,7 @@
 //! The table of shocks that engineers know from structural codes: time, duration, impulse, speed, rebounds; and statistics.
 
-use crate::{Contact, Trajectory};
-
-/// One uninterrupted touch of a stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Touch {
-    pub stop: usize,
-    pub start: f64,
-    pub end: f64,
-    pub impulse: f64,
-    /// The gap velocity at the start (negative).
-    pub approach: f64,
-    /// The largest force, for a stop with a stiffness.
-    pub peak: f64,
-    /// ∫ F |v_T| dt, where something slides.
-    pub wear: f64,
-}
+use crate::run::Run;
+use crate::structure::Structure;
 
 /// A shock: touches of one stop that follow each other closely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,32 +50,27 @@ pub struct StopStatistics {
 pub struct Shocks {
     /// In the order of their beginning.
     pub list: Vec<Shock>,
-    /// One entry a stop.
+    /// One entry per stop.
     pub stops: Vec<StopStatistics>,
-    /// Touches nearer than this were counted as one shock.
+    /// Touches closer in time than this were counted as one shock.
     pub rest: f64,
-    /// Largest, smallest and root mean square displacement of each point (over stored instants).
-    pub points: Vec<(f64, f64, f64)>,
-}
-
-/// What is known of a stop besides its touches.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StopKind {
-    pub compliant: bool,
-    pub slides: bool,
-    /// ∫ F² dt.
-    pub squared: f64,
 }
 
 impl Shocks {
-    pub(super) fn new(mut touches: Vec<Touch>, kinds: &[StopKind], rest: f64, motion: &Trajectory) -> Self {
+    /// The shocks of a run of a structure. Touches of a stop closer in time than `rest` are one shock of several rebounds; None: a
+    /// hundredth of the period of the first mode, at least four steps.
+    pub fn new(structure: &Structure, run: &Run, rest: Option<f64>) -> Self {
+        let least = run.tolerance.unwrap_or(4.0 * run.step);
+        let rest = rest.unwrap_or_else(|| structure.first_period().map_or(least, |period| (0.01 * period).max(least)));
+        let mut touches = run.touches.clone();
         touches.sort_by(|a, b| a.start.total_cmp(&b.start));
-        let duration = motion.t.last().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let duration = run.trajectory.span().map_or(0.0, |(from, to)| to - from).max(f64::MIN_POSITIVE);
+        let (compliant, slides) = (structure.compliant(), structure.slides());
         let mut list: Vec<Shock> = Vec::new();
-        let mut open: Vec<Option<usize>> = vec![None; kinds.len()];
+        let mut open: Vec<Option<usize>> = vec![None; compliant.len()];
         for touch in &touches {
-            let last = open[touch.stop].filter(|&k| touch.start - list[k].end <= rest);
-            let peak = kinds[touch.stop].compliant.then_some(touch.peak);
+            let last = open[touch.constraint].filter(|&k| touch.start - list[k].end <= rest);
+            let peak = compliant[touch.constraint].then_some(touch.peak);
             match last {
                 Some(k) => {
                     let shock = &mut list[k];
@@ -99,9 +80,9 @@ impl Shocks {
                     shock.peak = shock.peak.zip(peak).map(|(a, b)| a.max(b));
                 }
                 None => {
-                    open[touch.stop] = Some(list.len());
+                    open[touch.constraint] = Some(list.len());
                     list.push(Shock {
-                        stop: touch.stop,
+                        stop: touch.constraint,
                         start: touch.start,
                         end: touch.end,
                         impulse: touch.impulse,
@@ -112,10 +93,12 @@ impl Shocks {
                 }
             }
         }
-        let stops = (0..kinds.len())
+        let stops = (0..compliant.len())
             .map(|a| {
                 let own: Vec<&Shock> = list.iter().filter(|s| s.stop == a).collect();
-                let of = |touch: fn(&Touch) -> f64| touches.iter().filter(|t| t.stop == a).map(touch).sum::<f64>();
+                let of = |touch: fn(&crate::motion::Touch) -> f64| {
+                    touches.iter().filter(|t| t.constraint == a).map(touch).sum::<f64>()
+                };
                 let impulses: Vec<f64> = own.iter().map(|s| s.impulse).collect();
                 let impulse = spread(&impulses);
                 let mut histogram = [0; 10];
@@ -129,28 +112,14 @@ impl Shocks {
                     speed: spread(&own.iter().map(|s| s.speed).collect::<Vec<_>>()),
                     contact_time: of(|t| t.end - t.start),
                     mean_force: of(|t| t.impulse) / duration,
-                    rms_force: kinds[a].compliant.then(|| (kinds[a].squared / duration).sqrt()),
-                    wear_power: kinds[a].slides.then(|| of(|t| t.wear) / duration),
+                    rms_force: compliant[a].then(|| (run.squared_forces[a] / duration).sqrt()),
+                    wear_power: slides[a].is_some().then(|| of(|t| t.wear) / duration),
                     histogram,
                 }
             })
             .collect();
-        let points = (0..motion.dimension()).map(|p| extremes(motion, p)).collect();
-        Shocks { list, stops, rest, points }
+        Shocks { list, stops, rest }
     }
-}
-
-/// Largest, smallest and root mean square (over time) of a coordinate at the stored instants.
-fn extremes(motion: &Trajectory, p: usize) -> (f64, f64, f64) {
-    let at = |k: usize| motion.q(k)[p];
-    let (mut most, mut least, mut integral) = (f64::NEG_INFINITY, f64::INFINITY, 0.0);
-    for k in 0..motion.len() {
-        (most, least) = (most.max(at(k)), least.min(at(k)));
-        if k > 0 {
-            integral += 0.5 * (motion.t[k] - motion.t[k - 1]) * (at(k).powi(2) + at(k - 1).powi(2));
-        }
-    }
-    (most, least, (integral / motion.t.last().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE)).sqrt())
 }
 
 /// Largest, mean, standard deviation.
@@ -162,27 +131,4 @@ fn spread(values: &[f64]) -> (f64, f64, f64) {
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
     (values.iter().copied().fold(f64::NEG_INFINITY, f64::max), mean, variance.sqrt())
-}
-
-/// The touches of a motion whose impacts and contacts were located: an impact that begins a contact is part of it.
-pub(super) fn touches_of(motion: &Trajectory, stops: usize) -> Vec<Touch> {
-    let mut touches = Vec::new();
-    for a in 0..stops {
-        let own: Vec<&Contact> = motion.contacts.iter().filter(|c| c.constraint == a).collect();
-        let touch =
-            |start, end, impulse, approach| Touch { stop: a, start, end, impulse, approach, peak: 0.0, wear: 0.0 };
-        let impacts = motion.impacts.iter().filter_map(|i| {
-            let k = i.constraints.iter().position(|&c| c == a)?;
-            Some((i.t, i.impulses[k], i.approach))
-        });
-        let mut started: Vec<f64> = vec![0.0; own.len()];
-        for (t, impulse, approach) in impacts {
-            match own.iter().position(|c| c.start == t) {
-                Some(k) => started[k] = f64::min(started[k], approach),
-                None => touches.push(touch(t, t, impulse, approach)),
-            }
-        }
-        touches.extend(own.iter().zip(started).map(|(c, approach)| touch(c.start, c.end, c.impulse, approach)));
-    }
-    touches
 }

@@ -4,10 +4,11 @@ use std::fmt;
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Status {
     /// It reached its end time.
     Finished,
-    /// Somebody asked it to stop.
+    /// The observer asked it to stop.
     Interrupted {
         /// The last instant computed.
         t: f64,
@@ -31,6 +32,7 @@ pub struct StepFailure {
 
 /// Why a step could not be made.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Reason {
     /// A position is not a number, or too large to be one.
     NotFinite {
@@ -89,14 +91,14 @@ pub enum Reason {
         /// The constraint concerned.
         constraint: String,
     },
-    /// So many steps would be needed that another scheme should do them.
+    /// The motion is stiff: resolving its fastest part would take millions of steps.
     Stiff {
         /// How many.
         steps: f64,
     },
-    /// A force switches back and forth without time going on.
+    /// A force switches back and forth while time does not advance.
     Sliding,
-    /// Impacts, contacts and releases follow each other without time going on.
+    /// Impacts, contacts and releases follow each other while time does not advance.
     Stalled {
         /// The constraint concerned.
         constraint: String,
@@ -108,11 +110,11 @@ impl fmt::Display for Reason {
         match self {
             Reason::NotFinite { coordinate } => write!(
                 f,
-                "the motion of `{coordinate}` has grown out of all bounds: a force blows up, or the step is too large for a stiff one; try a smaller step"
+                "the motion of `{coordinate}` grows without bound: a force blows up, or the step is too large for a stiff one; try a smaller step"
             ),
             Reason::Load { load } => write!(
                 f,
-                "load {load} (loads and base motion count in the order of the model) is not a finite number here: a root, logarithm or division in it left its domain"
+                "load {load} (loads and base motion are counted in the order of the model) is not a finite number here: a root, logarithm or division in it left its domain"
             ),
             Reason::Gap { constraint } => write!(
                 f,
@@ -144,7 +146,7 @@ impl fmt::Display for Reason {
             ),
             Reason::Sliding => write!(
                 f,
-                "a force or gap that jumps (sign, if) switches back and forth here without end, as dry friction at rest does; smooth it: tanh(v/0.001) for sign(v)"
+                "a force or gap that jumps (sign, if) switches back and forth here indefinitely, as dry friction at rest does; smooth it: tanh(v/0.001) for sign(v)"
             ),
             Reason::Undefined { coordinate } => write!(
                 f,
@@ -155,11 +157,14 @@ impl fmt::Display for Reason {
                 "the gap of `{constraint}` jumps here and leaves the body inside the obstacle; a wall that moves must move continuously"
             ),
             Reason::Stiff { steps } => {
-                write!(f, "the motion is stiff: some {steps:.0e} more steps would be needed to follow its fastest part")
+                write!(
+                    f,
+                    "the motion is stiff: about {steps:.0e} more steps would be needed to resolve its fastest part"
+                )
             }
             Reason::Stalled { constraint } => write!(
                 f,
-                "impacts and contacts of `{constraint}` follow each other without time going on, and time stepping does not get across either"
+                "impacts and contacts of `{constraint}` follow each other while time does not advance, and time stepping cannot cross this instant either"
             ),
         }
     }
@@ -170,6 +175,8 @@ impl fmt::Display for StepFailure {
         write!(f, "the step from t = {} failed: {}", self.t, self.reason)
     }
 }
+
+impl std::error::Error for StepFailure {}
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -1,7 +1,8 @@
-//! Bounded variation made a type: positions are continuous, a velocity is a pair of limits, reactions are impulses.
+//! Bounded variation as a type: positions are continuous, a velocity is a pair of limits, reactions are densities and
+//! impulses.
 
-use crate::impacts::Impacts;
-use crate::pieces::Pieces;
+use super::{EventHit, Impact, Impacts, Pieces};
+use crate::SetupError;
 
 /// Which one-sided limit of a function that may jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,12 @@ pub struct Trajectory {
     pub impacts: Impacts,
     /// The contacts: intervals during which a constraint is active.
     pub contacts: Vec<Contact>,
-    /// The motion as polynomials, from an engine that has them: then it is known between stored instants, too.
+    /// Events of the user's own, in order.
+    pub events: Vec<EventHit>,
+    /// The motion as polynomials, from an engine that has them: then it is known between stored instants as well.
     pub pieces: Pieces,
+    /// Reaction densities at the stored instants, one row each, for a motion that was read back without its polynomials.
+    samples: Vec<f64>,
 }
 
 impl Trajectory {
@@ -60,10 +65,29 @@ impl Trajectory {
         samples.saturating_mul(8 * (1 + 2 * d as u64))
     }
 
-    /// Sets memory aside; false if there is not enough.
+    /// Reserves memory; false if there is not enough.
     pub(crate) fn reserve(&mut self, samples: usize) -> bool {
         let many = samples.saturating_mul(self.d);
         self.t.try_reserve(samples).is_ok() && self.q.try_reserve(many).is_ok() && self.v.try_reserve(many).is_ok()
+    }
+
+    /// Appends an instant with both limits of its velocity, for instance one read back from a file.
+    pub fn push_instant(&mut self, t: f64, q: &[f64], v_left: &[f64], v_right: &[f64]) -> Result<(), SetupError> {
+        for (name, x) in [("a position", q), ("a left velocity", v_left), ("a right velocity", v_right)] {
+            if x.len() != self.d {
+                return Err(SetupError::length(name, self.d, x.len()));
+            }
+        }
+        if self.t.last().is_some_and(|&last| !(last <= t)) || t.is_nan() {
+            return Err(SetupError::new(format!("the instants of a motion are in order: t = {t} comes too late")));
+        }
+        self.push_jump(t, q, v_left, v_right);
+        Ok(())
+    }
+
+    /// Gives reaction densities at the stored instants, one row of constraints per instant.
+    pub fn set_reaction_samples(&mut self, samples: Vec<f64>) {
+        self.samples = samples;
     }
 
     /// Appends an instant at which the velocity is continuous.
@@ -73,7 +97,7 @@ impl Trajectory {
         self.v.extend_from_slice(v);
     }
 
-    /// Takes the last instant back if it is at `t`; gives its left velocity.
+    /// Removes the last instant if it is at `t`; gives its left velocity.
     pub(crate) fn take_last(&mut self, t: f64) -> Option<Vec<f64>> {
         if self.t.last() != Some(&t) {
             return None;
@@ -147,32 +171,58 @@ impl Trajectory {
         (0..self.len()).flat_map(move |k| self.v(k, side).iter().copied())
     }
 
-    /// Position and velocity at any time. At a jump `side` chooses the limit. None outside the run.
+    /// The first and the last stored instant; None if nothing is stored.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        Some((*self.t.first()?, *self.t.last()?))
+    }
+
+    /// Evenly spaced times from the first stored instant to the last, `n` intervals: all of them inside the motion.
+    ///
+    /// ```
+    /// use saltus::{Options, Side, model::Builder};
+    /// let free = Builder::new("bead").coordinate("x", 0.0, 1.0).kinetic("x'^2/2").build()?.problem()?;
+    /// let run = free.run(&Options::events(3.0))?.ok()?;
+    /// let mut motion = run.trajectory.cursor(Side::Right);
+    /// let (mut q, mut v) = ([0.0], [0.0]);
+    /// for t in run.trajectory.times(100) {
+    ///     motion.read(t, &mut q, &mut v)?;
+    ///     assert!((q[0] - t).abs() < 1e-12 && v == [1.0]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn times(&self, n: usize) -> impl Iterator<Item = f64> + use<> {
+        let (first, last) = self.span().unwrap_or((0.0, 0.0));
+        let n = n.max(1);
+        (0..=n).map(move |k| if k == n { last } else { first + (last - first) * k as f64 / n as f64 })
+    }
+
+    /// Position and velocity at any time. At a jump `side` chooses the limit. None outside the motion.
     ///
     /// The event-driven engine leaves polynomials that hold everywhere; for time-stepping schemes the motion between stored
     /// instants is the cubic that has the stored positions and the one-sided velocities at the ends of the interval.
     ///
     /// ```
-    /// use saltus::{Problem, RunOptions, Side, model::Builder, run};
-    /// let ball = Builder::new("ball").coordinate("y", "1", "-1").kinetic("y'^2/2")
-    ///     .restitution("0.5").constraint("floor", "y").build().unwrap();
-    /// let run = run(&Problem::new(ball).unwrap(), &RunOptions::new(0.1, 2.0), &mut |_| true).unwrap();
+    /// use saltus::{Options, Side, model::Builder};
+    /// let ball = Builder::new("ball").coordinate("y", 1.0, -1.0).kinetic("y'^2/2")
+    ///     .restitution(0.5).constraint("floor", "y").build()?;
+    /// let run = ball.problem()?.run(&Options::events(2.0))?.ok()?;
     /// let (q, v) = run.trajectory.at(0.25, Side::Left).unwrap();
     /// assert!((q[0] - 0.75).abs() < 1e-12 && (v[0] + 1.0).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn at(&self, t: f64, side: Side) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (first, last) = (*self.t.first()?, *self.t.last()?);
-        if !(first..=last).contains(&t) {
-            return None;
-        }
-        let mut cursor = Cursor::new(self);
-        cursor.k = self.t.partition_point(|&s| s <= t) - 1;
+        let mut cursor = Cursor::new(self, side);
         let (mut q, mut v) = (vec![0.0; self.d], vec![0.0; self.d]);
-        cursor.read(t, side, &mut q, &mut v);
+        cursor.read(t, &mut q, &mut v).ok()?;
         Some((q, v))
     }
 
-    /// The same motion seen through linear functions of its coordinates, one a row.
+    /// Reads the motion at any times without allocating; fastest when they increase.
+    pub fn cursor(&self, side: Side) -> Cursor<'_> {
+        Cursor::new(self, side)
+    }
+
+    /// The same motion seen through linear functions of its coordinates, one per row.
     pub(crate) fn mapped(&self, rows: &crate::linalg::Rows) -> Trajectory {
         let d = self.d;
         let map = |all: &[f64]| -> Vec<f64> {
@@ -187,35 +237,100 @@ impl Trajectory {
             v_right: map(&self.v_right),
             impacts: self.impacts.mapped(rows),
             contacts: self.contacts.clone(),
+            events: self.events.iter().map(|e| EventHit { q: map(&e.q), v: map(&e.v), ..e.clone() }).collect(),
             pieces: self.pieces.mapped(rows),
+            samples: self.samples.clone(),
         }
     }
 
     /// The reaction density of each of `m` constraints at any time (N, or N·m for an angle), where the engine gives
-    /// densities; zero in flight. The atoms, impulses at impacts, are in [`Trajectory::impacts`]. None where it is not known.
+    /// densities; zero in flight. The atoms, impulses at impacts, are in [`Trajectory::impacts`]. None where unknown.
     pub fn reactions(&self, t: f64, side: Side, m: usize) -> Option<Vec<f64>> {
         let k = self.pieces.find(t, side == Side::Left)?;
         let mut out = vec![0.0; m];
         self.pieces.reactions(k, t, &mut out);
         Some(out)
     }
+
+    /// Whether reaction densities are known.
+    pub fn has_reactions(&self) -> bool {
+        !self.pieces.is_empty() || !self.samples.is_empty()
+    }
+
+    /// The reaction densities at stored instant k: right limits; at the end of the motion the left ones; NaN where they are
+    /// not known.
+    pub fn reactions_at(&self, k: usize, m: usize) -> Vec<f64> {
+        if let Some(row) = self.samples.get(k * m..(k + 1) * m).filter(|_| !self.samples.is_empty()) {
+            return row.to_vec();
+        }
+        let right = self.reactions(self.t[k], Side::Right, m);
+        right.or_else(|| self.reactions(self.t[k], Side::Left, m)).unwrap_or_else(|| vec![f64::NAN; m])
+    }
+
+    /// The part of the motion between two times; impacts and contacts that reach into it are kept. Its polynomials are not.
+    pub fn window(&self, from: f64, to: f64) -> Trajectory {
+        let mut part = Trajectory::new(self.d);
+        let inside = |t: f64| t >= from && t <= to;
+        for k in (0..self.len()).filter(|&k| inside(self.t[k])) {
+            part.push_jump(self.t[k], self.q(k), self.v(k, Side::Left), self.v(k, Side::Right));
+        }
+        let m = self.samples.len() / self.len().max(1);
+        let rows = (0..self.len()).filter(|&k| inside(self.t[k]));
+        part.samples = rows.flat_map(|k| self.samples[k * m..(k + 1) * m].iter().copied()).collect();
+        self.impacts.iter().filter(|i: &Impact| inside(i.t)).for_each(|i| part.impacts.push_impact(&i));
+        part.contacts = self.contacts.iter().filter(|c| c.end >= from && c.start <= to).cloned().collect();
+        part.events = self.events.iter().filter(|e| inside(e.t)).cloned().collect();
+        part
+    }
 }
 
-/// Reads a trajectory at increasing times without searching and without allocating.
-pub(crate) struct Cursor<'a> {
+/// A time outside a motion.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("t = {t} is outside the motion, which goes from {} to {}", .span.0, .span.1)]
+pub struct OutsideMotion {
+    /// The time asked for.
+    pub t: f64,
+    /// The first and last instant of the motion.
+    pub span: (f64, f64),
+}
+
+/// Reads a trajectory without allocating; fast when times increase.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
     trajectory: &'a Trajectory,
+    side: Side,
     /// The stored instant at or before the time last read.
     k: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(trajectory: &'a Trajectory) -> Self {
-        Cursor { trajectory, k: 0 }
+    pub(crate) fn new(trajectory: &'a Trajectory, side: Side) -> Self {
+        Cursor { trajectory, side, k: 0 }
     }
 
-    /// Position and velocity at `t`, which lies within the run and not before the time last read.
-    pub fn read(&mut self, t: f64, side: Side, q: &mut [f64], v: &mut [f64]) {
+    /// Position and velocity at `t`. The ends of the motion are inside it; so is what lies beyond them by rounding.
+    pub fn read(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<(), OutsideMotion> {
+        let Some((first, last)) = self.trajectory.span() else {
+            return Err(OutsideMotion { t, span: (f64::NAN, f64::NAN) });
+        };
+        let rounding = 8.0 * f64::EPSILON * first.abs().max(last.abs());
+        if !(t >= first - rounding && t <= last + rounding) || q.len() != self.trajectory.d || v.len() != q.len() {
+            return Err(OutsideMotion { t, span: (first, last) });
+        }
+        let t = t.clamp(first, last);
+        if t < self.trajectory.t[self.k] {
+            self.k = self.trajectory.t.partition_point(|&s| s <= t).saturating_sub(1);
+        }
+        self.read_on(t, self.side, q, v);
+        Ok(())
+    }
+
+    /// Position and velocity at `t`, which lies within the motion and not before the time last read.
+    pub(crate) fn read_on(&mut self, t: f64, side: Side, q: &mut [f64], v: &mut [f64]) {
         let motion = self.trajectory;
+        if motion.t.get(self.k + 8).is_some_and(|&ahead| ahead <= t) {
+            self.k = motion.t.partition_point(|&s| s <= t) - 1;
+        }
         while self.k + 1 < motion.len() && motion.t[self.k + 1] <= t {
             self.k += 1;
         }

@@ -1,0 +1,340 @@
+//! A run read back from the directory that `saltus run --out DIR` wrote.
+
+use crate::model_file::ModelFile;
+use crate::output::{DataFile, OptionsRecord, StartRecord};
+use crate::read::{self, reason};
+use crate::{Changes, FileError, Opened};
+use saltus::{Contact, Impact, SetupError, Start, Trajectory};
+use serde::Deserialize;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+/// A saved run: its motion, and everything needed to make it again.
+#[derive(Clone, Debug)]
+pub struct SavedRun {
+    /// The model's title.
+    pub title: String,
+    /// The model's name as it was given.
+    pub model: String,
+    /// Its text.
+    pub model_text: String,
+    /// The data files it names.
+    pub files: Vec<DataFile>,
+    /// What was changed of it.
+    pub changes: Changes,
+    /// The options.
+    pub options: OptionsRecord,
+    /// The start, where it is not the model's own.
+    pub start: Option<StartRecord>,
+    /// Touches closer in time than this were counted as one shock, where it was given.
+    pub rest: Option<f64>,
+    /// Names of the coordinates.
+    pub coordinates: Vec<String>,
+    /// Names of the constraints.
+    pub constraints: Vec<String>,
+    /// The motion at its stored instants, with its impacts and contacts.
+    pub trajectory: Trajectory,
+    /// The last state of all degrees of freedom.
+    pub last: Option<Start>,
+}
+
+/// What `run.json` holds besides the summary.
+#[derive(Deserialize)]
+struct Header {
+    model: String,
+    model_text: String,
+    #[serde(default)]
+    files: Vec<DataFile>,
+    changes: Changes,
+    options: OptionsRecord,
+    start: Option<StartRecord>,
+    rest: Option<f64>,
+    summary: Value,
+}
+
+/// Tables beyond this are not read.
+const LARGEST: u64 = 1 << 31;
+
+impl SavedRun {
+    /// Reads a directory.
+    pub fn open(dir: &Path) -> Result<SavedRun, SetupError> {
+        let name = dir.display();
+        let made = format!("`saltus run MODEL --out {name}` writes one");
+        if dir.is_file() {
+            let help = "name the directory that `saltus run --out` wrote, not a file in it";
+            return Err(SetupError::new(format!("`{name}` is a file, not the directory of a run")).help(help));
+        }
+        if !dir.is_dir() {
+            return Err(SetupError::new(format!("there is no directory `{name}`")).help(made));
+        }
+        let record = dir.join("run.json");
+        if !record.exists() {
+            let message = format!("`{name}` is not the directory of a run: there is no run.json in it");
+            return Err(SetupError::new(message).help(made));
+        }
+        let mut run = described(&record)?;
+        run.read_motion(&dir.join("trajectory.npz"))?;
+        run.read_impacts(&dir.join("impacts.csv"))?;
+        run.read_contacts(&dir.join("contacts.csv"))?;
+        run.last = state(&dir.join("state.npz"))?;
+        Ok(run)
+    }
+
+    /// Reads only what `run.json` says: enough to make the run again.
+    pub fn described(dir: &Path) -> Result<SavedRun, SetupError> {
+        described(&dir.join("run.json"))
+    }
+
+    /// The system that was run, made again from the model's text and the data files that were carried along.
+    pub fn system(&self) -> Result<(ModelFile, Opened), FileError> {
+        let base = Path::new(&self.model).parent().unwrap_or(Path::new("."));
+        let fail = |e: std::io::Error| {
+            FileError::whole(&self.model, SetupError::new(format!("cannot lay out the data files of this run: {e}")))
+        };
+        let dir = tempfile::tempdir().map_err(fail)?;
+        let mut carried = false;
+        for file in &self.files {
+            let name = Path::new(&file.name);
+            let is_inside = name.components().all(|c| matches!(c, std::path::Component::Normal(_)));
+            if let (true, Some(bytes)) = (is_inside, file.contents()) {
+                let path = dir.path().join(name);
+                path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(fail)?;
+                std::fs::write(path, bytes).map_err(fail)?;
+                carried = true;
+            }
+        }
+        let base = if carried { dir.path() } else { base };
+        let file = ModelFile::parse(&self.model, &self.model_text, base)?;
+        let opened = file.changed(&self.changes)?;
+        Ok((file, opened))
+    }
+
+    fn read_motion(&mut self, path: &Path) -> Result<(), SetupError> {
+        let name = path.display().to_string();
+        if !path.exists() {
+            let help = "figures are made of trajectory.npz: run again with `npz` among the formats (--format npz,…)";
+            return Err(SetupError::new(format!("there is no `{name}`")).help(help));
+        }
+        let mut archive = archive(path)?;
+        let (d, m) = (self.coordinates.len(), self.constraints.len());
+        let t = array(&mut archive, "t", &name)?.ok_or_else(|| damaged(&name))?;
+        let n = t.len();
+        let mut matrix = |what: &str, width: usize, needed: bool| match array(&mut archive, what, &name)? {
+            Some(values) if values.len() == n * width => Ok(values),
+            Some(_) => Err(foreign(&name)),
+            None if needed => Err(damaged(&name)),
+            None => Ok(Vec::new()),
+        };
+        let (q, left, right) = (matrix("q", d, true)?, matrix("v_left", d, true)?, matrix("v_right", d, true)?);
+        let mut motion = Trajectory::new(d);
+        for k in 0..n {
+            let row = |x: &[f64]| x[k * d..(k + 1) * d].to_vec();
+            motion.push_instant(t[k], &row(&q), &row(&left), &row(&right)).map_err(|_| foreign(&name))?;
+        }
+        motion.set_reaction_samples(matrix("reaction", m, false)?);
+        self.trajectory = motion;
+        Ok(())
+    }
+
+    fn read_impacts(&mut self, path: &Path) -> Result<(), SetupError> {
+        let d = self.coordinates.len();
+        let vector = |prefix: &str| self.coordinates.iter().map(|c| format!("{prefix}{c}")).collect::<Vec<_>>();
+        let fixed = ["impact", "t", "constraint", "impulse", "approach", "energy_change", "law_residual"];
+        let mut columns: Vec<String> = fixed.map(String::from).to_vec();
+        columns.extend(vector(""));
+        columns.extend(vector("v_before_"));
+        columns.extend(vector("v_after_"));
+        let mut last: Option<(String, Vec<f64>, Vec<usize>, Vec<f64>)> = None;
+        let mut done = Vec::new();
+        for row in table(path, &columns)? {
+            let a = self.constraint(&row[2], path)?;
+            let numbers = row.iter().enumerate().filter(|(k, _)| ![0, 2].contains(k)).map(|(_, x)| value(x, path));
+            let numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
+            match &mut last {
+                Some((number, _, constraints, impulses)) if *number == row[0] => {
+                    constraints.push(a);
+                    impulses.push(numbers[1]);
+                }
+                other => {
+                    done.extend(other.take());
+                    *other = Some((row[0].clone(), numbers.clone(), vec![a], vec![numbers[1]]));
+                }
+            }
+        }
+        done.extend(last);
+        for (_, n, constraints, impulses) in &done {
+            let part = |k: usize| &n[5 + k * d..5 + (k + 1) * d];
+            self.trajectory.impacts.push_impact(&Impact {
+                t: n[0],
+                q: part(0),
+                v_before: part(1),
+                v_after: part(2),
+                constraints,
+                impulses,
+                energy_change: n[3],
+                law_residual: n[4],
+                speed: f64::NAN,
+                approach: n[2],
+            });
+        }
+        Ok(())
+    }
+
+    fn read_contacts(&mut self, path: &Path) -> Result<(), SetupError> {
+        for row in table(path, &["constraint", "start", "end", "impulse"].map(String::from))? {
+            let constraint = self.constraint(&row[0], path)?;
+            let (start, end, impulse) = (value(&row[1], path)?, value(&row[2], path)?, value(&row[3], path)?);
+            self.trajectory.contacts.push(Contact { constraint, start, end, impulse });
+        }
+        Ok(())
+    }
+
+    fn constraint(&self, name: &str, path: &Path) -> Result<usize, SetupError> {
+        self.constraints.iter().position(|c| c == name).ok_or_else(|| foreign(&path.display().to_string()))
+    }
+}
+
+fn archive(path: &Path) -> Result<zip::ZipArchive<BufReader<File>>, SetupError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|e| SetupError::new(format!("cannot open `{name}`: {}", reason(&e))))?;
+    zip::ZipArchive::new(BufReader::new(file)).map_err(|_| damaged(&name))
+}
+
+/// The last state, if it was written.
+fn state(path: &Path) -> Result<Option<Start>, SetupError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let mut archive = archive(path)?;
+    let mut vector = |what: &str| array(&mut archive, what, &name)?.ok_or_else(|| damaged(&name));
+    let t = vector("t")?.first().copied().ok_or_else(|| damaged(&name))?;
+    let (q, v) = (vector("q")?, vector("v")?);
+    let parameters = vector("parameters")?;
+    let closed = vector("closed")?.iter().map(|&a| a as usize).collect();
+    Ok(Some(Start::new(t, q, v).with_parameters(parameters).reached(closed)))
+}
+
+fn damaged(name: &str) -> SetupError {
+    SetupError::new(format!("`{name}` is damaged or incomplete")).help("run again with --out to write it anew")
+}
+
+fn foreign(name: &str) -> SetupError {
+    let help = "the files of a directory belong together; run again with --out to write them anew";
+    SetupError::new(format!("`{name}` does not belong to the run.json beside it")).help(help)
+}
+
+/// What `run.json` says.
+fn described(path: &Path) -> Result<SavedRun, SetupError> {
+    let text = read::text(path, "record of a run", 1 << 28).map_err(|e| *e.error)?;
+    let name = path.display().to_string();
+    let other = |_| {
+        SetupError::new(format!("`{name}` was not written by this version of `saltus run`"))
+            .help("name the directory that --out wrote; a run of an earlier version must be made again")
+    };
+    let _: Value = serde_json::from_str(&text).map_err(|_| damaged(&name))?;
+    let header: Header = serde_json::from_str(&text).map_err(other)?;
+    let words = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_string)).collect()
+    };
+    let summary = &header.summary;
+    let run = SavedRun {
+        title: summary["title"].as_str().unwrap_or_default().to_string(),
+        coordinates: words(&summary["coordinates"]),
+        constraints: words(&summary["constraints"]),
+        model: header.model,
+        model_text: header.model_text,
+        files: header.files,
+        changes: header.changes,
+        options: header.options,
+        start: header.start,
+        rest: header.rest,
+        trajectory: Trajectory::default(),
+        last: None,
+    };
+    if run.coordinates.is_empty() {
+        return Err(damaged(&name));
+    }
+    Ok(run)
+}
+
+/// An array of numbers in an archive, if it is there.
+fn array<R: Read + std::io::Seek>(
+    archive: &mut zip::ZipArchive<R>,
+    what: &str,
+    name: &str,
+) -> Result<Option<Vec<f64>>, SetupError> {
+    let entry = match archive.by_name(&format!("{what}.npy")) {
+        Ok(entry) => entry,
+        Err(zip::result::ZipError::FileNotFound) => return Ok(None),
+        Err(_) => return Err(damaged(name)),
+    };
+    let size = entry.size();
+    let file = npyz::NpyFile::new(entry).map_err(|_| damaged(name))?;
+    // Memory is reserved only for what is there.
+    if file.len().checked_mul(8).is_none_or(|bytes| bytes > size) {
+        return Err(damaged(name));
+    }
+    file.into_vec::<f64>().map(Some).map_err(|_| damaged(name))
+}
+
+/// The named columns of a table, row by row.
+fn table(path: &Path, columns: &[String]) -> Result<Vec<Vec<String>>, SetupError> {
+    let text = read::text(path, "table", LARGEST).map_err(|e| *e.error)?;
+    let name = path.display().to_string();
+    let mut rows = records(&text).into_iter();
+    let header = rows.next().ok_or_else(|| damaged(&name))?;
+    let place = |column: &String| header.iter().position(|h| h == column).ok_or_else(|| damaged(&name));
+    let places = columns.iter().map(place).collect::<Result<Vec<usize>, _>>()?;
+    rows.map(|row| match row.len() == header.len() {
+        true => Ok(places.iter().map(|&p| row[p].clone()).collect()),
+        false => Err(damaged(&name)),
+    })
+    .collect()
+}
+
+/// The records of a CSV text; fields in quotes may hold commas, line ends and doubled quotes.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), String::new());
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                field.push('"');
+                chars.next();
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut field)),
+            '\r' if !quoted => {}
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            c => field.push(c),
+        }
+    }
+    if !field.is_empty() || !row.is_empty() {
+        row.push(field);
+        rows.push(row);
+    }
+    rows
+}
+
+fn value(text: &str, path: &Path) -> Result<f64, SetupError> {
+    text.parse().map_err(|_| damaged(&path.display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_with_anything_in_them() {
+        let rows = records("a,\"b, \"\"c\"\"\"\r\n1,\"two\nlines\"\n3,");
+        assert_eq!(rows, [vec!["a", "b, \"c\""], vec!["1", "two\nlines"], vec!["3", ""]]);
+        assert!(records("").is_empty());
+    }
+}

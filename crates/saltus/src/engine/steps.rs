@@ -1,0 +1,304 @@
+//! Time stepping: the steps of a scheme, watched for impacts and contacts, and recorded.
+
+use super::Engine;
+use crate::linalg::max_abs;
+use crate::motion::EventHit;
+use crate::problem::Cells;
+use crate::record::{Crossings, Gauge, Keep, Recorder, Watch};
+use crate::scheme::Stepping;
+use crate::stepping::{Node, Stepper};
+use crate::{Kind, Model, Reason, SetupError};
+use std::sync::Arc;
+
+/// At rest for this many steps a run may end.
+const QUIET_STEPS: u32 = 200;
+
+/// A stepper and what is known about it.
+pub(crate) struct StepPlan {
+    pub model: Arc<Model>,
+    pub stepper: Box<dyn Stepper>,
+    pub stepping: Stepping,
+    pub gauge: Gauge,
+    pub crossings: Option<Crossings>,
+    pub cells: Cells,
+    /// For each constraint the coordinate that slides along it, where touches are wanted.
+    pub slides: Option<Vec<Option<usize>>>,
+    /// Constraints that are in contact at the start, where a run reached it.
+    pub closed: Option<Vec<usize>>,
+    pub t0: f64,
+    pub q0: Vec<f64>,
+    pub v0: Vec<f64>,
+    pub h: f64,
+    /// Number of steps, and where the last of them ends; None: no end is set.
+    pub end: Option<(u64, f64)>,
+    pub every: u64,
+    pub keep: Keep,
+}
+
+/// The engine of time-stepping schemes.
+pub(crate) struct StepEngine {
+    model: Arc<Model>,
+    stepper: Box<dyn Stepper>,
+    watch: Watch,
+    crossings: Option<Crossings>,
+    cells: Cells,
+    hits: Vec<EventHit>,
+    recorder: Recorder,
+    node: Node,
+    /// The last complete instant; the two buffers change places after every step.
+    last: Node,
+    /// The node to be completed next.
+    n: u64,
+    end: Option<(u64, f64)>,
+    h: f64,
+    t0: f64,
+    every: u64,
+    /// The part of a jump that the velocity of a lasting contact has at its node.
+    share: f64,
+    is_moving: bool,
+    wants_extremes: bool,
+    fastest: f64,
+    quiet: u32,
+    is_finished: bool,
+}
+
+impl StepEngine {
+    pub fn new(plan: StepPlan) -> Result<Self, SetupError> {
+        let StepPlan { model, stepper, stepping, mut gauge, crossings, cells, slides, closed, t0, q0, v0, h, .. } =
+            plan;
+        let (d, m) = (q0.len(), model.constraints.len());
+        let mut recorder = Recorder::new(d, m, plan.keep);
+        let every = plan.every.max(1);
+        if let Some((steps, _)) = plan.end {
+            recorder.reserve(steps / every + 2, every)?;
+            recorder.set_shape_stride(steps);
+        }
+        gauge.gaps.linearise(t0, &q0);
+        let is_closed = |a: usize| match &closed {
+            Some(list) => list.contains(&a),
+            None => gauge.gaps.values[a] <= gauge.gaps.rounding(a, &q0),
+        };
+        let touched: Vec<bool> = (0..m).map(is_closed).collect();
+        let is_moving = gauge.is_moving;
+        let wants_extremes = slides.is_some();
+        let mut watch = Watch::new(gauge, d, &touched, stepping, h);
+        if let Some(slides) = slides {
+            watch = watch.with_touches(slides);
+        }
+        let mut last = Node::new(d, m);
+        last.t = t0;
+        last.q.copy_from_slice(&q0);
+        last.v_left.copy_from_slice(&v0);
+        last.v_right.copy_from_slice(&v0);
+        Ok(StepEngine {
+            model,
+            stepper,
+            watch,
+            crossings,
+            cells,
+            hits: Vec::new(),
+            recorder,
+            node: Node::new(d, m),
+            last,
+            n: 0,
+            end: plan.end,
+            h,
+            t0,
+            every,
+            share: if stepping.staggered { 0.5 } else { 1.0 },
+            is_moving,
+            wants_extremes,
+            fastest: 0.0,
+            quiet: 0,
+            is_finished: false,
+        })
+    }
+
+    fn is_last(&self) -> bool {
+        self.end.is_some_and(|(steps, _)| self.n == steps)
+    }
+
+    /// Advances the stepper; checks what it gives.
+    fn step(&mut self) -> Result<(), Reason> {
+        self.stepper.advance(&mut self.node)?;
+        if let (Some((_, end)), true) = (self.end, self.is_last()) {
+            self.node.t = end;
+        }
+        let gaps = &mut self.watch.gauge().gaps;
+        gaps.evaluate(self.node.t, &self.node.q);
+        let checked = self.recorder.check(self.node.t, &self.node.q, &gaps.values);
+        checked.map_err(|a| Reason::Gap { constraint: self.model.constraints[a].name.clone() })
+    }
+
+    /// Keeps a node.
+    fn record(&mut self) {
+        let (n, is_last) = (self.n, self.is_last());
+        let Self { node, recorder, watch, .. } = self;
+        if node.contact {
+            recorder.audit.contact_steps += 1;
+            recorder.audit.impulses.iter_mut().zip(&node.impulses).for_each(|(sum, p)| *sum += p);
+        }
+        let was_in_impact = watch.is_in_impact();
+        let jumps = watch.note(node, recorder);
+        let wants_account = (n == 1 || (jumps && !was_in_impact && n > 0)) && recorder.wants_account();
+        if wants_account && let Some(account) = self.stepper.account() {
+            recorder.accounts.push((node.t, account));
+        }
+        if let Some(crossings) = &mut self.crossings {
+            crossings.note(node, &mut self.hits);
+            self.hits.iter().for_each(|hit| recorder.event(hit.clone()));
+        }
+        if node.contact && !jumps {
+            // A lasting contact: its reaction is a density, and the velocity is continuous. It is the mean of the steps that
+            // meet here, or the node's own where a scheme has its velocities at the nodes.
+            if self.is_moving {
+                let gaps = &mut watch.gauge().gaps;
+                gaps.kinematics(node.t, &node.q);
+                let work = node.impulses.iter().zip(&gaps.partial_t).map(|(p, rate)| p * rate).sum::<f64>();
+                recorder.audit.contact_work -= work;
+            }
+            for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
+                *left += self.share * (right - *left);
+            }
+        }
+        if jumps {
+            recorder.jump(node.t, &node.q, &node.v_left, &node.v_right);
+        } else if n.is_multiple_of(self.every) || is_last {
+            recorder.instant(node.t, &node.q, &node.v_left);
+        }
+        if self.wants_extremes {
+            recorder.extremes(node.t, &node.q);
+        }
+        if recorder.wants_shape(n, is_last)
+            && let Some(shape) = self.stepper.shape()
+        {
+            recorder.shapes.push((node.t, shape));
+        }
+    }
+}
+
+impl Engine for StepEngine {
+    fn advance(&mut self, _until: f64) -> Result<(), Reason> {
+        self.hits.clear();
+        if let Err(reason) = self.step() {
+            // Only the velocity of the last instant needed a step beyond it.
+            if let (true, true, Some((_, end)), Some(q)) =
+                (self.is_last(), self.n > 0, self.end, self.stepper.pending())
+            {
+                let q = q.to_vec();
+                let v = self.last.v_right.clone();
+                self.recorder.warnings.push(format!("the last velocity is that of the step before the end: {reason}"));
+                self.recorder.last_instant(end, &q, &v, &v);
+                (self.last.t, self.last.q) = (end, q);
+                self.n += 1;
+                return Ok(());
+            }
+            return Err(reason);
+        }
+        self.record();
+        self.recorder.steps = self.n;
+        let speed = max_abs(&self.node.v_right);
+        self.fastest = self.fastest.max(speed);
+        self.quiet = if speed <= 1e-6 * self.fastest { self.quiet + 1 } else { 0 };
+        std::mem::swap(&mut self.node, &mut self.last);
+        self.n += 1;
+        Ok(())
+    }
+
+    fn t(&self) -> f64 {
+        self.last.t
+    }
+
+    fn is_at(&self, until: f64) -> bool {
+        match self.end {
+            Some((steps, end)) if until >= end => self.n > steps,
+            _ => self.n > 0 && self.last.t >= until - 1e-6 * self.h,
+        }
+    }
+
+    fn state(&self) -> (&[f64], &[f64]) {
+        (&self.last.q, &self.last.v_right)
+    }
+
+    fn full_state(&self) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
+        let observed = || (self.last.q.clone(), self.last.v_right.clone());
+        let (q, v) = self.stepper.state().unwrap_or_else(observed);
+        (q, v, self.watch.closed())
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.quiet > QUIET_STEPS
+    }
+
+    fn steps(&self) -> (u64, u64) {
+        (self.n, self.end.map_or(u64::MAX, |(steps, _)| steps))
+    }
+
+    fn recorder(&mut self) -> &mut Recorder {
+        &mut self.recorder
+    }
+
+    fn impacts(&self) -> usize {
+        self.recorder.trajectory.impacts.len()
+    }
+
+    fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    fn finish(&mut self) {
+        if std::mem::replace(&mut self.is_finished, true) {
+            return;
+        }
+        let Self { last, recorder, watch, .. } = self;
+        if self.n > 0 && !watch.finish(last, recorder) {
+            recorder
+                .warnings
+                .push(format!("the run ends at t = {} in the middle of an impact, which is not listed", last.t));
+        }
+        if let Some(account) = self.stepper.account().filter(|_| self.n > 1) {
+            recorder.accounts.push((last.t, account));
+        }
+        let (left, right) = (last.v_left.clone(), last.v_left.clone());
+        recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
+        recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
+    }
+}
+
+/// The number of steps from t0 to the end and the step that divides the interval; a step that does not is made slightly
+/// smaller, with a warning.
+pub(crate) fn grid(step: f64, t0: f64, end: f64) -> Result<(u64, f64, Option<String>), SetupError> {
+    let span = end - t0;
+    let positive = |name: &str, value: f64| {
+        SetupError::new(format!("the {name} must be a positive number, not {value}"))
+            .with_kind(Kind::OutOfRange { name: name.to_string(), value })
+    };
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(positive("step", step));
+    }
+    if !(span > 0.0 && end.is_finite()) {
+        return Err(match t0 == 0.0 {
+            true => positive("end time", end),
+            false => SetupError::new(format!("the end time {end} must be after the start time {t0}"))
+                .with_kind(Kind::OutOfRange { name: "end time".into(), value: end }),
+        });
+    }
+    if !(1.0 / step / step).is_finite() {
+        return Err(SetupError::new(format!("the step {step:e} is too small to compute with")));
+    }
+    let ratio = span / step;
+    if ratio > 1e15 {
+        return Err(SetupError::new(format!("{ratio:e} steps are too many: time itself would be lost in rounding"))
+            .with_kind(Kind::TooLarge)
+            .help("use a larger step or an earlier end"));
+    }
+    let whole = ratio.round();
+    if whole >= 1.0 && (ratio - whole).abs() <= 1e-9 * whole {
+        return Ok((whole as u64, step, None));
+    }
+    let steps = ratio.ceil().max(1.0);
+    let fitted = span / steps;
+    let interval = if t0 == 0.0 { format!("the end time {end}") } else { format!("the interval from {t0} to {end}") };
+    let warning = format!("the step {step} does not divide {interval}: {steps} steps of {fitted} are used");
+    Ok((steps as u64, fitted, Some(warning)))
+}

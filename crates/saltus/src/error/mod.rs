@@ -1,0 +1,7 @@
+//! What can go wrong: mistakes found before a run ([`SetupError`]), and how a run ended ([`Status`]).
+
+mod setup;
+mod status;
+
+pub use setup::{Kind, SetupError};
+pub use status::{Reason, Status, StepFailure};

@@ -1,0 +1,18 @@
+//! What a run leaves behind: a motion of bounded variation with its impacts, contacts, phases and events.
+
+mod events;
+mod impacts;
+mod pieces;
+mod timeline;
+mod touch;
+mod trajectory;
+
+pub use events::{Crossing, EventHit};
+pub(crate) use impacts::Measured;
+pub use impacts::{Impact, Impacts};
+pub use pieces::Pieces;
+pub(crate) use pieces::{value, value_and_slope};
+pub use timeline::{Phase, PhaseKind, Timeline};
+pub use touch::Touch;
+pub(crate) use touch::touches_of;
+pub use trajectory::{Contact, Cursor, OutsideMotion, Side, Trajectory};

@@ -1,0 +1,49 @@
+//! Touches: uninterrupted stays of a constraint at zero gap, from which the table of shocks is made.
+
+use super::{Contact, Trajectory};
+
+/// One uninterrupted touch of a constraint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// The constraint, by its index in the model.
+    pub constraint: usize,
+    /// Where it begins.
+    pub start: f64,
+    /// Where it ends; the start for an impact without a lasting contact.
+    pub end: f64,
+    /// The total impulse.
+    pub impulse: f64,
+    /// The gap velocity at the start (negative).
+    pub approach: f64,
+    /// The largest force; meaningful for a stop with a stiffness.
+    pub peak: f64,
+    /// ∫ F |v_T| dt for what slides along it.
+    pub wear: f64,
+}
+
+/// The touches of a motion whose impacts and contacts are located: an impact that begins a contact is part of it.
+/// `slides` names, for each constraint, the coordinate that slides along it.
+pub(crate) fn touches_of(motion: &Trajectory, slides: &[Option<usize>]) -> Vec<Touch> {
+    let mut touches = Vec::new();
+    for (constraint, slide) in slides.iter().enumerate() {
+        let own: Vec<&Contact> = motion.contacts.iter().filter(|c| c.constraint == constraint).collect();
+        let touch = |start: f64, end: f64, impulse: f64, approach: f64| {
+            // Without friction what slides keeps its velocity through an impact.
+            let sliding = slide.and_then(|p| motion.at(start, super::Side::Left).map(|(_, v)| v[p].abs()));
+            Touch { constraint, start, end, impulse, approach, peak: 0.0, wear: impulse * sliding.unwrap_or(0.0) }
+        };
+        let impacts = motion.impacts.iter().filter_map(|i| {
+            let k = i.constraints.iter().position(|&c| c == constraint)?;
+            Some((i.t, i.impulses[k], i.approach))
+        });
+        let mut approaches: Vec<f64> = vec![0.0; own.len()];
+        for (t, impulse, approach) in impacts {
+            match own.iter().position(|c| c.start == t) {
+                Some(k) => approaches[k] = f64::min(approaches[k], approach),
+                None => touches.push(touch(t, t, impulse, approach)),
+            }
+        }
+        touches.extend(own.iter().zip(approaches).map(|(c, approach)| touch(c.start, c.end, c.impulse, approach)));
+    }
+    touches
+}

@@ -1,0 +1,78 @@
+//! Gap space of a system: gaps and their rates at observed states, and what impulses do to observed velocities.
+
+use crate::linalg::Metric;
+use crate::problem::{Dynamics, Energy, Gaps, Instance, Power};
+
+/// Evaluates gaps, responses to impulses and, where the observed state determines them, energies.
+#[derive(Clone, Debug)]
+pub(crate) struct Gauge {
+    pub gaps: Gaps,
+    pub restitution: Vec<f64>,
+    /// Stops that are springs: they push with forces, not impulses.
+    pub compliant: Vec<bool>,
+    /// Whether any gap depends on time.
+    pub is_moving: bool,
+    responses: Responses,
+    /// Energies and the power of the forces; None where the observed state does not determine them.
+    pub energy: Option<(Energy, Power)>,
+}
+
+#[derive(Clone, Debug)]
+enum Responses {
+    /// M⁻¹∇f.
+    Metric { dynamics: Box<Dynamics>, metric: Metric },
+    /// A constant row per constraint.
+    Table { rows: Vec<f64>, d: usize },
+}
+
+impl Gauge {
+    /// Of a model of expressions.
+    pub fn of(at: &Instance) -> Self {
+        let dynamics = at.dynamics();
+        Gauge {
+            gaps: at.gaps(),
+            restitution: at.restitution().to_vec(),
+            compliant: vec![false; at.constraints()],
+            is_moving: at.model().has_moving_constraints(),
+            responses: Responses::Metric { metric: dynamics.metric(), dynamics: Box::new(dynamics) },
+            energy: Some((at.energy(), at.power())),
+        }
+    }
+
+    /// Of a system whose scheme gives its responses: one row of `d` observed velocities per constraint.
+    pub fn with_responses(
+        gaps: Gaps,
+        restitution: Vec<f64>,
+        compliant: Vec<bool>,
+        is_moving: bool,
+        rows: Vec<f64>,
+        d: usize,
+    ) -> Self {
+        let responses = Responses::Table { rows, d };
+        Gauge { gaps, restitution, compliant, is_moving, responses, energy: None }
+    }
+
+    /// Prepares responses at a state; false if M is not positive definite there.
+    pub fn prepare(&mut self, t: f64, q: &[f64], v: &[f64]) -> bool {
+        match &mut self.responses {
+            Responses::Table { .. } => true,
+            Responses::Metric { dynamics, metric } => {
+                dynamics.evaluate(t, q, v);
+                metric.set(&dynamics.mass).is_ok()
+            }
+        }
+    }
+
+    /// What a unit impulse of constraint `a` adds to the observed velocities, at the state prepared and with the gradients
+    /// last evaluated.
+    pub fn response(&self, a: usize, out: &mut [f64]) {
+        match &self.responses {
+            Responses::Table { rows, d } => out.copy_from_slice(&rows[a * d..(a + 1) * d]),
+            Responses::Metric { metric, .. } => {
+                out.fill(0.0);
+                self.gaps.gradients.add_to(a, 1.0, out);
+                metric.solve(out);
+            }
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! From contact steps to impacts and contacts.
+//!
+//! A scheme spreads the impulse of one impact over a few steps (two for Paoli–Schatzman). Here those steps become one
+//! impact again, with its instant, its constraints, the velocities on both sides, and its distance from the law.
+//!
+//! - A window opens when a constraint gets an impulse that it did not have in the step before (or one many times larger); it
+//!   lasts the scheme's number of contact steps, longer if further constraints join in or impulses continue that no force
+//!   explains.
+//! - The instant is where the incoming motion meets the constraint.
+//! - The law is evaluated where the scheme applies it: the velocities before and after the window, each carried to the
+//!   instant the scheme declares by the acceleration of the smooth motion there (forces, and reactions of contacts that
+//!   last). What those did during the window is thereby not mistaken for the impact.
+//! - v⁻ is the incoming velocity at the instant of the impact; v⁺ is what the law makes of it, plus the scheme's own
+//!   deviation from the law; the impulses are those of that jump.
+//! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
+//!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
+//! - A stop that is a spring has no impacts: its contacts have forces.
+//!
+//! All of this happens in gap space, with observed velocities: U⁺ = U⁻ + D P, v⁺ = v⁻ + R P.
+
+mod impact;
+
+use super::gauge::Gauge;
+use super::recorder::Recorder;
+use crate::linalg::{Rows, add};
+use crate::motion::{Contact, Touch};
+use crate::project::Polyhedron;
+use crate::scheme::Stepping;
+use crate::stepping::Node;
+
+/// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
+const SLOW: f64 = 3.0;
+
+/// In a lasting contact, an impulse this many times the one before is an impact.
+const SUDDEN: f64 = 10.0;
+
+/// A window is at most this many times as long as one impact takes: what goes on longer is listed as several.
+const LONGEST: u64 = 4;
+
+/// Watches the nodes of a run and finds its impacts and contacts.
+pub(crate) struct Watch {
+    gauge: Gauge,
+    scheme: Stepping,
+    h: f64,
+    kernel: Polyhedron,
+    /// D of the active constraints, and its unit rows.
+    delassus: Vec<f64>,
+    units: Rows,
+    slacks: Vec<f64>,
+    /// Constraints that are active in the impact, and those of them that act in it (see `close`).
+    active: Vec<usize>,
+    acted: Vec<usize>,
+    /// Which coupled set an acting constraint belongs to.
+    label: Vec<usize>,
+    together: Together,
+    /// Impulses that the law gives where it is evaluated.
+    lawful: Vec<f64>,
+    /// Impulse of each constraint in the step before; zero if it was not in contact.
+    before: Vec<f64>,
+    touched: Vec<bool>,
+    /// Whether any constraint is touched.
+    in_contact: bool,
+    episodes: Vec<Episode>,
+    window: Window,
+    v_before: Vec<f64>,
+    v_after: Vec<f64>,
+    v_law: Vec<f64>,
+    response: Vec<f64>,
+    reaction: Vec<f64>,
+    /// For each constraint, the observed coordinate that slides along it; touches are recorded where this is given.
+    slides: Option<Vec<Option<usize>>>,
+}
+
+/// Buffers for impacts that fall together without being coupled.
+#[derive(Default)]
+struct Together {
+    acted: Vec<usize>,
+    q: Vec<f64>,
+    left: Vec<usize>,
+    jump: Vec<f64>,
+}
+
+/// A constraint's current run of contact steps.
+#[derive(Clone, Copy)]
+struct Episode {
+    /// Whether it went on after the impact.
+    lasting: bool,
+    steps: u64,
+    /// Where the first of them is.
+    start: f64,
+    touch: Touch,
+}
+
+impl Default for Episode {
+    fn default() -> Self {
+        let touch = Touch { constraint: 0, start: 0.0, end: 0.0, impulse: 0.0, approach: 0.0, peak: 0.0, wear: 0.0 };
+        Episode { lasting: false, steps: 0, start: 0.0, touch }
+    }
+}
+
+/// The contact steps of an impact in progress.
+#[derive(Default)]
+struct Window {
+    open: bool,
+    first: u64,
+    last: u64,
+    t: f64,
+    q: Vec<f64>,
+    v_left: Vec<f64>,
+    acceleration: Vec<f64>,
+    impulses: Vec<f64>,
+    before: Vec<f64>,
+    /// The last node so far, and the velocity and acceleration after it.
+    end: u64,
+    /// The largest impulse of a step so far, and for how many steps it has been the weight alone.
+    peak: f64,
+    calm: u64,
+    v_right: Vec<f64>,
+    end_acceleration: Vec<f64>,
+}
+
+impl Watch {
+    /// `closed`: the constraints that are in contact at the start, not hit.
+    pub fn new(gauge: Gauge, d: usize, closed: &[bool], scheme: Stepping, h: f64) -> Self {
+        let m = closed.len();
+        let zero = || vec![0.0; d];
+        let mut units = Rows::new();
+        (0..m).for_each(|a| units.push([(a, 1.0)]));
+        Watch {
+            scheme,
+            h,
+            kernel: Polyhedron::new(m, m),
+            delassus: vec![0.0; m * m],
+            units,
+            slacks: vec![0.0; m],
+            active: Vec::with_capacity(m),
+            acted: Vec::with_capacity(m),
+            label: vec![0; m],
+            together: Together { acted: Vec::with_capacity(m), q: zero(), left: Vec::with_capacity(m), jump: zero() },
+            lawful: vec![0.0; m],
+            before: vec![0.0; m],
+            in_contact: closed.contains(&true),
+            touched: closed.to_vec(),
+            episodes: vec![Episode::default(); m],
+            window: Window {
+                q: zero(),
+                v_left: zero(),
+                acceleration: zero(),
+                v_right: zero(),
+                end_acceleration: zero(),
+                impulses: vec![0.0; m],
+                before: vec![0.0; m],
+                ..Window::default()
+            },
+            v_before: zero(),
+            v_after: zero(),
+            v_law: zero(),
+            response: zero(),
+            reaction: zero(),
+            slides: None,
+            gauge,
+        }
+    }
+
+    /// Records touches as well; `slides` names the coordinate that slides along each constraint.
+    pub fn with_touches(mut self, slides: Vec<Option<usize>>) -> Self {
+        self.slides = Some(slides);
+        self
+    }
+
+    /// Gaps of the system at observed states.
+    pub fn gauge(&mut self) -> &mut Gauge {
+        &mut self.gauge
+    }
+
+    /// Whether an impact is in progress.
+    pub fn is_in_impact(&self) -> bool {
+        self.window.open
+    }
+
+    /// The constraints in contact at the last node.
+    pub fn closed(&self) -> Vec<usize> {
+        (0..self.touched.len()).filter(|&a| self.touched[a]).collect()
+    }
+
+    /// Takes in a node. True if it belongs to an impact: its two velocities are then both kept.
+    pub fn note(&mut self, node: &Node, out: &mut Recorder) -> bool {
+        // Free flight, the common case: nothing in contact now or in the step before, nothing in progress.
+        if !node.contact && !self.window.open && !self.in_contact {
+            return false;
+        }
+        self.in_contact = node.contact || (node.index == 0 && self.in_contact);
+        let fresh = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
+        if self.window.open && self.is_over(node, fresh) {
+            self.close(Some(node), out);
+        }
+        if fresh {
+            if !self.window.open {
+                self.open(node);
+            }
+            self.window.last = self.scheme.contact_steps.map_or(u64::MAX, |steps| node.index + steps - 1);
+        }
+        let belongs = self.window.open;
+        if belongs {
+            let w = &mut self.window;
+            w.impulses.iter_mut().zip(&node.impulses).for_each(|(sum, impulse)| *sum += impulse);
+            w.end = node.index;
+            w.v_right.copy_from_slice(&node.v_right);
+            w.end_acceleration.copy_from_slice(&node.acceleration);
+        }
+        for a in 0..node.impulses.len() {
+            let impulse = node.impulses[a];
+            if impulse > 0.0 {
+                self.follow(node, a, belongs, out);
+            } else if self.episodes[a].steps > 0 {
+                self.leave(a, node.t, out);
+            }
+            // At the start a closed constraint is in contact, whether or not a scheme has an impulse for it yet.
+            self.touched[a] = impulse > 0.0 || (node.index == 0 && self.touched[a]);
+            self.before[a] = impulse;
+        }
+        belongs
+    }
+
+    /// A node at which constraint `a` acts.
+    fn follow(&mut self, node: &Node, a: usize, belongs: bool, out: &mut Recorder) {
+        let impulse = node.impulses[a];
+        if self.episodes[a].steps == 0 {
+            let mut touch = Touch { constraint: a, start: node.t, end: node.t, ..Episode::default().touch };
+            if self.slides.is_some() {
+                let gaps = &mut self.gauge.gaps;
+                gaps.evaluate(node.t, &node.q);
+                gaps.kinematics(node.t, &node.q);
+                touch.approach = gaps.rate(a, &node.v_left);
+                // Where the incoming motion meets the constraint.
+                if touch.approach < 0.0 {
+                    touch.start += (-gaps.values[a] / touch.approach).clamp(-self.h, self.h);
+                }
+            }
+            self.episodes[a] = Episode { start: node.t, touch, ..Episode::default() };
+        }
+        let episode = &mut self.episodes[a];
+        episode.steps += 1;
+        episode.lasting |= !belongs || self.gauge.compliant[a];
+        episode.touch.impulse += impulse;
+        episode.touch.end = node.t + if self.gauge.compliant[a] { self.h } else { 0.0 };
+        episode.touch.peak = episode.touch.peak.max(impulse / self.h);
+        if let Some(s) = self.slides.as_ref().and_then(|slides| slides[a]) {
+            episode.touch.wear += impulse * (0.5 * (node.v_left[s] + node.v_right[s])).abs();
+        }
+        if self.gauge.compliant[a] {
+            out.squared_forces[a] += impulse * impulse / self.h;
+        }
+    }
+
+    /// Closes what is open at the end of a run. False if an impact was in progress: what comes after it is not known.
+    pub fn finish(&mut self, node: &Node, out: &mut Recorder) -> bool {
+        let complete = !self.window.open || self.window.end >= self.window.last;
+        if self.window.open && complete {
+            self.close(None, out);
+        }
+        for a in 0..self.episodes.len() {
+            if self.episodes[a].steps > 0 {
+                self.leave(a, node.t, out);
+            }
+        }
+        complete
+    }
+
+    /// Whether constraint `a` is hit at this node: an impulse out of nothing, or far above that of a lasting contact.
+    fn is_fresh(&self, node: &Node, a: usize) -> bool {
+        if self.gauge.compliant[a] {
+            return false;
+        }
+        let usual = if self.touched[a] { SUDDEN * self.before[a] } else { 0.0 };
+        // A constraint closed from the start has no usual impulse yet.
+        let closed = self.touched[a] && self.before[a] == 0.0;
+        node.impulses[a] > usual && !closed && !(self.window.open && self.touched[a])
+    }
+
+    /// Whether the impact in progress was complete before this node.
+    fn is_over(&mut self, node: &Node, fresh: bool) -> bool {
+        let Some(steps) = self.scheme.contact_steps else { return !node.contact || self.is_spent(node) };
+        if node.index >= self.window.first + LONGEST * steps {
+            return true;
+        }
+        if node.index <= self.window.last || fresh {
+            return false;
+        }
+        // An impulse that no force explains still belongs to it: two impacts within a step of each other echo.
+        let echo = node.contact
+            && (0..node.impulses.len()).any(|a| {
+                let weight = if node.impulses[a] > 0.0 { self.weight(node, a) } else { 0.0 };
+                node.impulses[a] > 2.0 * weight + 1e-3 * self.window.impulses[a] && self.window.before[a] == 0.0
+            });
+        if echo {
+            self.window.last = node.index;
+        }
+        !echo
+    }
+
+    /// A compliant contact goes on after its impact where the forces press: past its peak, with no more than their weight.
+    fn is_spent(&mut self, node: &Node) -> bool {
+        let now: f64 = node.impulses.iter().sum();
+        self.window.peak = self.window.peak.max(now);
+        if now > 0.5 * self.window.peak {
+            return false;
+        }
+        let acting = |a: &usize| node.impulses[*a] != 0.0;
+        let mut still = true;
+        for a in (0..node.impulses.len()).filter(acting) {
+            let weight = self.weight(node, a);
+            still &= (node.impulses[a] - weight).abs() <= 0.1 * weight;
+        }
+        // A contact that is about to open passes through that, too; one that lasts stays there.
+        self.window.calm = if still { self.window.calm + 1 } else { 0 };
+        self.window.calm > 10 + (node.index - self.window.first) / 2
+    }
+
+    /// The impulse a step of the forces presses out of constraint `a` alone.
+    fn weight(&mut self, node: &Node, a: usize) -> f64 {
+        if !self.gauge.prepare(node.t, &node.q, &node.v_left) {
+            return f64::INFINITY;
+        }
+        self.gauge.gaps.kinematics(node.t, &node.q);
+        self.gauge.response(a, &mut self.response);
+        let gradients = &self.gauge.gaps.gradients;
+        self.h * (-gradients.dot(a, &node.acceleration)).max(0.0) / gradients.dot(a, &self.response)
+    }
+
+    /// A constraint leaves contact: an interval that is listed lasts longer than an impact and its echo.
+    fn leave(&mut self, a: usize, t: f64, out: &mut Recorder) {
+        let Episode { lasting, steps, start, mut touch } = std::mem::take(&mut self.episodes[a]);
+        let compliant = self.gauge.compliant[a];
+        // (With a compliant scheme: one that outlasts the impact.)
+        let lasts = match self.scheme.contact_steps {
+            Some(usual) => compliant || steps > usual + 1,
+            None => lasting,
+        };
+        if lasts {
+            let (start, end) = if compliant { (touch.start, touch.end) } else { (start, t) };
+            out.contact(Contact { constraint: a, start, end, impulse: touch.impulse });
+        }
+        if self.slides.is_some() {
+            touch.end = if lasts { touch.end.max(touch.start) } else { touch.start };
+            out.touches.push(touch);
+        }
+    }
+
+    fn open(&mut self, node: &Node) {
+        let w = &mut self.window;
+        w.open = true;
+        w.first = node.index;
+        w.t = node.t;
+        w.q.copy_from_slice(&node.q);
+        w.v_left.copy_from_slice(&node.v_left);
+        w.acceleration.copy_from_slice(&node.acceleration);
+        w.impulses.fill(0.0);
+        w.peak = 0.0;
+        w.calm = 0;
+        // What went on before is a lasting contact only if it is longer than an impact.
+        let usual = self.scheme.contact_steps.map_or(1, |steps| steps + 1);
+        for a in 0..w.before.len() {
+            w.before[a] = if self.episodes[a].steps > usual { self.before[a] } else { 0.0 };
+        }
+        // The incoming motion has not yet moved with the velocity after.
+        for i in 0..w.q.len() {
+            w.q[i] -= self.scheme.carried * self.h * (node.v_right[i] - node.v_left[i]);
+        }
+    }
+
+    /// The impact is complete; `next` is the node after it, which shows the contacts that last.
+    fn close(&mut self, next: Option<&Node>, out: &mut Recorder) {
+        self.window.open = false;
+        let steps = (self.window.end - self.window.first + 1) as f64;
+        self.smooth(next);
+        // A constraint that was in contact all along is active, but acts in the impact only with what it gets beyond its
+        // usual share.
+        self.active.clear();
+        self.acted.clear();
+        for a in 0..self.before.len() {
+            if !(self.window.impulses[a] > 0.0) || self.gauge.compliant[a] {
+                continue;
+            }
+            self.active.push(a);
+            let usual = steps * self.window.before[a];
+            self.window.impulses[a] -= usual;
+            if self.window.impulses[a] > 0.5 * usual {
+                self.acted.push(a);
+            }
+        }
+        let sets = self.label_sets();
+        let times = (0..sets).map(|set| self.meeting(&self.acted, set));
+        let (first, last) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
+        // At the very same instant (a right-angled corner) they are one impact all the same.
+        if sets <= 1 || last - first <= 0.01 * self.h {
+            self.list(steps, None, out);
+            return;
+        }
+        // Impacts of constraints that are not coupled happen to fall together: each is listed on its own, in order.
+        // (Buffers are borrowed and returned: nothing is allocated.)
+        let mut all = std::mem::take(&mut self.together);
+        all.acted.clone_from(&self.acted);
+        all.q.clone_from(&self.window.q);
+        all.left.clear();
+        all.left.extend(0..sets);
+        let Together { acted, q, left, jump } = &mut all;
+        while !left.is_empty() {
+            let first =
+                (0..left.len()).min_by(|&i, &j| self.meeting(acted, left[i]).total_cmp(&self.meeting(acted, left[j])));
+            let set = left.remove(first.unwrap_or(0));
+            self.acted.clear();
+            self.acted.extend(acted.iter().copied().filter(|&a| self.label[a] == set));
+            self.active.clone_from(&self.acted);
+            jump.fill(0.0);
+            for &a in &self.acted {
+                self.gauge.response(a, &mut self.response);
+                add(jump, self.window.impulses[a], &self.response);
+            }
+            self.list(steps, Some(jump), out);
+            self.window.q.copy_from_slice(q);
+            self.window.v_left.iter_mut().zip(&*jump).for_each(|(v, j)| *v += j);
+            self.evaluate_window();
+        }
+        self.together = all;
+    }
+}

@@ -1,0 +1,59 @@
+//! Runs: what to run ([`Options`]), on what ([`System`]), a run in progress ([`Simulation`]) and what it leaves ([`Run`]).
+//!
+//! There is one way through the code for every kind of system: a system begins an engine, the engine writes to a recorder,
+//! and the ledger is computed from what was recorded.
+
+mod advice;
+mod begin;
+mod options;
+mod outcome;
+mod simulation;
+mod system;
+
+pub use crate::engine::Progress;
+pub use begin::Begun;
+pub use options::{Options, SchemeChoice};
+pub use outcome::Run;
+pub use simulation::{Simulation, Stop};
+pub use system::{Resumed, System};
+
+use crate::SetupError;
+use crate::engine::Reporter;
+use crate::problem::Start;
+
+/// Runs a system from its own start.
+///
+/// ```
+/// use saltus::{Options, model::Builder, run};
+/// let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y")
+///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
+/// let done = run(&ball, &Options::events(2.0))?;
+/// assert!((done.trajectory.impacts.get(0).t - (2.0f64 / 9.81).sqrt()).abs() < 1e-9);
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+pub fn run(system: &dyn System, options: &Options) -> Result<Run, SetupError> {
+    run_observed(system, &system.start(), options, &mut |_| true)
+}
+
+/// Runs a system from a start. `observer` is called periodically with the progress and the state; return false to stop: the
+/// run keeps what it has.
+pub fn run_observed(
+    system: &dyn System,
+    start: &Start,
+    options: &Options,
+    observer: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Run, SetupError> {
+    if !options.end.is_finite() {
+        return Err(SetupError::new("a run needs an end time").help("Options::until sets it"));
+    }
+    let mut simulation = Simulation::new(system, start, options)?;
+    let mut reporter = Reporter::new();
+    while !simulation.is_over() {
+        if reporter.is_due() && !observer(simulation.progress()) {
+            simulation.interrupt();
+            break;
+        }
+        simulation.step(options.end);
+    }
+    Ok(simulation.finish())
+}

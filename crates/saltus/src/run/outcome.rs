@@ -1,0 +1,72 @@
+//! What a run leaves.
+
+use super::Options;
+use crate::ledger::Ledger;
+use crate::motion::{Timeline, Touch, Trajectory};
+use crate::problem::Start;
+use crate::record::{Audit, Extremes};
+use crate::scheme::Scheme;
+use crate::{Status, StepFailure};
+
+/// A finished (or interrupted, or failed) run.
+#[derive(Clone, Debug)]
+#[must_use = "a run may have failed: see Run::ok and Run::status"]
+#[non_exhaustive]
+pub struct Run {
+    /// The motion of the observed coordinates.
+    pub trajectory: Trajectory,
+    /// What was checked along the way.
+    pub audit: Audit,
+    /// What held and what did not.
+    pub ledger: Ledger,
+    /// How it ended.
+    pub status: Status,
+    /// Steps made.
+    pub steps: u64,
+    /// The step used: the one asked for, or slightly less so that the steps fit the end time. By events, the interval at
+    /// which instants are stored.
+    pub step: f64,
+    /// The tolerance, for a run by events.
+    pub tolerance: Option<f64>,
+    /// The scheme that ran.
+    pub scheme: Scheme,
+    /// The options it was started with.
+    pub options: Options,
+    /// Where it started.
+    pub start: Start,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// What was done where, when that does not follow from the rest.
+    pub notes: Vec<String>,
+    /// The phases of the motion, from an engine that locates them.
+    pub timeline: Timeline,
+    /// Uninterrupted touches of each stop, for structures.
+    pub touches: Vec<Touch>,
+    /// ∫F²dt of each stop that is a spring.
+    pub squared_forces: Vec<f64>,
+    /// Largest, smallest and root mean square of each point, for structures.
+    pub extremes: Vec<Extremes>,
+    /// Deflected shapes at some instants, for drawing.
+    pub shapes: Vec<(f64, Vec<f64>)>,
+    pub(crate) last: Start,
+}
+
+impl Run {
+    /// The run, or the failure if it failed: for code that must not overlook one.
+    pub fn ok(self) -> Result<Run, StepFailure> {
+        match self.status {
+            Status::Failed(failure) => Err(failure),
+            _ => Ok(self),
+        }
+    }
+
+    /// The last state, with its clock, its active set and its parameters: a valid start of another run.
+    pub fn last(&self) -> &Start {
+        &self.last
+    }
+
+    /// Whether it went from event to event.
+    pub fn by_events(&self) -> bool {
+        self.tolerance.is_some()
+    }
+}

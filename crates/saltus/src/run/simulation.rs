@@ -1,0 +1,269 @@
+//! A run in progress, kept alive between calls.
+
+use super::begin::Begun;
+use super::{Options, Progress, Run, System, advice};
+use crate::ledger::{Evidence, Ledger};
+use crate::motion::{EventHit, Side, Trajectory, touches_of};
+use crate::problem::Start;
+use crate::record::{Audit, Extremes, Gauge, Keep};
+use crate::stepping::Account;
+use crate::{Model, SetupError, Status, StepFailure};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Why [`Simulation::advance_to`] returned.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// The time asked for is reached.
+    Time,
+    /// An event of the user's own occurred. By events the simulation is there; with time steps it is at the next node.
+    Event {
+        /// Its name.
+        name: String,
+        /// When, where, and in which direction.
+        hit: EventHit,
+    },
+    /// Everything is at rest, and the options asked to stop there.
+    Rest,
+}
+
+/// A run in progress: advanced piece by piece, with ports set in between.
+///
+/// ```
+/// use saltus::{Options, Stop, model::Builder, motion::Crossing};
+/// let cart = Builder::new("cart").coordinate("x", 0.0, 1.0).kinetic("x'^2/2").port("u").force("x", "u")
+///     .constraint("wall", "2 - x").restitution(0.5).event("back", "x'", Crossing::Down).build()?.problem()?;
+/// let mut sim = cart.engine(&Options::steps("mabrouk", 1e-3))?;
+/// while sim.t() < 10.0 {
+///     sim.set("u", -0.1 * sim.v()[0])?;
+///     match sim.advance_to(sim.t() + 0.1)? {
+///         Stop::Event { name, .. } if name == "back" => break,
+///         _ => {}
+///     }
+/// }
+/// let run = sim.finish();
+/// assert_eq!(run.trajectory.impacts.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Simulation {
+    begun: Begun,
+    model: Arc<Model>,
+    options: Options,
+    start: Start,
+    status: Status,
+    events: VecDeque<EventHit>,
+    rest_is_final: bool,
+}
+
+impl Simulation {
+    pub(super) fn new(system: &dyn System, start: &Start, options: &Options) -> Result<Self, SetupError> {
+        options.check()?;
+        let begun = system.begin(start, options)?;
+        let model = system.model().clone();
+        Ok(Simulation {
+            rest_is_final: options.until_rest && !begun.is_forced,
+            begun,
+            model,
+            options: options.clone(),
+            start: start.clone(),
+            status: Status::Finished,
+            events: VecDeque::new(),
+        })
+    }
+
+    /// The time reached.
+    pub fn t(&self) -> f64 {
+        self.begun.engine.t()
+    }
+
+    /// The position there: all coordinates of a model, the modes or points of a structure.
+    pub fn q(&self) -> &[f64] {
+        self.begun.engine.state().0
+    }
+
+    /// The velocity there.
+    pub fn v(&self) -> &[f64] {
+        self.begun.engine.state().1
+    }
+
+    /// Sets a port; it keeps its value until it is set again.
+    pub fn set(&mut self, port: &str, value: f64) -> Result<(), SetupError> {
+        let Some(k) = self.model.open.iter().position(|p| p.name == port && p.is_port) else {
+            let known = self.model.open.iter().filter(|p| p.is_port).map(|p| p.name.as_str());
+            return Err(SetupError::unknown(format!("there is no port `{port}`"), port, known, "the ports are"));
+        };
+        if !value.is_finite() {
+            return Err(SetupError::new(format!("the port `{port}` must be a finite number, not {value}")));
+        }
+        let cells = self.begun.engine.cells();
+        if cells.get(k) != value {
+            cells.set(k, value);
+            self.begun.engine.port_changed();
+        }
+        Ok(())
+    }
+
+    /// Advances to a time, or to the first event of the user's own before it.
+    pub fn advance_to(&mut self, t: f64) -> Result<Stop, StepFailure> {
+        let t = t.min(self.options.end);
+        loop {
+            if let Some(hit) = self.events.pop_front() {
+                return Ok(Stop::Event { name: self.model.events[hit.event].name.clone(), hit });
+            }
+            if let Status::Failed(failure) = &self.status {
+                return Err(failure.clone());
+            }
+            if self.begun.engine.is_at(t) {
+                return Ok(Stop::Time);
+            }
+            if self.rest_is_final && self.begun.engine.is_at_rest() {
+                return Ok(Stop::Rest);
+            }
+            self.step(t);
+            self.events.extend(self.begun.engine.recorder().fresh_events.drain(..));
+        }
+    }
+
+    /// One step or piece; a failure becomes the status.
+    pub(super) fn step(&mut self, until: f64) {
+        if let Err(reason) = self.begun.engine.advance(until) {
+            let engine = &self.begun.engine;
+            let (q, v) = engine.state();
+            self.status = Status::Failed(StepFailure { t: engine.t(), q: q.to_vec(), v: v.to_vec(), reason });
+        }
+    }
+
+    /// Whether the end is reached, everything is at rest, or a step failed.
+    pub(super) fn is_over(&self) -> bool {
+        self.begun.engine.is_at(self.options.end)
+            || matches!(self.status, Status::Failed(_))
+            || (self.rest_is_final && self.begun.engine.is_at_rest())
+    }
+
+    pub(super) fn interrupt(&mut self) {
+        self.status = Status::Interrupted { t: self.t() };
+    }
+
+    pub(super) fn progress(&self) -> Progress<'_> {
+        let engine = &self.begun.engine;
+        let ((step, steps), (q, v)) = (engine.steps(), engine.state());
+        Progress { step, steps, t: engine.t(), impacts: engine.impacts(), q, v }
+    }
+
+    /// Ends the run: trajectory, ledger, status.
+    pub fn finish(self) -> Run {
+        let Simulation { mut begun, model, options, start, status, .. } = self;
+        begun.engine.finish();
+        let (q, v, closed) = begun.engine.full_state();
+        let parameters = begun.engine.cells().to_vec();
+        let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(closed);
+        let recorder = begun.engine.recorder();
+        let mut audit = std::mem::take(&mut recorder.audit);
+        let trajectory = std::mem::take(&mut recorder.trajectory);
+        close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, &mut audit);
+        let names: Vec<String> = model.constraints.iter().map(|c| c.name.clone()).collect();
+        let ledger = Ledger::new(&Evidence {
+            trajectory: &trajectory,
+            audit: &audit,
+            accounts: &recorder.accounts,
+            gauge: &begun.gauge,
+            names: &names,
+            by_events: begun.tolerance.is_some(),
+            step: begun.step,
+            tolerance: begun.tolerance.unwrap_or(0.0),
+            q0: &begun.q0,
+            v0: &begun.v0,
+        });
+        let mut run = Run {
+            audit,
+            ledger,
+            status,
+            steps: recorder.steps,
+            step: begun.step,
+            tolerance: begun.tolerance,
+            scheme: begun.scheme,
+            options,
+            start,
+            warnings: std::mem::take(&mut recorder.warnings),
+            notes: std::mem::take(&mut recorder.notes),
+            timeline: std::mem::take(&mut recorder.timeline),
+            touches: std::mem::take(&mut recorder.touches),
+            squared_forces: std::mem::take(&mut recorder.squared_forces),
+            extremes: recorder.extremes_seen(),
+            shapes: std::mem::take(&mut recorder.shapes),
+            trajectory,
+            last,
+        };
+        run.warnings.splice(0..0, std::mem::take(&mut begun.warnings));
+        run.notes.extend(std::mem::take(&mut begun.notes));
+        let advice = advice::advice(&model, &begun, &run);
+        run.warnings.extend(advice);
+        observe(&begun, &mut run);
+        run
+    }
+}
+
+/// Maps a run in modal coordinates to the points of a structure.
+fn observe(begun: &Begun, run: &mut Run) {
+    let Some(observed) = &begun.observed else { return };
+    if run.options.keep.has(Keep::SHAPES) && !observed.outline.is_empty() {
+        let stride = (run.trajectory.len() / 1_500).max(1);
+        let shape = |q: &[f64]| (0..observed.outline.len()).map(|r| observed.outline.dot(r, q)).collect();
+        let instants = (0..run.trajectory.len()).step_by(stride);
+        run.shapes = instants.map(|k| (run.trajectory.t[k], shape(run.trajectory.q(k)))).collect();
+    }
+    run.trajectory = run.trajectory.mapped(&observed.points);
+    run.touches = touches_of(&run.trajectory, &observed.slides);
+    run.extremes = (0..run.trajectory.dimension()).map(|p| extremes(run, p)).collect();
+    if let Status::Failed(StepFailure { q, v, .. }) = &mut run.status {
+        let map = |x: &[f64]| (0..observed.points.len()).map(|r| observed.points.dot(r, x)).collect();
+        (*q, *v) = (map(q), map(v));
+    }
+}
+
+/// Largest, smallest and root mean square (over time) of a coordinate at the stored instants.
+fn extremes(run: &Run, p: usize) -> Extremes {
+    let motion = &run.trajectory;
+    let at = |k: usize| motion.q(k)[p];
+    let (mut max, mut min, mut integral) = (f64::NEG_INFINITY, f64::INFINITY, 0.0);
+    for k in 0..motion.len() {
+        (max, min) = (max.max(at(k)), min.min(at(k)));
+        if k > 0 {
+            integral += 0.5 * (motion.t[k] - motion.t[k - 1]) * (at(k).powi(2) + at(k - 1).powi(2));
+        }
+    }
+    let span = motion.span().map_or(0.0, |(first, last)| last - first);
+    Extremes { max, min, rms: (integral / span.max(f64::MIN_POSITIVE)).sqrt() }
+}
+
+/// Completes the audit of a run.
+fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Account)], audit: &mut Audit) {
+    let fastest = trajectory.impacts.iter().map(|i| i.speed).fold(f64::MIN_POSITIVE, f64::max);
+    for impact in trajectory.impacts.iter() {
+        audit.energy_lost_at_impacts -= impact.energy_change;
+        let residual = impact.law_residual * impact.speed / fastest;
+        // A residual that is not a number is the worst there is.
+        if !(residual <= audit.worst_law_residual) {
+            audit.worst_law_residual = residual;
+        }
+    }
+    match &mut gauge.energy {
+        Some((energy, _)) => {
+            let mut total = |k: usize| {
+                let (kinetic, potential) = energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, Side::Left));
+                kinetic + potential
+            };
+            if !trajectory.is_empty() {
+                audit.energy_start = total(0);
+                audit.energy_end = total(trajectory.len() - 1);
+            }
+        }
+        None => {
+            if let (Some((_, first)), Some((_, last))) = (accounts.first(), accounts.last()) {
+                (audit.energy_start, audit.energy_end) = (first.energy(), last.energy());
+                audit.energy_lost_at_impacts = last.lost - first.lost;
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Numbers and counts as people read them; one wording for summaries, verdicts and pages.
+
+/// A number with about `digits` significant digits, in plain notation where that is readable.
+///
+/// ```
+/// use saltus::text::number;
+/// assert_eq!(number(0.451_523_640_9, 6), "0.451524");
+/// assert_eq!(number(1.5e-9, 3), "1.5e-9");
+/// assert_eq!(number(12345678.9, 3), "1.23e7");
+/// ```
+pub fn number(x: f64, digits: usize) -> String {
+    if x == 0.0 {
+        return "0".into();
+    }
+    if !x.is_finite() {
+        return x.to_string();
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    if !(-4..7).contains(&magnitude) {
+        let text = format!("{x:.*e}", digits.saturating_sub(1));
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trim(mantissa));
+    }
+    let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
+    trim(&format!("{x:.decimals$}")).to_string()
+}
+
+/// Without trailing zeros after the point.
+fn trim(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// `1 impact`, `2 impacts`; thousands are set apart.
+///
+/// ```
+/// use saltus::text::count;
+/// assert_eq!((count(1, "impact"), count(12345, "impact")), ("1 impact".into(), "12 345 impacts".into()));
+/// ```
+pub fn count(n: u64, word: &str) -> String {
+    format!("{} {word}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A whole number with its thousands set apart.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
+            text.push(' ');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// A duration in the unit a person would use.
+pub fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    format!("{} {unit}", number(value, 3))
+}
