@@ -81,8 +81,7 @@ impl Graph {
     /// although a series of lower order may miss them.) Corners and jumps, including those of tables, are switches of a
     /// [`Series`](crate::Series): they are located and hide nothing, but their arguments may.
     ///
-    /// Functions of constants are constants and do not count. Symbols count as variables: bind parameters with [`Graph::fold`]
-    /// first.
+    /// Functions of constants are constants and do not count.
     ///
     /// ```
     /// use saltus_expr::{Function1, Graph};
@@ -199,16 +198,6 @@ mod tests {
         let front = g.unary(F1::Tanh, x);
         let hidden = g.table(table, front);
         assert!(g.may_hide_features(hidden));
-    }
-
-    #[test]
-    fn bound_parameters_do_not_hide() {
-        let mut g = Graph::new();
-        let n = node(&mut g, "x^p + exp(p)*x");
-        let p = g.symbol("p");
-        assert!(g.may_hide_features(n));
-        let folded = g.fold(&[(p, 3.0)]);
-        assert!(!folded.graph.may_hide_features(folded.node(n)));
     }
 
     #[test]
