@@ -243,7 +243,7 @@ impl Graph {
         self.table_node(k as u32, argument)
     }
 
-    pub(crate) fn table_node(&mut self, k: u32, argument: NodeId) -> NodeId {
+    fn table_node(&mut self, k: u32, argument: NodeId) -> NodeId {
         match self.value(argument) {
             Some(x) => {
                 let y = self.tables[k as usize].value(x);
@@ -254,13 +254,7 @@ impl Graph {
     }
 
     pub(crate) fn table_slope(&mut self, k: u32, argument: NodeId) -> NodeId {
-        match self.value(argument) {
-            Some(x) => {
-                let slope = self.tables[k as usize].slope(x);
-                self.constant(slope)
-            }
-            None => self.intern(Node::TableSlope(k, argument)),
-        }
+        self.intern(Node::TableSlope(k, argument))
     }
 
     pub(crate) fn table_at(&self, k: u32) -> &Arc<Table> {
@@ -280,16 +274,6 @@ impl Graph {
     #[must_use]
     pub fn is_zero(&self, n: NodeId) -> bool {
         self.value(n) == Some(0.0)
-    }
-
-    /// A graph without nodes in which the tables have the same indices.
-    pub(crate) fn empty_with_tables(&self) -> Self {
-        Self { tables: self.tables.clone(), ..Self::default() }
-    }
-
-    /// All nodes, operands before their users.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..self.nodes.len() as u32).map(NodeId)
     }
 
     pub(crate) fn node(&self, n: NodeId) -> &Node {

@@ -40,7 +40,6 @@ mod ast;
 mod derive;
 mod display;
 mod error;
-mod fold;
 mod function;
 mod graph;
 mod lanes;
@@ -59,7 +58,6 @@ mod testing;
 
 pub use ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 pub use error::{ExprError, Span};
-pub use fold::Folded;
 pub use function::{Function1, Function2};
 pub use graph::{Graph, NodeId};
 pub use lanes::{LANES, Lanes};

@@ -44,30 +44,12 @@ pub trait Scope {
     fn functions(&self) -> Vec<String> {
         Vec::new()
     }
-
-    /// Switches to structural resolution and back; returns the previous setting.
-    ///
-    /// While it is on, names that have a number before the run (parameters) resolve to that constant instead of a symbol.
-    /// Indices, the bounds of ranges and sums, and conditions that select what exists are lowered in this way.
-    /// A scope without such names does not need this method.
-    fn set_structural(&mut self, on: bool) -> bool {
-        let _ = on;
-        false
-    }
-
-    /// Whether a node consists only of constants and of names that become constants under [`Scope::set_structural`].
-    fn is_known(&self, graph: &Graph, node: NodeId) -> bool {
-        let _ = (graph, node);
-        false
-    }
 }
 
 /// Adds an expression to the graph.
 ///
 /// `if` with a constant condition (and `and`, `or` with a constant first argument) lowers only
-/// what is needed, so that `if(i < n, x[i+1], 0)` is valid at the end of a family. If the condition
-/// is not constant but known before the run ([`Scope::is_known`]), it stays a condition where both
-/// branches are valid, and selects one of them where the other is not.
+/// what is needed, so that `if(i < n, x[i+1], 0)` is valid at the end of a family.
 ///
 /// # Errors
 /// A name or function that does not exist, a constant part that is not a finite number (`1/0`),
@@ -209,16 +191,8 @@ impl<'a> Lowering<'a> {
         self.scope.resolve(self.graph, name, &index, velocity, span)
     }
 
-    /// Lowers an expression with structural resolution on.
-    fn structural(&mut self, expr: &Expr) -> Result<NodeId, ExprError> {
-        let before = self.scope.set_structural(true);
-        let node = self.lower(expr);
-        self.scope.set_structural(before);
-        node
-    }
-
     fn integer(&mut self, expr: &Expr) -> Result<i64, ExprError> {
-        let node = self.structural(expr)?;
+        let node = self.lower(expr)?;
         let Some(value) = self.graph.value(node) else {
             return Err(ExprError::new(
                 "an index or bound must be a whole number known before the run",
@@ -260,8 +234,18 @@ impl<'a> Lowering<'a> {
     fn call(&mut self, name: &str, name_span: &Span, args: &[Expr], span: &Span) -> Result<NodeId, ExprError> {
         match (name, args) {
             ("if", [condition, yes, no]) => return self.choice(condition, yes, no),
-            ("and", [first, second]) => return self.logical(Function2::And, first, second),
-            ("or", [first, second]) => return self.logical(Function2::Or, first, second),
+            ("and" | "or", [first, second]) => {
+                let a = self.lower(first)?;
+                // A constant that decides the result makes the second argument unnecessary.
+                if let Some(value) = self.graph.value(a)
+                    && (value != 0.0) == (name == "or")
+                {
+                    return Ok(self.graph.constant(f64::from(u8::from(name == "or"))));
+                }
+                let b = self.lower(second)?;
+                let f = if name == "or" { Function2::Or } else { Function2::And };
+                return Ok(self.graph.binary(f, a, b));
+            }
             _ => {}
         }
         let nodes = args.iter().map(|arg| self.lower(arg)).collect::<Result<Vec<_>, _>>()?;
@@ -280,54 +264,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn choice(&mut self, condition: &Expr, yes: &Expr, no: &Expr) -> Result<NodeId, ExprError> {
-        let c = self.lower(condition)?;
-        if let Some(holds) = self.truth(c) {
-            return self.lower(if holds { yes } else { no });
-        }
-        let a = match self.lower(yes) {
-            Ok(a) => a,
-            Err(error) => {
-                return match self.decided_before_the_run(condition, c)? {
-                    Some(false) => self.lower(no),
-                    _ => Err(error),
-                };
-            }
-        };
-        match self.lower(no) {
-            Ok(b) => Ok(self.graph.select(c, a, b)),
-            Err(error) => match self.decided_before_the_run(condition, c)? {
-                Some(true) => Ok(a),
-                _ => Err(error),
-            },
-        }
-    }
-
-    /// `and` and `or`. A first argument that decides the result makes the second unnecessary.
-    fn logical(&mut self, f: Function2, first: &Expr, second: &Expr) -> Result<NodeId, ExprError> {
-        let deciding = f == Function2::Or;
-        let a = self.lower(first)?;
-        if self.truth(a) != Some(deciding) {
-            match self.lower(second) {
-                Ok(b) => return Ok(self.graph.binary(f, a, b)),
-                Err(error) if self.decided_before_the_run(first, a)? != Some(deciding) => return Err(error),
-                Err(_) => {}
+        let condition = self.lower(condition)?;
+        match self.graph.value(condition) {
+            Some(value) if value != 0.0 => self.lower(yes),
+            Some(_) => self.lower(no),
+            None => {
+                let (a, b) = (self.lower(yes)?, self.lower(no)?);
+                Ok(self.graph.select(condition, a, b))
             }
         }
-        Ok(self.graph.constant(f64::from(u8::from(deciding))))
-    }
-
-    /// Whether a constant condition holds; `None` if it is not constant.
-    fn truth(&self, condition: NodeId) -> Option<bool> {
-        self.graph.value(condition).map(|value| value != 0.0)
-    }
-
-    /// Whether a condition, lowered to `node`, holds with the numbers known before the run; `None` if they do not decide it.
-    fn decided_before_the_run(&mut self, condition: &Expr, node: NodeId) -> Result<Option<bool>, ExprError> {
-        if !self.scope.is_known(self.graph, node) {
-            return Ok(None);
-        }
-        let node = self.structural(condition)?;
-        Ok(self.truth(node))
     }
 
     fn unknown_function(&mut self, name: &str, span: &Span) -> ExprError {
