@@ -27,7 +27,7 @@ fn json(args: &[&str]) -> Value {
 #[test]
 fn every_shipped_model_runs_and_keeps_its_promises() {
     let list = stdout(&saltus(&["models"]));
-    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models")).expect("models/");
+    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../saltus-io/models")).expect("models/");
     let files = files.filter(|f| f.as_ref().is_ok_and(|f| f.path().extension().is_some_and(|e| e == "toml"))).count();
     let names: Vec<&str> =
         list.lines().filter(|l| l.starts_with("  ")).filter_map(|l| l.split_whitespace().next()).collect();
@@ -160,7 +160,7 @@ fn out_writes_files_that_agree() {
         ["contacts.csv", "energy.csv", "impacts.csv", "run.json", "timeline.csv", "trajectory.csv", "trajectory.npz"]
     );
     let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
-    assert_eq!(record["model_text"].as_str(), Some(include_str!("../../../models/rod.toml")));
+    assert_eq!(record["model_text"].as_str(), Some(include_str!("../../saltus-io/models/rod.toml")));
     assert_eq!(record["model_sha256"].as_str().map(str::len), Some(64));
     let table = fs::read_to_string(out.join("trajectory.csv")).expect("read");
     let mut lines = table.lines();
@@ -183,7 +183,7 @@ fn out_writes_files_that_agree() {
 fn a_typo_is_shown_with_its_place_and_a_suggestion() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("ball.toml");
-    let text = include_str!("../../../models/ball-gravity.toml").replace("m*g*y\"", "m*gg*y\"");
+    let text = include_str!("../../saltus-io/models/ball-gravity.toml").replace("m*g*y\"", "m*gg*y\"");
     fs::write(&path, &text).expect("written");
     let name = path.to_str().expect("UTF-8");
     let output = saltus(&["run", name]);
@@ -305,7 +305,8 @@ fn json_is_one_object_whatever_happens() {
 fn text_from_a_model_cannot_play_with_the_terminal() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("odd.toml");
-    let text = include_str!("../../../models/ball.toml").replace("title = \"Force", "title = \"\\u001b[31mForce");
+    let text =
+        include_str!("../../saltus-io/models/ball.toml").replace("title = \"Force", "title = \"\\u001b[31mForce");
     fs::write(&path, text.replace("\"wall\"", "\"wa\\nll, \\\"x\\\"\"")).expect("written");
     let out = dir.path().join("out");
     let output = saltus(&["run", path.to_str().expect("UTF-8"), "--out", out.to_str().expect("UTF-8")]);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 macro_rules! texts {
     ($directory:literal, $ending:literal, $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../models/", $directory, $name, $ending)))),*]
+        &[$(($name, include_str!(concat!("../models/", $directory, $name, $ending)))),*]
     };
 }
 

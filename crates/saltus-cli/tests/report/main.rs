@@ -151,7 +151,7 @@ fn compare(model: &str, said: &Value, page: &Opened) {
 fn reports_of_all_shipped_models_open_and_carry_the_numbers_of_the_run() {
     let Some(browser) = Browser::find("the reports of all shipped models") else { return };
     let dir = tempfile::tempdir().expect("a directory");
-    let mut names: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models"))
+    let mut names: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../saltus-io/models"))
         .expect("models")
         .filter_map(|f| f.ok().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")))
         .filter_map(|p| p.file_stem().map(|s| s.to_string_lossy().into_owned()))
