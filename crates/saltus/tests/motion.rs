@@ -1,14 +1,13 @@
 //! Motions with known answers that are about one thing each.
 
+mod common;
+
+use common::{last, problem};
 use proptest::prelude::*;
 use saltus::linalg::Metric;
 use saltus::model::Builder;
 use saltus::scheme::{Forcing, Node, SCHEMES, Settings};
-use saltus::{Problem, Run, RunOptions, Side, Status, Table, run};
-
-fn problem(builder: Builder) -> Problem {
-    Problem::new(builder.build().expect("a model")).expect("a problem")
-}
+use saltus::{Problem, Run, RunOptions, Status, Table, run};
 
 fn done(problem: &Problem, step: f64, end: f64) -> Run {
     run(problem, &stepping(step, end), &mut |_| true).expect("runs")
@@ -21,11 +20,6 @@ fn stepping(step: f64, end: f64) -> RunOptions {
 
 fn forced(forcing: Forcing, h: f64) -> RunOptions {
     RunOptions { settings: Settings { forcing, ..Settings::new(h) }, ..stepping(h, 1.0) }
-}
-
-fn last(run: &Run) -> (&[f64], &[f64]) {
-    let k = run.trajectory.len() - 1;
-    (run.trajectory.q(k), run.trajectory.v(k, Side::Left))
 }
 
 #[test]
@@ -238,7 +232,7 @@ fn averaged_forcing_sees_a_load_that_falls_between_the_instants() {
     );
     let speed = |forcing, h| {
         let run = run(&mass, &forced(forcing, h), &mut |_| true).expect("runs");
-        last(&run).1.to_vec()[0]
+        last(&run).1[0]
     };
     assert_eq!(speed(Forcing::Centred, 0.01), 0.0);
     let smooth = speed(Forcing::Averaged, 1e-4);
