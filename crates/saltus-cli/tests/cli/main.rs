@@ -3,6 +3,7 @@
 mod program;
 
 mod command_line;
+mod options;
 mod plot;
 mod report;
 mod side_by_side;
