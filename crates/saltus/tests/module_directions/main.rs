@@ -133,7 +133,7 @@ fn way(uses: &Uses, from: &str, to: &str) -> Option<Vec<String>> {
             }
             for next in uses.get(last).into_iter().flat_map(BTreeMap::keys) {
                 if seen.insert(next.clone()) {
-                    longer.push([&chain[..], &[next.clone()]].concat());
+                    longer.push([&chain[..], std::slice::from_ref(next)].concat());
                 }
             }
         }
