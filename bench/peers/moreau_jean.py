@@ -8,7 +8,7 @@ rule f(q_i + gamma h v_i) <= 0 with --activation 0.5, which is used here.
 
 ball       Mass 1, g = 9.81, from 1 m, e = 0.8. The schemes are the same, so the
            difference is rounding.
-pendulum   models/double-pendulum.toml, e = 0.5 and e = 1: M depends on q.
+pendulum   the shipped model double-pendulum, e = 0.5 and e = 1: M depends on q.
            Siconos takes M at the end of the step (at its Newton iterate, M(q_i+1)
            in the end), Saltus at the predicted point q_i + gamma h v_i. In flight
            they differ by O(h^2) a step, O(h) in all: the "slope" below, flight
@@ -18,7 +18,7 @@ pendulum   models/double-pendulum.toml, e = 0.5 and e = 1: M depends on q.
            before each step; then all else (Newton's method with contact, forces,
            impact law) is the same, and the difference is that of the Newton
            tolerances.
-pounding   models/pounding.toml, linear, with a given ground motion. Siconos gets
+pounding   the shipped model of that name, linear, with a given ground motion. Siconos gets
            the mean of the forces at both ends of the step (theta = 1/2), computed
            beforehand for all steps, outside of what is timed.
 

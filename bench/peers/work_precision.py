@@ -3,7 +3,7 @@
 
 The problems are those of bench/src/bin/work_precision.rs. `oscillator`:
 x'' + 0.1 x' + x = cos(t + phi), x <= 1, e = 0.8, on its periodic orbit for 20.5
-periods, 20 impacts; the answer is in closed form. `pounding`: models/pounding.toml,
+periods, 20 impacts; the answer is in closed form. `pounding`: the shipped model,
 two buildings, 23 impacts in 20 s; the answer was computed with 40 digits. The error
 is the largest of the final positions and velocities.
 

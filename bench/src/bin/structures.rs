@@ -4,7 +4,7 @@
 //! cargo run --release -p saltus-bench --bin structures [-- --json]
 //! ```
 //!
-//! The beam of [V] (3.9) with e = 1/2 and h = 1e-4, as in `bench/peers/beam`. Setup is left out: the figure is the difference of
+//! The beam of Paoli 2001, (3.9), with e = 1/2 and h = 1e-4, as in `bench/peers/beam`. Setup is left out: the figure is the difference of
 //! a long run and a short one, the least of several. `--json` prints the lines that `bench/peers/beam/run.py --saltus` reads.
 
 use saltus::scheme::Forcing;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 macro_rules! texts {
     ($directory:literal, $ending:literal, $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../models/", $directory, $name, $ending)))),*]
+        &[$(($name, include_str!(concat!("../models/", $directory, $name, $ending)))),*]
     };
 }
 
@@ -67,4 +67,20 @@ pub fn find(name: &str) -> Option<Result<ModelFile, FileError>> {
 pub fn names(structures: bool) -> impl Iterator<Item = &'static str> {
     let is_structure = |text: &str| text.lines().any(|line| line == "[structure]" || line == "[[structure]]");
     MODELS.iter().filter(move |(_, text)| is_structure(text) == structures).map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_file_is_shipped() {
+        let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/models")).expect("models/");
+        let files: BTreeSet<String> =
+            files.map(|f| f.expect("a file").file_name().into_string().expect("UTF-8")).collect();
+        let models = MODELS.iter().map(|(name, _)| format!("{name}.toml"));
+        let shipped: BTreeSet<String> = models.chain(DATA.iter().map(|(name, _)| name.to_string())).collect();
+        assert_eq!(files, shipped);
+    }
 }

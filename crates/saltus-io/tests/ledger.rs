@@ -1,7 +1,10 @@
 //! The ledger of every shipped model: properties (P1)–(P5) and the energy balance, by events and with time stepping.
 
+#[path = "common/models.rs"]
+mod models;
+
 use saltus::{Ledger, Problem, RunOptions, Status, run};
-use saltus_io::{RunDefaults, shipped};
+use saltus_io::shipped;
 
 fn ledger(problem: &Problem, scheme: &str, step: f64, end: f64) -> Ledger {
     let options = RunOptions::new(step, end).with(scheme).expect("listed");
@@ -15,15 +18,11 @@ fn ledger(problem: &Problem, scheme: &str, step: f64, end: f64) -> Ledger {
     ledger
 }
 
-fn model(name: &str) -> (Problem, RunDefaults) {
-    shipped::find(name).expect("shipped").expect("parses").problem(&[]).expect("valid")
-}
-
 #[test]
 fn the_balance_of_every_shipped_model_closes() {
     println!("{:18} {:>12} {:>12} {:>12}", "model", "events", "h", "h/10");
     for name in shipped::names(false) {
-        let (problem, defaults) = model(name);
+        let (problem, defaults) = models::problem(&models::shipped_file(name), &[]);
         let (step, end) = (defaults.step.expect("a step"), defaults.end.expect("an end"));
         let by_events = ledger(&problem, "event-driven", step, end).balance;
         let coarse = ledger(&problem, "mabrouk", 10.0 * step, end).balance;

@@ -1,5 +1,9 @@
 //! Every mistake is answered with what is wrong, the place in the file, and what to do.
 
+#[path = "common/mistakes.rs"]
+mod common;
+
+use common::place;
 use proptest::prelude::*;
 use saltus_io::{FileError, ModelFile};
 use std::path::Path;
@@ -50,11 +54,9 @@ fn mistake(from: &str, to: &str, message: &str, marked: &str, help: &str) {
     assert!(GOOD.contains(from), "{from}");
     let text = GOOD.replacen(from, to, 1);
     let error = load(&text).expect_err(&format!("`{to}` should be refused"));
-    let shown = format!("{}\n{:?}", error.error.message, error.error);
-    assert!(error.error.message.contains(message), "wanted `{message}`: {shown}");
-    let span = error.error.span.clone().unwrap_or_else(|| panic!("no place: {shown}"));
-    assert_eq!(error.text.get(span), Some(marked), "{shown}");
-    assert!(help.is_empty() || error.error.help.is_some_and(|h| h.contains(help)), "wanted help `{help}`: {shown}");
+    assert_eq!(place(&error, message), marked, "{:?}", error.error);
+    let helps = help.is_empty() || error.error.help.as_deref().is_some_and(|h| h.contains(help));
+    assert!(helps, "wanted help `{help}`: {:?}", error.error);
 }
 
 #[test]
@@ -238,9 +240,7 @@ end = 1
     ] {
         assert!(text.contains(from));
         let error = load(&text.replacen(from, to, 1)).expect_err(to);
-        assert!(error.error.message.contains(message), "{to}: {}", error.error.message);
-        let span = error.error.span.clone().unwrap_or_else(|| panic!("{to}: {:?}", error.error));
-        assert_eq!(&error.text[span], marked, "{to}: {:?}", error.error);
+        assert_eq!(place(&error, message), marked, "{to}: {:?}", error.error);
     }
 }
 

@@ -1,5 +1,9 @@
 //! Mistakes in the models of structures: what is wrong, in which file and place, and what to do.
 
+#[path = "common/mistakes.rs"]
+mod common;
+
+use common::place;
 use saltus_io::{FileError, ModelFile};
 use std::fs;
 use std::path::Path;
@@ -37,11 +41,8 @@ fn load(text: &str, base: &Path) -> Result<(), FileError> {
 fn mistake(from: &str, to: &str, message: &str, marked: &str) {
     assert!(BEAM.contains(from), "{from}");
     let error = load(&BEAM.replacen(from, to, 1), Path::new("")).expect_err(&format!("`{to}` should be refused"));
-    let shown = format!("{:?}", error.error);
-    assert!(error.error.message.contains(message), "wanted `{message}`: {shown}");
-    let span = error.error.span.clone().unwrap_or_else(|| panic!("no place: {shown}"));
-    let text = error.text.get(span).unwrap_or_default();
-    assert!(text.contains(marked), "marked `{text}`, wanted `{marked}`: {shown}");
+    let text = place(&error, message);
+    assert!(text.contains(marked), "marked `{text}`, wanted `{marked}`: {:?}", error.error);
 }
 
 #[test]

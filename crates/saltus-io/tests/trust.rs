@@ -1,5 +1,8 @@
 //! `check`, `equilibria`, `probe` and the long-time behaviour, against what is known.
 
+#[path = "common/models.rs"]
+mod models;
+
 use saltus::analysis::{
     CheckOptions, EquilibriaOptions, LongTime, Stability, Verdict, check, ensemble, equilibria, judge, long_time,
 };
@@ -8,8 +11,7 @@ use saltus::{Ledger, Problem, RunOptions, run};
 use saltus_io::shipped;
 
 fn model(name: &str, set: &[(&str, f64)]) -> Problem {
-    let overrides: Vec<_> = set.iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
-    shipped::find(name).expect("shipped").expect("parses").problem(&overrides).expect("valid").0
+    models::problem(&models::shipped_file(name), set).0
 }
 
 fn widest(problem: &Problem) -> f64 {

@@ -1,11 +1,10 @@
 //! The event-driven engine where such engines go wrong: each test is a model that some shortcut gets wrong.
 
+mod common;
+
+use common::{last, problem};
 use saltus::model::Builder;
 use saltus::{Options, PhaseKind, Problem, Run, Side, Status};
-
-fn problem(builder: Builder) -> Problem {
-    Problem::new(builder.build().expect("a model")).expect("a problem")
-}
 
 /// Runs by events, without any stretch of time stepping.
 fn exact(problem: &Problem, end: f64, tol: f64) -> Run {
@@ -15,11 +14,6 @@ fn exact(problem: &Problem, end: f64, tol: f64) -> Run {
     assert_eq!(run.status, Status::Finished, "{}", problem.model().title);
     assert_eq!(run.timeline.of(PhaseKind::Stepped).count(), 0, "{}", problem.model().title);
     run
-}
-
-fn last(run: &Run) -> (Vec<f64>, Vec<f64>) {
-    let k = run.trajectory.len() - 1;
-    (run.trajectory.q(k).to_vec(), run.trajectory.v(k, Side::Left).to_vec())
 }
 
 fn flyer(force: &str, y: &str) -> Builder {

@@ -1,14 +1,13 @@
 //! Motions with known answers that are about one thing each.
 
+mod common;
+
+use common::{last, problem};
 use proptest::prelude::*;
 use saltus::linalg::Metric;
 use saltus::model::Builder;
 use saltus::scheme::{Node, SCHEMES, Settings};
-use saltus::{Options, Problem, Run, Side, Status, Table};
-
-fn problem(builder: Builder) -> Problem {
-    Problem::new(builder.build().expect("a model")).expect("a problem")
-}
+use saltus::{Options, Problem, Run, Status, Table};
 
 fn done(problem: &Problem, step: f64, end: f64) -> Run {
     problem.run(&stepping(step, end)).expect("runs")
@@ -21,11 +20,6 @@ fn stepping(step: f64, end: f64) -> Options {
 
 fn forced(forcing: &str, h: f64) -> Options {
     stepping(h, 1.0).setting("forcing", forcing)
-}
-
-fn last(run: &Run) -> (&[f64], &[f64]) {
-    let k = run.trajectory.len() - 1;
-    (run.trajectory.q(k), run.trajectory.v(k, Side::Left))
 }
 
 #[test]
@@ -238,7 +232,7 @@ fn averaged_forcing_sees_a_load_that_falls_between_the_instants() {
     );
     let speed = |forcing, h| {
         let run = mass.run(&forced(forcing, h)).expect("runs");
-        last(&run).1.to_vec()[0]
+        last(&run).1[0]
     };
     assert_eq!(speed("centred", 0.01), 0.0);
     let smooth = speed("averaged", 1e-4);

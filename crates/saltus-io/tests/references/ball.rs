@@ -116,8 +116,7 @@ fn p02_comes_to_rest_with_the_right_energy_impulse_and_time() {
 
 #[test]
 fn storing_less_keeps_the_impacts_and_the_final_state() {
-    let file = shipped::find("ball-gravity").expect("shipped").expect("parses");
-    let (problem, _) = file.problem(&[]).expect("valid");
+    let (problem, _) = models::problem(&models::shipped_file("ball-gravity"), &[]);
     let options = RunOptions::new(1e-4, 3.0).with("paoli-schatzman").expect("listed");
     let all = run(&problem, &options, &mut |_| true).expect("runs");
     let some = run(&problem, &RunOptions { every: 500, ..options }, &mut |_| true).expect("runs");

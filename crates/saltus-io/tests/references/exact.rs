@@ -6,8 +6,7 @@ use saltus::scheme::{Settings, find};
 
 /// Runs a model by events with tolerance 1e-12; only events and few instants are stored.
 fn exact(file: &ModelFile, set: &[(&str, f64)], end: f64) -> Run {
-    let overrides: Vec<_> = set.iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
-    let (problem, _) = file.problem(&overrides).expect("a valid model");
+    let (problem, _) = models::problem(file, set);
     let step = end / 100.0;
     let settings = Settings { tolerance: 1e-12, ..Settings::new(step) };
     let options = RunOptions { scheme: find("event-driven").expect("listed"), settings, ..RunOptions::new(step, end) };
@@ -19,7 +18,7 @@ fn exact(file: &ModelFile, set: &[(&str, f64)], end: f64) -> Run {
 }
 
 fn shipped_exact(name: &str, set: &[(&str, f64)], end: f64) -> Run {
-    exact(&shipped::find(name).expect("shipped").expect("parses"), set, end)
+    exact(&models::shipped_file(name), set, end)
 }
 
 fn text_exact(text: &str, set: &[(&str, f64)], end: f64) -> Run {

@@ -8,6 +8,8 @@ mod curved;
 mod exact;
 mod many;
 mod mass;
+#[path = "../common/models.rs"]
+mod models;
 mod moving;
 mod schemes;
 mod structures;
@@ -43,8 +45,7 @@ fn nums(value: &Value) -> Vec<f64> {
 
 /// Runs a shipped model with some parameters replaced.
 fn shipped_run(name: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
-    let file = shipped::find(name).expect("shipped").expect("parses");
-    model_run(&file, set, step, end)
+    model_run(&models::shipped_file(name), set, step, end)
 }
 
 /// Runs a model written in the test.
@@ -53,8 +54,7 @@ fn text_run(text: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
 }
 
 fn model_run(file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64) -> Run {
-    let overrides: Vec<_> = set.iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
-    let (problem, _) = file.problem(&overrides).expect("a valid model");
+    let (problem, _) = models::problem(file, set);
     let options = RunOptions::new(step, end).with("paoli-schatzman").expect("listed");
     let run = run(&problem, &options, &mut |_| true).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished);

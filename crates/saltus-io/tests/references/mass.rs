@@ -37,10 +37,8 @@ fn p07_rocking_block_impacts_and_accumulates_at_the_right_times() {
 fn p07_kinetic_angle_is_right_at_height_sqrt2_times_width() {
     use saltus::contact::kinetic_angle;
     let angle = |b: f64, h: f64| {
-        let file = shipped::find("rocking-block").expect("shipped").expect("parses");
-        let set: Vec<_> =
-            [("b", b), ("h", h), ("tilt", 0.0)].iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
-        let (problem, _) = file.problem(&set).expect("valid");
+        let set = [("b", b), ("h", h), ("tilt", 0.0)];
+        let (problem, _) = models::problem(&models::shipped_file("rocking-block"), &set);
         let (mut gaps, mut dynamics) = (problem.gaps(), problem.dynamics());
         let q = [0.0, h, 0.0];
         gaps.kinematics(0.0, &q);

@@ -9,12 +9,11 @@ fn general() -> impl Iterator<Item = &'static Scheme> {
 }
 
 fn with(scheme: &'static Scheme, name: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
-    scheme_run(scheme, &shipped::find(name).expect("shipped").expect("parses"), set, step, end, 1)
+    scheme_run(scheme, &models::shipped_file(name), set, step, end, 1)
 }
 
 fn scheme_run(scheme: &'static Scheme, file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64, every: u64) -> Run {
-    let overrides: Vec<_> = set.iter().map(|(n, v)| (n.to_string(), format!("{v:?}"))).collect();
-    let (problem, _) = file.problem(&overrides).expect("a valid model");
+    let (problem, _) = models::problem(file, set);
     let options = RunOptions { scheme, every, ..RunOptions::new(step, end) };
     let run = run(&problem, &options, &mut |_| true).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished, "{}", scheme.name);

@@ -307,7 +307,7 @@ fn a_portrait_names_what_is_free() {
 #[test]
 fn the_shipped_structures_run_and_their_books_close() {
     for name in saltus_io::shipped::names(true) {
-        let file = saltus_io::shipped::find(name).expect("shipped").expect("parses");
+        let file = super::models::shipped_file(name);
         let (system, defaults) = file.system(&[], &[]).expect("valid");
         let System::Structure(structure) = system else { panic!("{name} is a structure") };
         let scheme = defaults.scheme.map_or("paoli-schatzman", |s| s.name);

@@ -1,20 +1,8 @@
 //! Structures through the program: runs, tables, studies, copies of shipped models.
 
+use crate::program::Scratch;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-fn saltus(dir: &Path, args: &[&str]) -> Output {
-    Command::new(assert_cmd::cargo::cargo_bin!("saltus")).args(args).current_dir(dir).output().expect("it starts")
-}
-
-fn json(dir: &Path, args: &[&str]) -> Value {
-    let out = saltus(dir, args);
-    let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    serde_json::from_str(&text)
-        .unwrap_or_else(|e| panic!("{args:?}: {e}: {text} {}", String::from_utf8_lossy(&out.stderr)))
-}
 
 const BEAM: &str = "[structure]\nkind = \"beam\"\nlength = 1\nelements = 10\nrigidity = 1\nmass_per_length = 1\n\
     [points]\ntip = { x = 1 }\n[loads]\ntip = \"0.5*sin(3*t)\"\n\
@@ -22,9 +10,9 @@ const BEAM: &str = "[structure]\nkind = \"beam\"\nlength = 1\nelements = 10\nrig
 
 #[test]
 fn the_table_of_shocks_is_the_same_everywhere() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let run = json(dir.path(), &["run", "guided-tube", "--end", "0.5", "--out", "o", "--json"]);
-    let shocks = fs::read_to_string(dir.path().join("o/shocks.csv")).expect("written");
+    let here = Scratch::new();
+    let run = here.json(&["run", "guided-tube", "--end", "0.5", "--out", "o", "--json"]);
+    let shocks = here.read("o/shocks.csv");
     let rows: Vec<Vec<&str>> = shocks.lines().skip(1).map(|l| l.split(',').collect()).collect();
     assert_eq!(rows.len() as u64, run["structure"]["shocks"].as_u64().expect("a count"));
     let number = |row: &Vec<&str>, k: usize| row[k].parse::<f64>().expect("a number");
@@ -43,9 +31,9 @@ fn the_table_of_shocks_is_the_same_everywhere() {
 
 #[test]
 fn studies_of_a_structure() {
-    let dir = tempfile::tempdir().expect("a directory");
-    fs::write(dir.path().join("beam.toml"), BEAM).expect("written");
-    let modes = json(dir.path(), &["converge", "beam.toml", "--over", "modes", "--json"]);
+    let here = Scratch::new();
+    here.write("beam.toml", BEAM);
+    let modes = here.json(&["converge", "beam.toml", "--over", "modes", "--json"]);
     let errors: Vec<f64> =
         modes["levels"].as_array().expect("levels").iter().map(|l| l["position"].as_f64().expect("a number")).collect();
     assert!(errors.len() >= 3 && errors[errors.len() - 1] < 0.5 * errors[0], "{modes}");
@@ -54,50 +42,74 @@ fn studies_of_a_structure() {
         .replace("\"beam\"", "\"beam-differences\"")
         .replace("0.5*sin(3*t)", "1")
         .replace("0.05 + tip", "0.1 - tip");
-    fs::write(dir.path().join("printed.toml"), printed).expect("written");
-    let steps = json(dir.path(), &["converge", "printed.toml", "--end", "1", "--levels", "4", "--json"]);
+    here.write("printed.toml", printed);
+    let steps = here.json(&["converge", "printed.toml", "--end", "1", "--levels", "4", "--json"]);
     assert_eq!(steps["against"], "the run by events");
     assert!(steps["orders"]["position"]["order"].as_f64().expect("an order") > 1.5, "{steps}");
-    let compared = json(dir.path(), &["compare", "beam.toml", "--end", "2", "--json", "--report", "c.html"]);
+    let compared = here.json(&["compare", "beam.toml", "--end", "2", "--json", "--report", "c.html"]);
     assert_eq!(compared["runs"].as_array().map(Vec::len), Some(4), "{compared}");
-    assert!(fs::metadata(dir.path().join("c.html")).is_ok_and(|m| m.len() > 100_000));
-    let checked = json(dir.path(), &["check", "beam.toml", "--json"]);
+    assert!(fs::metadata(here.join("c.html")).is_ok_and(|m| m.len() > 100_000));
+    let checked = here.json(&["check", "beam.toml", "--json"]);
     assert_eq!(checked["proved"]["covers"], true);
-    let out = saltus(dir.path(), &["equilibria", "beam.toml"]);
-    assert!(!out.status.success() && String::from_utf8_lossy(&out.stderr).contains("this is a structure"));
+    let out = here.saltus(&["equilibria", "beam.toml"]);
+    assert!(!out.succeeded() && out.stderr.contains("this is a structure"));
 }
 
 #[test]
 fn what_cannot_be_trusted_is_said() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let here = Scratch::new();
     // Restitution near one on a node of a mesh that no step of this size resolves.
     let bouncy = BEAM.replace("restitution = 0.0", "restitution = 0.9").replace("end = 5", "end = 50");
-    fs::write(dir.path().join("bouncy.toml"), bouncy).expect("written");
-    let run = json(dir.path(), &["run", "bouncy.toml", "--json"]);
+    here.write("bouncy.toml", bouncy);
+    let run = here.json(&["run", "bouncy.toml", "--json"]);
     let warnings = run["warnings"].to_string();
     assert!(warnings.contains("the stops gave energy") && warnings.contains("on a node of a mesh"), "{warnings}");
-    assert_eq!(saltus(dir.path(), &["run", "bouncy.toml", "--strict"]).status.code(), Some(3));
+    assert_eq!(here.saltus(&["run", "bouncy.toml", "--strict"]).code, Some(3));
     // A load that leaves its domain ends the run where it does, and nothing that is no number is kept.
-    fs::write(dir.path().join("root.toml"), BEAM.replace("0.5*sin(3*t)", "sqrt(1 - t)")).expect("written");
-    let out = saltus(dir.path(), &["run", "root.toml", "--out", "r"]);
-    assert!(!out.status.success() && String::from_utf8_lossy(&out.stdout).contains("load 1"));
-    assert!(!fs::read_to_string(dir.path().join("r/trajectory.csv")).expect("written").contains("NaN"));
+    here.write("root.toml", BEAM.replace("0.5*sin(3*t)", "sqrt(1 - t)"));
+    let out = here.saltus(&["run", "root.toml", "--out", "r"]);
+    assert!(!out.succeeded() && out.stdout.contains("load 1"));
+    assert!(!here.read("r/trajectory.csv").contains("NaN"));
     // A record that ends before the run does.
-    let copy = saltus(dir.path(), &["new", "mine", "--from", "pounding-record"]);
-    assert!(copy.status.success() && dir.path().join("synthetic.at2").exists());
-    let long = json(dir.path(), &["run", "mine.toml", "--end", "25", "--json"]);
+    let copy = here.saltus(&["new", "mine", "--from", "pounding-record"]);
+    assert!(copy.succeeded() && here.join("synthetic.at2").exists());
+    let long = here.json(&["run", "mine.toml", "--end", "25", "--json"]);
     assert!(long["warnings"].to_string().contains("has data from t = 0 to"), "{}", long["warnings"]);
 }
 
 #[test]
 fn springs_at_stops_keep_energy_or_lose_it() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let here = Scratch::new();
     for (stiffness, step) in [("1e4", "1e-3"), ("1e6", "1e-3"), ("1e8", "1e-3"), ("1e8", "1e-4"), ("1e5", "1e-2")] {
         let text = BEAM.replace("restitution = 0.0", &format!("stiffness = {stiffness}"));
-        fs::write(dir.path().join("spring.toml"), text).expect("written");
-        let run = json(dir.path(), &["run", "spring.toml", "--step", step, "--end", "20", "--json"]);
+        here.write("spring.toml", text);
+        let run = here.json(&["run", "spring.toml", "--step", step, "--end", "20", "--json"]);
         let (lost, closure) = (&run["ledger"]["lost_at_impacts"], &run["ledger"]["relative_closure"]);
         assert!(lost.as_f64().expect("a number") > -1e-3, "k = {stiffness}, h = {step}: {lost}");
         assert!(closure.as_f64().expect("a number") < 1e-5, "k = {stiffness}, h = {step}: {closure}");
     }
+}
+
+#[test]
+fn modes_places_and_rest_times_as_asked() {
+    let here = Scratch::new();
+    here.write("beam.toml", BEAM);
+    let run = |more: &[&str]| here.json(&[&["run", "beam.toml", "--json"], more].concat());
+    let highest = |run: &Value| run["structure"]["points"][0]["max"].as_f64().expect("a number");
+    let whole = run(&[]);
+    // Three modes have the large motion of the tip; what the stop feels of the others changes it a little.
+    let (modes, residual) = (run(&["--modes", "3"]), run(&["--modes", "3", "--residual"]));
+    for reduced in [&modes, &residual] {
+        assert!((highest(reduced) - highest(&whole)).abs() < 1e-3 * highest(&whole), "{reduced}");
+        assert_ne!(reduced["final"]["q"], whole["final"]["q"]);
+    }
+    assert_ne!(modes["final"]["q"], residual["final"]["q"]);
+    let observed = run(&["--observe", "x=0.5"]);
+    assert_eq!(observed["coordinates"], serde_json::json!(["tip", "x=0.5"]));
+    assert_eq!(observed["final"]["q"][0], whole["final"]["q"][0]);
+    // Touches less than half a unit of time apart are one shock.
+    let rested = run(&["--rest", "0.5"]);
+    assert_eq!(rested["structure"]["rest"], 0.5);
+    let shocks = |run: &Value| run["structure"]["shocks"].as_u64().expect("a count");
+    assert!(shocks(&rested) < shocks(&whole), "{} {}", shocks(&rested), shocks(&whole));
 }

@@ -1,18 +1,7 @@
 //! `compare`, `converge` and `schemes` as a person uses them.
 
-use assert_cmd::Command;
+use crate::program::{Scratch, json, saltus};
 use serde_json::Value;
-use std::process::Output;
-
-fn saltus(args: &[&str]) -> Output {
-    Command::cargo_bin("saltus").expect("built").args(args).output().expect("ran")
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = saltus(args);
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", String::from_utf8_lossy(&output.stderr)))
-}
 
 #[test]
 fn figure_6_of_the_survey_falls_out() {
@@ -46,13 +35,12 @@ fn schemes_that_agree_are_said_to_agree() {
 #[test]
 fn schemes_that_differ_are_told_apart() {
     // Two balls in a row meet a wall 0.3 steps apart, e = 1: the position scheme gains energy, the velocity schemes do not.
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("pair.toml");
+    let here = Scratch::new();
     let text = "[coordinates]\na = { position = -2.0003, velocity = 1 }\nb = { position = -1.0, velocity = 1 }\n[dynamics]\n\
                 kinetic = \"a'^2/2 + b'^2/2\"\n[[constraint]]\nname = \"pair\"\ngap = \"b - a - 1\"\n[[constraint]]\nname = \"wall\"\n\
                 gap = \"-b\"\n[impact]\nrestitution = 1\n[run]\nstep = 1e-3\nend = 2\n";
-    std::fs::write(&path, text).expect("written");
-    let three = json(&["compare", path.to_str().expect("UTF-8"), "--steps", "1e-3,0.9e-3", "--json"]);
+    here.write("pair.toml", text);
+    let three = here.json(&["compare", "pair.toml", "--steps", "1e-3,0.9e-3", "--json"]);
     let gained = |k: usize| three["schemes"][k]["energy_gained_at_an_impact"].as_f64().expect("a number");
     assert!(gained(0) < 1e-9 && gained(1) > 0.05 && gained(2) < 1e-9 && gained(3) < 1e-9, "{three}");
     // The two that do not fit (e > 0, no stiffness) are named, and the rest still compared.
@@ -108,24 +96,22 @@ fn wrong_calls_are_answered() {
         (&["run", "ball", "--step", "2*"], &["in an option"]),
     ] {
         let output = saltus(args);
-        let shown = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
-        assert!(!output.status.success() && pieces.iter().all(|p| shown.contains(p)), "{args:?}: {shown}");
+        let shown = output.stderr.replace("\n  │ ", " ");
+        assert!(!output.succeeded() && pieces.iter().all(|p| shown.contains(p)), "{args:?}: {shown}");
     }
 }
 
 #[test]
 fn a_diverging_run_does_not_take_the_others_with_it() {
     // The spring is too stiff for an explicit step; Moreau–Jean with θ = 1/2 bears it.
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("stiff.toml");
-    std::fs::write(
-        &path,
+    let here = Scratch::new();
+    here.write(
+        "stiff.toml",
         "[coordinates]\nx = { position = 1 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"1e8*x^2/2\"\n[[constraint]]\ngap = \"x + 2\"\n\
          [impact]\nrestitution = 1\n[run]\nstep = 1e-3\nend = 0.5\n",
-    )
-    .expect("written");
+    );
     let names = "paoli-schatzman,moreau-jean";
-    let both = json(&["compare", path.to_str().expect("UTF-8"), "--schemes", names, "--steps", "1e-3", "--json"]);
+    let both = here.json(&["compare", "stiff.toml", "--schemes", names, "--steps", "1e-3", "--json"]);
     let finished: Vec<_> = both["schemes"].as_array().expect("a list").iter().map(|s| s["scheme"].clone()).collect();
     assert!(finished.contains(&Value::from("moreau-jean")), "{both}");
 }
@@ -155,10 +141,21 @@ fn a_wanted_penetration_is_kept() {
 
 #[test]
 fn the_list_of_schemes_says_what_is_proved() {
-    let text = String::from_utf8(saltus(&["schemes"]).stdout).expect("UTF-8");
+    let text = saltus(&["schemes"]).stdout;
     for name in
         ["auto", "event-driven", "paoli-schatzman", "mabrouk", "moreau-jean", "bernicot-lefebvre", "penalty", "proved"]
     {
         assert!(text.contains(name), "{name}");
     }
+}
+
+#[test]
+fn moreau_jean_looks_as_far_ahead_as_asked() {
+    // With γ = 0 the floor acts only once it is closed, and the ball is below it by then; with γ = ½ it is not.
+    let depth = |gamma: &str| {
+        let run = ["run", "ball-gravity", "--scheme", "moreau-jean", "--step", "1e-2", "--end", "0.6", "--json"];
+        let run = json(&[&run[..], &["--activation", gamma]].concat());
+        run["audit"]["max_violation"].as_f64().expect("a number")
+    };
+    assert!(depth("0") > 1e-2 && depth("0.5") < 1e-3, "{} {}", depth("0"), depth("0.5"));
 }

@@ -1,37 +1,17 @@
-//! The program as a person uses it.
+//! `run` and the commands around it: summaries, JSON, files, mistakes, interruption.
 
-use assert_cmd::Command;
+use crate::program::{Answer, Scratch, json, saltus, shipped};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
-
-fn saltus(args: &[&str]) -> Output {
-    Command::cargo_bin("saltus").expect("built").args(args).output().expect("ran")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = saltus(args);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", stderr(&output)))
-}
 
 #[test]
 fn every_shipped_model_runs_and_keeps_its_promises() {
-    let list = stdout(&saltus(&["models"]));
-    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models")).expect("models/");
-    let files = files.filter(|f| f.as_ref().is_ok_and(|f| f.path().extension().is_some_and(|e| e == "toml"))).count();
+    let list = saltus(&["models"]).stdout;
     let names: Vec<&str> =
         list.lines().filter(|l| l.starts_with("  ")).filter_map(|l| l.split_whitespace().next()).collect();
-    assert_eq!(names.len(), files, "every file in models/ is shipped");
+    assert_eq!(names.len(), saltus_io::shipped::MODELS.len(), "every shipped model is listed");
     for name in names {
         let run = json(&["run", name, "--json"]);
         assert_eq!(run["status"], "finished", "{name}");
@@ -49,8 +29,8 @@ fn every_shipped_model_runs_and_keeps_its_promises() {
 #[test]
 fn the_summary_tells_what_happened() {
     let output = saltus(&["run", "ball-gravity", "--set", "e=0.5", "--end", "2"]);
-    let text = stdout(&output);
-    assert!(output.status.success());
+    let text = &output.stdout;
+    assert!(output.succeeded());
     for piece in [
         "Ball dropped on a floor",
         "auto, tolerance 1e-10",
@@ -71,7 +51,7 @@ fn the_summary_tells_what_happened() {
         assert!(text.contains(piece), "`{piece}` in\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "colours only on a terminal");
-    let stepped = stdout(&saltus(&["run", "ball-gravity", "--scheme", "paoli-schatzman", "--end", "2"]));
+    let stepped = saltus(&["run", "ball-gravity", "--scheme", "paoli-schatzman", "--end", "2"]).stdout;
     assert!(stepped.contains("paoli-schatzman, h = 0.001") && stepped.contains("2000 steps"), "{stepped}");
 }
 
@@ -97,18 +77,16 @@ fn the_ball_of_every_tutorial_for_twenty_minutes() {
 
 #[test]
 fn the_safety_net_is_used_and_said_to_be() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("friction.toml");
+    let here = Scratch::new();
     // A block slides to rest by dry friction, then is pushed against a wall: sign(x') switches for ever at rest.
     let text = "[coordinates]\nx = { position = 0, velocity = 1 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[dynamics.force]\n\
                 x = \"-2*sign(x')\"\n[[constraint]]\nname = \"wall\"\ngap = \"1 - x\"\n[impact]\nrestitution = 0.5\n\
                 [run]\nstep = 1e-3\nend = 2\n";
-    fs::write(&path, text).expect("written");
-    let name = path.to_str().expect("UTF-8");
-    let alone = json(&["run", name, "--scheme", "event-driven", "--json"]);
+    here.write("friction.toml", text);
+    let alone = here.json(&["run", "friction.toml", "--scheme", "event-driven", "--json"]);
     assert_eq!(alone["status"], "failed");
     assert!((alone["failure"]["t"].as_f64().expect("t") - 0.5).abs() < 1e-9, "{alone}");
-    let auto = json(&["run", name, "--json"]);
+    let auto = here.json(&["run", "friction.toml", "--json"]);
     assert_eq!(auto["status"], "finished");
     assert!(auto["notes"][0].as_str().expect("a note").contains("time-stepped with mabrouk"), "{auto}");
     assert!((auto["final"]["q"][0].as_f64().expect("x") - 0.25).abs() < 1e-2);
@@ -118,8 +96,8 @@ fn the_safety_net_is_used_and_said_to_be() {
 fn tolerances_that_mean_nothing_are_refused() {
     for tol in ["0", "-1", "1e-20", "0.5"] {
         let output = saltus(&["run", "ball", "--scheme", "event-driven", "--tol", tol]);
-        assert_eq!(output.status.code(), Some(1), "{tol}: {}", stdout(&output));
-        assert!(stderr(&output).contains("tol"), "{tol}: {}", stderr(&output));
+        assert_eq!(output.code, Some(1), "{tol}: {}", output.stdout);
+        assert!(output.stderr.contains("tol"), "{tol}: {}", output.stderr);
     }
 }
 
@@ -146,11 +124,10 @@ fn json_has_the_promised_fields() {
 
 #[test]
 fn out_writes_files_that_agree() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let out = dir.path().join("a/b");
-    let output = saltus(&["run", "rod", "--out", out.to_str().expect("UTF-8"), "--end", "0.6"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let mut names: Vec<String> = fs::read_dir(&out)
+    let here = Scratch::new();
+    let output = here.saltus(&["run", "rod", "--out", "a/b", "--end", "0.6"]);
+    assert!(output.succeeded(), "{}", output.stderr);
+    let mut names: Vec<String> = fs::read_dir(here.join("a/b"))
         .expect("made")
         .map(|f| f.expect("entry").file_name().into_string().expect("UTF-8"))
         .collect();
@@ -159,10 +136,10 @@ fn out_writes_files_that_agree() {
         names,
         ["contacts.csv", "energy.csv", "impacts.csv", "run.json", "timeline.csv", "trajectory.csv", "trajectory.npz"]
     );
-    let record: Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).expect("read")).expect("JSON");
-    assert_eq!(record["model_text"].as_str(), Some(include_str!("../../../models/rod.toml")));
+    let record: Value = serde_json::from_str(&here.read("a/b/run.json")).expect("JSON");
+    assert_eq!(record["model_text"].as_str(), Some(shipped("rod")));
     assert_eq!(record["model_sha256"].as_str().map(str::len), Some(64));
-    let table = fs::read_to_string(out.join("trajectory.csv")).expect("read");
+    let table = here.read("a/b/trajectory.csv");
     let mut lines = table.lines();
     let head =
         "t,x,s,theta,v_left_x,v_left_s,v_left_theta,v_right_x,v_right_s,v_right_theta,reaction_tip 1,reaction_tip 2";
@@ -172,28 +149,26 @@ fn out_writes_files_that_agree() {
     let last: Vec<f64> = lines.last().expect("rows").split(',').map(|x| x.parse().expect("number")).collect();
     assert_eq!(last[3], record["summary"]["final"]["q"][2].as_f64().expect("theta"));
     // The archive holds the same numbers: its q array ends with the last row of the table.
-    let archive = fs::read(out.join("trajectory.npz")).expect("read");
+    let archive = fs::read(here.join("a/b/trajectory.npz")).expect("read");
     let tail: Vec<u8> = last[1..4].iter().flat_map(|x| x.to_le_bytes()).collect();
     assert!(archive.starts_with(b"PK") && archive.windows(tail.len()).any(|w| w == tail));
-    let impacts = fs::read_to_string(out.join("impacts.csv")).expect("read");
+    let impacts = here.read("a/b/impacts.csv");
     assert_eq!(impacts.lines().count() as u64 - 1, record["summary"]["impacts"]["count"].as_u64().expect("count"));
 }
 
 #[test]
 fn a_typo_is_shown_with_its_place_and_a_suggestion() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("ball.toml");
-    let text = include_str!("../../../models/ball-gravity.toml").replace("m*g*y\"", "m*gg*y\"");
-    fs::write(&path, &text).expect("written");
-    let name = path.to_str().expect("UTF-8");
-    let output = saltus(&["run", name]);
-    assert_eq!(output.status.code(), Some(1));
-    let shown = stderr(&output);
+    let here = Scratch::new();
+    let text = shipped("ball-gravity").replace("m*g*y\"", "m*gg*y\"");
+    here.write("ball.toml", &text);
+    let output = here.saltus(&["run", "ball.toml"]);
+    assert_eq!(output.code, Some(1));
+    let shown = output.stderr;
     let line = text.lines().position(|l| l.contains("gg")).expect("there") + 1;
     for piece in ["unknown name `gg`", "potential = \"m*gg*y\"", "did you mean `g`?", &format!("ball.toml:{line}:")] {
         assert!(shown.contains(piece), "`{piece}` in\n{shown}");
     }
-    let error = json(&["run", name, "--json"]);
+    let error = here.json(&["run", "ball.toml", "--json"]);
     assert_eq!(error["error"]["line"], line);
     assert_eq!(error["error"]["column"], 16);
 }
@@ -218,8 +193,8 @@ fn wrong_calls_are_answered() {
         (&["run", "/"], &["directory"]),
     ] {
         let output = saltus(args);
-        assert!(!output.status.success(), "{args:?}");
-        let shown = stderr(&output);
+        assert!(!output.succeeded(), "{args:?}");
+        let shown = output.stderr;
         assert!(pieces.iter().all(|p| shown.contains(p)), "{args:?}: {shown}");
         assert!(!shown.contains("panicked"), "{shown}");
     }
@@ -227,19 +202,15 @@ fn wrong_calls_are_answered() {
 
 #[test]
 fn a_new_model_runs_as_it_is_and_is_never_overwritten() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let here = |args: &[&str]| {
-        Command::cargo_bin("saltus").expect("built").args(args).current_dir(dir.path()).output().expect("ran")
-    };
-    assert!(here(&["new", "slope"]).status.success());
-    let run = here(&["run", "slope.toml", "--json"]);
-    let run: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let here = Scratch::new();
+    assert!(here.saltus(&["new", "slope"]).succeeded());
+    let run = here.json(&["run", "slope.toml", "--json"]);
     assert_eq!((run["status"].as_str(), run["title"].as_str()), (Some("finished"), Some("slope")));
     assert!(run["impacts"]["count"].as_u64().expect("count") > 2);
-    fs::write(dir.path().join("slope.toml"), "mine").expect("written");
-    let again = here(&["new", "slope"]);
-    assert!(!again.status.success() && stderr(&again).contains("exists already"));
-    assert_eq!(fs::read_to_string(dir.path().join("slope.toml")).expect("read"), "mine");
+    here.write("slope.toml", "mine");
+    let again = here.saltus(&["new", "slope"]);
+    assert!(!again.succeeded() && again.stderr.contains("exists already"));
+    assert_eq!(here.read("slope.toml"), "mine");
 }
 
 #[test]
@@ -252,48 +223,39 @@ fn steps_that_do_not_fit_the_end_are_said() {
 
 #[test]
 fn a_failed_run_writes_what_it_has() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let model = dir.path().join("crush.toml");
-    fs::write(
-        &model,
+    let here = Scratch::new();
+    here.write(
+        "crush.toml",
         "[coordinates]\nx = { position = 0.5 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[[constraint]]\nname = \"left\"\ngap = \"x\"\n\
          [[constraint]]\nname = \"right\"\ngap = \"1 - t - x\"\n[impact]\nrestitution = 0\n[run]\nstep = 1e-3\nend = 2\n",
-    )
-    .expect("written");
-    let out = dir.path().join("out");
-    let output = saltus(&["run", model.to_str().expect("UTF-8"), "--out", out.to_str().expect("UTF-8"), "--json"]);
-    assert_eq!(output.status.code(), Some(1));
-    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    );
+    let output = here.saltus(&["run", "crush.toml", "--out", "out", "--json"]);
+    assert_eq!(output.code, Some(1));
+    let run = output.json();
     assert_eq!(run["status"], "failed");
     assert!(run["message"].as_str().expect("message").contains("leave no room"));
-    let rows = fs::read_to_string(out.join("trajectory.csv")).expect("written").lines().count();
+    let rows = here.read("out/trajectory.csv").lines().count();
     assert!((990..=1003).contains(&rows), "{rows}");
 }
 
 #[test]
 fn results_are_there_even_if_nobody_reads_the_summary() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let out = dir.path().join("out");
-    let binary = assert_cmd::cargo::cargo_bin("saltus");
-    let mut child = std::process::Command::new(binary)
-        .args(["run", "ball-gravity", "--out"])
-        .arg(&out)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("started");
+    let here = Scratch::new();
+    let mut command = here.command(&["run", "ball-gravity", "--out", "out"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("started");
     drop(child.stdout.take());
     assert!(child.wait().expect("ended").success());
-    assert!(out.join("run.json").exists());
+    assert!(here.join("out/run.json").exists());
 }
 
 #[test]
 fn json_is_one_object_whatever_happens() {
-    let dir = tempfile::tempdir().expect("a directory");
-    fs::create_dir_all(dir.path().join("trajectory.csv")).expect("made");
-    let blocked = json(&["run", "ball", "--json", "--out", dir.path().to_str().expect("UTF-8")]);
+    let here = Scratch::new();
+    fs::create_dir_all(here.join("trajectory.csv")).expect("made");
+    let blocked = here.json(&["run", "ball", "--json", "--out", "."]);
     assert!(blocked["error"]["message"].as_str().expect("message").contains("trajectory.csv"));
     assert_eq!(blocked["status"], "finished");
-    assert!(!dir.path().join("trajectory.npz").exists(), "all files or none");
+    assert!(!here.join("trajectory.npz").exists(), "all files or none");
     for args in
         [&["run", "ball", "--json", "--every", "0"][..], &["run", "--json"], &["run", "ball", "--json", "--bogus"]]
     {
@@ -303,55 +265,37 @@ fn json_is_one_object_whatever_happens() {
 
 #[test]
 fn text_from_a_model_cannot_play_with_the_terminal() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("odd.toml");
-    let text = include_str!("../../../models/ball.toml").replace("title = \"Force", "title = \"\\u001b[31mForce");
-    fs::write(&path, text.replace("\"wall\"", "\"wa\\nll, \\\"x\\\"\"")).expect("written");
-    let out = dir.path().join("out");
-    let output = saltus(&["run", path.to_str().expect("UTF-8"), "--out", out.to_str().expect("UTF-8")]);
-    assert!(output.status.success() && !output.stdout.contains(&0x1b));
-    let table = fs::read_to_string(out.join("impacts.csv")).expect("read");
+    let here = Scratch::new();
+    let text = shipped("ball").replace("title = \"Force", "title = \"\\u001b[31mForce");
+    here.write("odd.toml", text.replace("\"wall\"", "\"wa\\nll, \\\"x\\\"\""));
+    let output = here.saltus(&["run", "odd.toml", "--out", "out"]);
+    assert!(output.succeeded() && !output.stdout.contains('\u{1b}'));
+    let table = here.read("out/impacts.csv");
     assert!(table.contains("\"wa\nll, \"\"x\"\"\""), "{table}");
 }
 
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_cleanly_with_what_was_computed() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let out = dir.path().join("out");
-    let binary = assert_cmd::cargo::cargo_bin("saltus");
-    let child = std::process::Command::new(binary)
-        .args([
-            "run",
-            "rocking-block",
-            "--scheme",
-            "paoli-schatzman",
-            "--step",
-            "1e-8",
-            "--every",
-            "100000",
-            "--json",
-            "--out",
-        ])
-        .arg(&out)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("started");
+    let here = Scratch::new();
+    let run = ["run", "rocking-block", "--scheme", "paoli-schatzman", "--step", "1e-8", "--every", "100000"];
+    let mut command = here.command(&run);
+    let child = command.args(["--json", "--out", "out"]).stdout(Stdio::piped()).spawn().expect("started");
     std::thread::sleep(Duration::from_millis(700));
     std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     let asked = Instant::now();
-    let output = child.wait_with_output().expect("ended");
+    let output = Answer::new(&command, child.wait_with_output().expect("ended"));
     assert!(asked.elapsed() < Duration::from_secs(20));
-    assert_eq!(output.status.code(), Some(130));
-    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.code, Some(130));
+    let run = output.json();
     assert_eq!(run["status"], "interrupted");
     assert!(run["steps"].as_u64().expect("steps") > 0);
-    assert!(Path::new(&out).join("trajectory.npz").exists());
+    assert!(here.join("out/trajectory.npz").exists());
 }
 
 #[test]
 fn check_equilibria_and_probe_answer_people_and_machines() {
-    let text = stdout(&saltus(&["check", "rocking-block"]));
+    let text = saltus(&["check", "rocking-block"]).stdout;
     for piece in ["142.4765°", "discontinuously", "not covered", "Ballard 2000", "`corner A` and `corner B`"] {
         assert!(text.contains(piece), "`{piece}` in\n{text}");
     }
@@ -373,9 +317,35 @@ fn check_equilibria_and_probe_answer_people_and_machines() {
 
 #[test]
 fn strict_fails_where_the_ledger_complains() {
-    assert_eq!(saltus(&["run", "ball-gravity", "--strict"]).status.code(), Some(0));
+    assert_eq!(saltus(&["run", "ball-gravity", "--strict"]).code, Some(0));
     // Coarse steps: impacts of the rods overlap, and the law is not kept.
     let coarse = saltus(&["run", "hard-rods", "--scheme", "paoli-schatzman", "--step", "0.02", "--strict"]);
-    assert_eq!(coarse.status.code(), Some(3), "{}", stdout(&coarse));
-    assert!(stdout(&coarse).contains("strict: (P"), "{}", stdout(&coarse));
+    assert_eq!(coarse.code, Some(3), "{}", coarse.stdout);
+    assert!(coarse.stdout.contains("strict: (P"), "{}", coarse.stdout);
+}
+
+#[test]
+fn searches_are_as_large_and_as_random_as_asked() {
+    for effort in [3, 12] {
+        let checked = json(&["check", "wedge", "--effort", &effort.to_string(), "--seed", "7", "--json"]);
+        assert_eq!(checked["pairs"][0]["starts"], effort);
+        assert!((checked["pairs"][0]["widest"].as_f64().expect("an angle") - 60.0).abs() < 1e-9);
+    }
+    for (t, y) in [("0", 0.7703), ("1", 1.2974)] {
+        let frozen = json(&["equilibria", "ball-table", "--at", t, "--json"]);
+        assert!((frozen["equilibria"][0]["q"][0].as_f64().expect("y") - y).abs() < 1e-4, "{frozen}");
+    }
+    let probed = |seed: &str, size: &str| {
+        let set = ["run", "wedge", "--set", "angle=120", "--probe", "12", "--json"];
+        json(&[&set[..], &["--seed", seed, "--probe-size", size]].concat())["probe"].clone()
+    };
+    let one = probed("1", "1e-4");
+    assert!(one["sentence"].as_str().expect("words").contains("perturbations of 1e-4"), "{one}");
+    assert_eq!(one, probed("1", "1e-4"), "a seed gives the same runs again");
+    assert_ne!(one["spread"], probed("2", "1e-4")["spread"]);
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    assert_eq!(saltus(&["--version"]).stdout, concat!("saltus ", env!("CARGO_PKG_VERSION"), "\n"));
 }

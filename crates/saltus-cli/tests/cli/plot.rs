@@ -1,39 +1,30 @@
 //! Figures, formats and drawings in the terminal, as a person makes them.
 
-use assert_cmd::Command;
+use crate::program::{Answer, Scratch};
 use roxmltree::{Document, Node};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Output;
-use tempfile::TempDir;
 
-fn saltus(args: &[&str]) -> Output {
-    Command::cargo_bin("saltus").expect("built").args(args).output().expect("ran")
+/// A run with its files in `run/`.
+fn ran(args: &[&str]) -> Scratch {
+    let here = Scratch::new();
+    run_in(&here, args);
+    here
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+fn run_in(here: &Scratch, args: &[&str]) {
+    let output = here.saltus(&[&["run"], args, &["--out", "run"]].concat());
+    assert!(output.succeeded(), "{}", output.stderr);
 }
 
-/// A run in a directory of its own.
-fn ran(args: &[&str]) -> (TempDir, PathBuf) {
-    let home = tempfile::tempdir().expect("a directory");
-    let dir = home.path().join("run");
-    let mut all = vec!["run"];
-    all.extend(args);
-    all.extend(["--out", dir.to_str().expect("UTF-8")]);
-    let output = saltus(&all);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    (home, dir)
+fn plot(here: &Scratch, what: &str, file: &str, more: &[&str]) -> Vec<u8> {
+    let output = here.saltus(&[&["plot", "run", "--what", what, "--out", file], more].concat());
+    assert!(output.succeeded(), "{what}: {}", output.stderr);
+    fs::read(here.join(file)).expect("the figure")
 }
 
-fn plot(dir: &Path, what: &str, file: &str, more: &[&str]) -> Vec<u8> {
-    let path = dir.with_file_name(file);
-    let mut all = vec!["plot", dir.to_str().expect("UTF-8"), "--what", what, "--out", path.to_str().expect("UTF-8")];
-    all.extend(more);
-    let output = saltus(&all);
-    assert!(output.status.success(), "{what}: {}", text(&output.stderr));
-    fs::read(path).expect("the figure")
+/// A figure as SVG.
+fn svg(here: &Scratch, what: &str, more: &[&str]) -> String {
+    String::from_utf8(plot(here, what, "figure.svg", more)).expect("UTF-8")
 }
 
 fn of_class<'a>(doc: &'a Document, class: &str) -> Vec<Node<'a, 'a>> {
@@ -51,8 +42,8 @@ fn said(doc: &Document) -> Vec<String> {
 }
 
 /// The impacts of `impacts.csv`: time, velocity before, velocity after, impulse of the one coordinate and constraint.
-fn impacts(dir: &Path) -> Vec<[f64; 4]> {
-    let table = fs::read_to_string(dir.join("impacts.csv")).expect("impacts.csv");
+fn impacts(here: &Scratch) -> Vec<[f64; 4]> {
+    let table = here.read("run/impacts.csv");
     let header: Vec<&str> = table.lines().next().expect("a header").split(',').collect();
     let at = |name: &str| header.iter().position(|h| *h == name).expect("a column");
     let columns = [at("t"), at("v_before_y"), at("v_after_y"), at("impulse")];
@@ -65,10 +56,10 @@ fn impacts(dir: &Path) -> Vec<[f64; 4]> {
 
 #[test]
 fn velocities_have_a_gap_at_every_impact_with_both_limits() {
-    let (_home, dir) = ran(&["ball-gravity", "--end", "5"]);
-    let svg = text(&plot(&dir, "velocities", "v.svg", &[]));
+    let here = ran(&["ball-gravity", "--end", "5"]);
+    let svg = svg(&here, "velocities", &[]);
     let doc = Document::parse(&svg).expect("XML");
-    let (jumps, impacts) = (of_class(&doc, "jump"), impacts(&dir));
+    let (jumps, impacts) = (of_class(&doc, "jump"), impacts(&here));
     assert_eq!(jumps.len(), impacts.len());
     for (k, (jump, [t, before, after, _])) in jumps.iter().zip(&impacts).enumerate() {
         assert_eq!([data(jump, "data-t"), data(jump, "data-before")], [*t, *before]);
@@ -95,10 +86,10 @@ fn velocities_have_a_gap_at_every_impact_with_both_limits() {
 
 #[test]
 fn impulses_are_stems_and_reactions_areas() {
-    let (_home, dir) = ran(&["ball-gravity"]);
-    let svg = text(&plot(&dir, "reactions", "r.svg", &["--columns", "two"]));
+    let here = ran(&["ball-gravity"]);
+    let svg = svg(&here, "reactions", &["--columns", "two"]);
     let doc = Document::parse(&svg).expect("XML");
-    let (stems, impacts) = (of_class(&doc, "stem"), impacts(&dir));
+    let (stems, impacts) = (of_class(&doc, "stem"), impacts(&here));
     assert_eq!(stems.len(), impacts.len());
     for (stem, [t, _, _, impulse]) in stems.iter().zip(&impacts) {
         assert_eq!([data(stem, "data-t"), data(stem, "data-value")], [*t, *impulse]);
@@ -112,89 +103,88 @@ fn impulses_are_stems_and_reactions_areas() {
 #[test]
 fn every_figure_of_many_models_in_every_format() {
     for model in ["ball-table", "hard-rods", "rocking-block"] {
-        let (_home, dir) = ran(&[model]);
+        let here = ran(&[model]);
         for what in ["positions", "velocities", "phase", "gaps", "reactions", "energy", "impacts", "spectrum"] {
-            let svg = text(&plot(&dir, what, "f.svg", &[]));
+            let svg = svg(&here, what, &[]);
             let doc = Document::parse(&svg).unwrap_or_else(|e| panic!("{model} {what}: {e}"));
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{model} {what}");
             assert!(!of_class(&doc, "panel").is_empty(), "{model} {what}");
-            let pdf = plot(&dir, what, "f.pdf", &[]);
+            let pdf = plot(&here, what, "f.pdf", &[]);
             assert!(pdf.starts_with(b"%PDF-") && pdf.len() > 20_000, "{model} {what}: {}", pdf.len());
         }
-        let png = plot(&dir, "positions", "f.png", &[]);
+        let png = plot(&here, "positions", "f.png", &[]);
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 5000, "{model}: {}", png.len());
-        // 85 mm at 300 dots an inch.
-        assert_eq!(u32::from_be_bytes([png[16], png[17], png[18], png[19]]), 1004);
+        // 85 mm at 300 dots an inch, and at half of that.
+        let width = |png: &[u8]| u32::from_be_bytes([png[16], png[17], png[18], png[19]]);
+        assert_eq!(width(&png), 1004);
+        assert_eq!(width(&plot(&here, "positions", "f.png", &["--dpi", "150"])), 502);
     }
 }
 
 #[test]
 fn a_window_and_a_choice() {
-    let (_home, dir) = ran(&["hard-rods"]);
-    let svg = text(&plot(&dir, "velocities", "w.svg", &["--coordinate", "x[2]", "--from", "0.5", "--to", "1.5"]));
-    let doc = Document::parse(&svg).expect("XML");
+    let here = ran(&["hard-rods"]);
+    let velocities = svg(&here, "velocities", &["--coordinate", "x[2]", "--from", "0.5", "--to", "1.5"]);
+    let doc = Document::parse(&velocities).expect("XML");
     let layers = of_class(&doc, "layer");
     assert_eq!(layers.iter().map(|l| l.attribute("data-name")).collect::<Vec<_>>(), [Some("x[2]")]);
     assert!(of_class(&doc, "jump").iter().all(|j| (0.5..=1.5).contains(&data(j, "data-t"))));
+    let svg = svg(&here, "gaps", &["--constraint", "pair[2]"]);
+    assert!(svg.contains("data-name=\"pair[2]\"") && !svg.contains("data-name=\"pair[3]\""));
 }
 
 #[test]
 fn mistakes_are_answered() {
-    let (home, dir) = ran(&["ball-gravity"]);
-    let (dir, home) = (dir.to_str().expect("UTF-8"), home.path());
-    let file = |name: &str| home.join(name).to_str().expect("UTF-8").to_string();
+    let here = ran(&["ball-gravity"]);
     let answer = |args: &[&str]| {
-        let output = saltus(args);
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let output = here.saltus(args);
+        assert_eq!(output.code, Some(1), "{args:?}");
         // Long sentences are broken at the terminal's width.
-        text(&output.stderr).split_whitespace().filter(|w| *w != "│").collect::<Vec<_>>().join(" ")
+        output.stderr.split_whitespace().filter(|w| *w != "│").collect::<Vec<_>>().join(" ")
     };
-    let fig = file("fig.svg");
-    let told = answer(&["plot", dir, "--what", "velocity", "--out", &fig]);
+    let told = answer(&["plot", "run", "--what", "velocity", "--out", "fig.svg"]);
     assert!(told.contains("no figure called `velocity`") && told.contains("velocities"), "{told}");
-    assert!(answer(&["plot", dir, "--out", &file("fig.jpg")]).contains("does not end in .svg, .pdf or .png"));
-    assert!(answer(&["plot", dir, "--coordinate", "z", "--out", &fig]).contains("no coordinate `z`"));
-    assert!(answer(&["plot", dir, "--from", "7", "--out", &fig]).contains("nothing between"));
-    assert!(answer(&["plot", &file("nowhere"), "--out", &fig]).contains("there is no directory"));
-    assert!(answer(&["plot", &file("run/run.json"), "--out", &fig]).contains("is a file"));
-    assert!(answer(&["plot", home.to_str().expect("UTF-8"), "--out", &fig]).contains("no run.json"));
-    assert!(answer(&["plot", dir, "--out", &file("missing/fig.svg")]).contains("there is no directory"));
-    fs::create_dir(file("dir.svg")).expect("made");
-    assert!(answer(&["plot", dir, "--out", &file("dir.svg")]).contains("cannot write"));
-    fs::write(file("kept.svg"), "kept").expect("written");
-    let mut rights = fs::metadata(file("kept.svg")).expect("there").permissions();
+    assert!(answer(&["plot", "run", "--out", "fig.jpg"]).contains("does not end in .svg, .pdf or .png"));
+    assert!(answer(&["plot", "run", "--coordinate", "z", "--out", "fig.svg"]).contains("no coordinate `z`"));
+    assert!(answer(&["plot", "run", "--from", "7", "--out", "fig.svg"]).contains("nothing between"));
+    assert!(answer(&["plot", "nowhere", "--out", "fig.svg"]).contains("there is no directory"));
+    assert!(answer(&["plot", "run/run.json", "--out", "fig.svg"]).contains("is a file"));
+    assert!(answer(&["plot", ".", "--out", "fig.svg"]).contains("no run.json"));
+    assert!(answer(&["plot", "run", "--out", "missing/fig.svg"]).contains("there is no directory"));
+    fs::create_dir(here.join("dir.svg")).expect("made");
+    assert!(answer(&["plot", "run", "--out", "dir.svg"]).contains("cannot write"));
+    here.write("kept.svg", "kept");
+    let mut rights = fs::metadata(here.join("kept.svg")).expect("there").permissions();
     rights.set_readonly(true);
-    fs::set_permissions(file("kept.svg"), rights).expect("set");
-    assert!(answer(&["plot", dir, "--out", &file("kept.svg")]).contains("read-only"));
-    assert_eq!(fs::read_to_string(file("kept.svg")).expect("there"), "kept");
+    fs::set_permissions(here.join("kept.svg"), rights).expect("set");
+    assert!(answer(&["plot", "run", "--out", "kept.svg"]).contains("read-only"));
+    assert_eq!(here.read("kept.svg"), "kept");
     // A file cut short, and one of another run.
-    let npz = file("run/trajectory.npz");
-    let whole = fs::read(&npz).expect("there");
+    let whole = fs::read(here.join("run/trajectory.npz")).expect("there");
     for length in [0, 10, whole.len() / 2, whole.len() - 5] {
-        fs::write(&npz, &whole[..length]).expect("written");
-        assert!(answer(&["plot", dir, "--out", &fig]).contains("damaged or incomplete"), "{length}");
+        here.write("run/trajectory.npz", &whole[..length]);
+        assert!(answer(&["plot", "run", "--out", "fig.svg"]).contains("damaged or incomplete"), "{length}");
     }
-    fs::remove_file(&npz).expect("removed");
-    assert!(answer(&["plot", dir, "--out", &fig]).contains("--format npz"));
-    let (_other_home, other) = ran(&["hard-rods"]);
-    fs::copy(other.join("trajectory.npz"), &npz).expect("copied");
-    assert!(answer(&["plot", dir, "--out", &fig]).contains("does not belong"));
-    fs::write(file("run/run.json"), "{}").expect("written");
-    assert!(answer(&["plot", dir, "--out", &fig]).contains("was not written by"));
-    assert!(!Path::new(&fig).exists());
+    fs::remove_file(here.join("run/trajectory.npz")).expect("removed");
+    assert!(answer(&["plot", "run", "--out", "fig.svg"]).contains("--format npz"));
+    let other = ran(&["hard-rods"]);
+    fs::copy(other.join("run/trajectory.npz"), here.join("run/trajectory.npz")).expect("copied");
+    assert!(answer(&["plot", "run", "--out", "fig.svg"]).contains("does not belong"));
+    here.write("run/run.json", "{}");
+    assert!(answer(&["plot", "run", "--out", "fig.svg"]).contains("was not written by"));
+    assert!(!here.join("fig.svg").exists());
 }
 
 #[test]
 fn text_of_a_model_is_text_in_a_figure() {
-    let home = tempfile::tempdir().expect("a directory");
-    let model = home.path().join("odd.toml");
+    let here = Scratch::new();
     let odd = "title = \"<script>alert('&')</script>\"\n[coordinates]\ny = { position = 1, velocity = -1 }\n[dynamics]\n\
                kinetic = \"y'^2/2\"\n[[constraint]]\nname = \"a <b> & \\\"c\\\", d\"\ngap = \"y\"\n[[constraint]]\n\
                name = \"top\"\ngap = \"9 - y\"\n[impact]\nrestitution = 1\n[run]\nend = 4\n";
-    fs::write(&model, odd).expect("written");
-    let (_run_home, dir) = ran(&[model.to_str().expect("UTF-8")]);
+    here.write("odd.toml", odd);
+    run_in(&here, &["odd.toml"]);
     for what in ["gaps", "reactions", "impacts"] {
-        let svg = text(&plot(&dir, what, "odd.svg", &[]));
+        let svg = svg(&here, what, &[]);
         let doc = Document::parse(&svg).expect("XML");
         assert!(!doc.descendants().any(|n| n.has_tag_name("script")));
         assert!(doc.descendants().any(|n| n.attribute("data-name") == Some("a <b> & \"c\", d")), "{what}");
@@ -203,19 +193,23 @@ fn text_of_a_model_is_text_in_a_figure() {
 
 #[test]
 fn formats_on_request() {
-    let (_home, dir) = ran(&["ball-gravity", "--format", "npz,mat"]);
-    assert!(dir.join("trajectory.mat").exists() && dir.join("trajectory.npz").exists());
-    assert!(!dir.join("trajectory.csv").exists() && dir.join("impacts.csv").exists());
-    let output = saltus(&["run", "ball-gravity", "--out", dir.to_str().expect("UTF-8"), "--format", "npy"]);
-    assert!(!output.status.success() && text(&output.stderr).contains("no format `npy`"));
+    let here = ran(&["ball-gravity", "--format", "npz,mat"]);
+    let exists = |name: &str| here.join("run").join(name).exists();
+    assert!(exists("trajectory.mat") && exists("trajectory.npz"));
+    assert!(!exists("trajectory.csv") && exists("impacts.csv"));
+    let output = here.saltus(&["run", "ball-gravity", "--out", "run", "--format", "npy"]);
+    assert!(!output.succeeded() && output.stderr.contains("no format `npy`"));
 }
 
 #[test]
 fn a_drawing_in_the_terminal() {
     let drawn = |more: &[&str], env: &[(&str, &str)]| {
-        let mut command = Command::cargo_bin("saltus").expect("built");
-        command.args(["run", "ball-gravity", "--plot"]).args(more).env_remove("LC_ALL").env_remove("LC_CTYPE");
-        text(&command.env("LANG", "C.UTF-8").envs(env.iter().copied()).output().expect("ran").stdout)
+        let here = Scratch::new();
+        let mut command = here.command(&["run", "ball-gravity", "--plot"]);
+        command.args(more).env_remove("LC_ALL").env_remove("LC_CTYPE");
+        command.env("LANG", "C.UTF-8").envs(env.iter().copied());
+        let output = command.output().expect("it starts");
+        Answer::new(&command, output).stdout
     };
     let fine = drawn(&[], &[]);
     assert!(

@@ -3,23 +3,15 @@
 mod browser;
 mod paths;
 
+use crate::program::Scratch;
 use browser::{Browser, Opened};
 use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
 
 /// Runs `saltus` with `--json` and a report; what it printed.
-fn saltus(args: &[&str], report: &Path) -> Value {
-    let out = Command::new(assert_cmd::cargo::cargo_bin!("saltus"))
-        .args(args)
-        .arg("--json")
-        .arg("--report")
-        .arg(report)
-        .output()
-        .expect("it starts");
-    let text = String::from_utf8_lossy(&out.stdout);
-    assert!(out.status.success(), "{args:?}: {text} {}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_str(&text).expect("one JSON object")
+fn reported(here: &Scratch, args: &[&str], report: &str) -> Value {
+    let answer = here.saltus(&[args, &["--json", "--report", report]].concat());
+    assert!(answer.succeeded(), "{answer:?}");
+    answer.json()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -150,25 +142,20 @@ fn compare(model: &str, said: &Value, page: &Opened) {
 #[test]
 fn reports_of_all_shipped_models_open_and_carry_the_numbers_of_the_run() {
     let Some(browser) = Browser::find("the reports of all shipped models") else { return };
-    let dir = tempfile::tempdir().expect("a directory");
-    let mut names: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models"))
-        .expect("models")
-        .filter_map(|f| f.ok().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "toml")))
-        .filter_map(|p| p.file_stem().map(|s| s.to_string_lossy().into_owned()))
-        .collect();
-    names.sort();
-    assert!(names.len() >= 21);
+    let here = Scratch::new();
+    let models = saltus_io::shipped::MODELS;
+    assert!(models.len() >= 21);
     // Two at a time: a browser is mostly one thread.
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while let Some(name) = names.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
-                    let report = dir.path().join(format!("{name}.html"));
-                    let said = saltus(&["run", name], &report);
-                    let page = browser.open(&report, dir.path());
+                while let Some((name, _)) = models.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+                    let report = format!("{name}.html");
+                    let said = reported(&here, &["run", name], &report);
+                    let page = browser.open(&here.join(report), here.path());
                     page.is_clean(name);
-                    let shots = page.screenshots(&dir.path().join(name));
+                    let shots = page.screenshots(&here.join(name));
                     assert!(shots >= 4, "{name}: {shots} figures");
                     compare(name, &said, &page);
                 }
@@ -180,13 +167,13 @@ fn reports_of_all_shipped_models_open_and_carry_the_numbers_of_the_run() {
 #[test]
 fn the_other_commands_have_pages_too() {
     let Some(browser) = Browser::find("the pages of compare, converge, check and equilibria") else { return };
-    let dir = tempfile::tempdir().expect("a directory");
+    let here = Scratch::new();
     let open = |args: &[&str]| {
-        let report = dir.path().join(format!("{}.html", args[0]));
-        let said = saltus(args, &report);
-        let page = browser.open(&report, dir.path());
+        let report = format!("{}.html", args[0]);
+        let said = reported(&here, args, &report);
+        let page = browser.open(&here.join(report), here.path());
         page.is_clean(args[0]);
-        page.screenshots(&dir.path().join(args[0]));
+        page.screenshots(&here.join(args[0]));
         (said, page)
     };
     let (said, page) = open(&["compare", "ball", "--schemes", "event-driven,mabrouk,moreau-jean"]);
@@ -213,21 +200,19 @@ fn the_other_commands_have_pages_too() {
 
 #[test]
 fn text_from_a_model_is_text() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let here = Scratch::new();
     let nasty = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>";
     let model = format!(
         "title = \"{nasty}\"\n[coordinates]\ny = {{ position = 1.0, velocity = -1.0, unit = \"<b>m</b>\" }}\n[dynamics]\n\
          kinetic = \"y'^2/2\"\n[[constraint]]\nname = \"{nasty}\"\ngap = \"y\"\nrestitution = 0.5\n[run]\nstep = 0.1\nend = 2.0\n\
          [[draw]]\ntext = \"{nasty}\"\nat = [0, \"y\"]\n"
     );
-    let file = dir.path().join("nasty.toml");
-    std::fs::write(&file, model).expect("written");
-    let report = dir.path().join("nasty.html");
-    saltus(&["run", &file.to_string_lossy()], &report);
-    let page = std::fs::read_to_string(&report).expect("there");
+    here.write("nasty.toml", model);
+    reported(&here, &["run", "nasty.toml"], "nasty.html");
+    let page = here.read("nasty.html");
     assert!(!page.contains("<img src=x") && !page.contains("<script>document.title") && !page.contains("<b>m</b>"));
     let Some(browser) = Browser::find("a model with HTML in its texts") else { return };
-    let opened = browser.open(&report, dir.path());
+    let opened = browser.open(&here.join("nasty.html"), here.path());
     opened.is_clean("nasty");
     assert!(!opened.dom.contains("<title>taken"));
     assert_eq!(opened.table("impact-table")[0][2], nasty);

@@ -1,0 +1,10 @@
+//! The program as a person uses it. One test binary, so that it is linked once.
+
+mod program;
+
+mod command_line;
+mod options;
+mod plot;
+mod report;
+mod side_by_side;
+mod structures;
