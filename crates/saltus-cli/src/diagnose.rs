@@ -1,6 +1,6 @@
 //! Showing a mistake: what, where in the file, why, what to do.
 
-use crate::text::tame;
+use crate::text::printable;
 use miette::{Diagnostic, LabeledSpan, NamedSource, Report, SourceCode};
 use saltus::{SetupError, Span};
 use saltus_io::FileError;
@@ -65,8 +65,8 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
 /// Prints a report, with messages of a bearable length.
 fn show(mut error: SetupError, source: Option<NamedSource<String>>) {
     let short = |text: &str| match text.char_indices().nth(600) {
-        Some((at, _)) => format!("{}…", tame(&text[..at])),
-        None => tame(text),
+        Some((at, _)) => format!("{}…", printable(&text[..at])),
+        None => printable(text),
     };
     error.message = short(&error.message);
     error.label = short(&error.label);
@@ -81,7 +81,7 @@ pub fn plain(error: &SetupError, json: bool) -> ExitCode {
         print_json(error, None, None);
         return ExitCode::FAILURE;
     }
-    show(SetupError { span: None, ..error.clone() }, None);
+    show(error.clone().without_place(), None);
     ExitCode::FAILURE
 }
 

@@ -24,10 +24,11 @@ struct Cli {
     command: Command,
 }
 
-// What a command does is said in its own file; a line here would hide it from `--help`.
+// What a command does is documented in its own file; a line here would hide that from `--help`.
 #[derive(Subcommand)]
 enum Command {
     Run(commands::run::Args),
+    Rerun(commands::rerun::Args),
     Check(commands::check::Args),
     Equilibria(commands::equilibria::Args),
     Compare(commands::compare::Args),
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     };
     let code = match cli.command {
         Command::Run(args) => commands::run::main(&args),
+        Command::Rerun(args) => commands::rerun::main(&args),
         Command::Check(args) => commands::check::main(&args),
         Command::Equilibria(args) => commands::equilibria::main(&args),
         Command::Compare(args) => commands::compare::main(&args),

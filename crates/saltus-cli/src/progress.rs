@@ -1,4 +1,4 @@
-//! A progress bar for what takes longer than two seconds, and the ear for Ctrl-C.
+//! A progress bar for what takes longer than two seconds, and the handler of Ctrl-C.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use saltus::Progress;
@@ -19,7 +19,7 @@ pub fn listen() {
     });
 }
 
-/// From now on results are being written: let them be.
+/// From now on results are being written, which a second Ctrl-C does not interrupt.
 pub fn saving() {
     SAVING.store(true, Ordering::SeqCst);
 }
@@ -36,10 +36,20 @@ impl Bar {
         Bar { started: Instant::now(), quiet, bar: None }
     }
 
-    /// Told how far the run is; false means stop.
+    /// Shows how far a run is; false means stop.
     pub fn report(&mut self, p: Progress) -> bool {
+        self.advance(p.step, p.steps, p.t, p.impacts)
+    }
+
+    /// Shows how far a search is; false means stop.
+    pub fn searched(&mut self, done: usize, of: usize) -> bool {
+        self.advance(done as u64, of as u64, 0.0, 0)
+    }
+
+    /// Shows how far something is; false means stop.
+    pub fn advance(&mut self, step: u64, steps: u64, t: f64, impacts: usize) -> bool {
         if !self.quiet && self.bar.is_none() && self.started.elapsed() > Duration::from_secs(2) {
-            let bar = ProgressBar::with_draw_target(Some(p.steps), ProgressDrawTarget::stderr());
+            let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  about {eta} left") {
                 bar.set_style(style);
             }
@@ -47,11 +57,11 @@ impl Bar {
             self.bar = Some(bar);
         }
         if let Some(bar) = &self.bar {
-            bar.set_position(p.step);
+            bar.set_position(step);
             bar.set_message(format!(
                 "t = {}, {}",
-                crate::text::number(p.t, 4),
-                crate::text::count(p.impacts as u64, "impact")
+                crate::text::number(t, 4),
+                crate::text::count(impacts as u64, "impact")
             ));
         }
         !STOP.load(Ordering::SeqCst)

@@ -1,6 +1,6 @@
 //! A trajectory drawn as text: coordinates over time, impacts marked on the axis. For people on a remote machine.
 
-use crate::text::{count, number, out, tame};
+use crate::text::{count, number, out, printable};
 use anstyle::{AnsiColor, Style};
 use saltus::{Model, Trajectory};
 
@@ -106,7 +106,7 @@ pub fn lines(model: &Model, trajectory: &Trajectory, ink: Ink, width: usize, hei
     let (corner, dash, mark, bar) = ink.axis();
     let mut drawing = Vec::new();
     for i in 0..panels {
-        drawing.push(Line::Title(format!("{:margin$} {}", "", tame(&model.coordinates[i]))));
+        drawing.push(Line::Title(format!("{:margin$} {}", "", printable(&model.coordinates[i]))));
         let points = (0..n).map(|k| (trajectory.t[k], trajectory.q(k)[i]));
         let curve = curve(ink, points, (start, end), ranges[i], cells, rows);
         for (row, dots) in curve.into_iter().enumerate() {

@@ -1,20 +1,21 @@
 //! `saltus check MODEL`: what can be said before any run.
 
+use super::summary;
 use crate::progress::{self, Bar};
 use crate::report;
-use crate::setup::{ModelArgs, Opened, Refusal};
-use crate::text::{out, tame};
+use crate::setup::{Asked, ModelArgs, Refusal};
+use crate::text::{out, printable, wrapped};
 use anstyle::{AnsiColor, Style};
-use saltus::Progress;
 use saltus::analysis::{Check, CheckOptions, Verdict, check};
+use saltus::structure::StructureFacts;
 use std::process::ExitCode;
 
 /// Say which hypotheses of the papers a model satisfies, and which theorem covers it.
 ///
-/// Looks at the start, the mass matrix, the forces and the boundary of K, searches for places
-/// where two constraints can be closed at once and takes their kinetic angle there, and says
+/// Examines the start, the mass matrix, the forces and the boundary of K, searches for places
+/// where two constraints can be closed at once and computes their kinetic angle there, and says
 /// which theorem covers the model with which scheme, and what no theorem covers. A search by
-/// samples: it says how hard it looked.
+/// samples: the result states its effort.
 ///
 /// Examples:
 ///
@@ -39,29 +40,23 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 fn execute(args: &Args) -> Result<ExitCode, Refusal> {
-    let ready = match args.model.open(None, None)? {
-        Opened::Problem(ready) => *ready,
-        Opened::Structure(ready) => {
-            return super::structure::check(&ready, args.model.json, args.model.report.is_some());
-        }
-    };
-    let mut options = CheckOptions::new(ready.defaults.end.unwrap_or(1.0));
+    let ready = args.model.ready(&Asked::default())?;
+    let system = &*ready.opened.system;
+    let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);
     progress::listen();
     let mut bar = Bar::new(args.model.json);
-    let found = check(&ready.problem, &options, &mut |done, of| {
-        bar.report(Progress { step: done as u64, steps: of as u64, t: 0.0, impacts: 0 })
-    });
+    let found = check(system, &options, &mut |done, of| bar.searched(done, of));
     bar.finish();
+    let facts = system.as_structure().map(StructureFacts::new);
     if args.model.json {
-        print_json(&ready.file.name, &found);
+        print_json(&ready.file.name, &found, facts.as_ref());
     } else {
-        print(&ready.problem.model().title, &found);
+        print(&system.model().title, &found, facts.as_ref());
     }
     if let Some(path) = &args.model.report {
         let origin = report::origin(&ready.file);
-        let page =
-            saltus_report::check(&saltus_report::CheckReport { model: ready.problem.model(), origin, found: &found });
+        let page = saltus_report::check(&saltus_report::CheckReport { model: system.model(), origin, found: &found });
         if let Err(code) = report::written(path, &page, args.model.json) {
             return Ok(code);
         }
@@ -69,12 +64,19 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     Ok(if found.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
-fn print(title: &str, found: &Check) {
+fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
-    out!("{bold}{}{bold:#}\n", tame(title));
-    out!("{dim}{} points looked at{dim:#}\n\n", found.points);
+    out!("{bold}{}{bold:#}\n", printable(title));
+    match facts {
+        Some(facts) => {
+            out!("\n");
+            summary::structure(facts);
+            out!("\n");
+        }
+        None => out!("{dim}{} points examined{dim:#}\n\n", found.points),
+    }
     let mut topic = "";
     for finding in &found.findings {
         let shown = if finding.topic == topic { "" } else { finding.topic };
@@ -84,44 +86,27 @@ fn print(title: &str, found: &Check) {
             Verdict::Note => ("·", dim),
             Verdict::Bad => ("!", yellow),
         };
-        out!("{bold}{shown:8}{bold:#}{style}{mark}{style:#} {}\n", wrapped(&tame(&finding.text), 10));
+        out!("{bold}{shown:8}{bold:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 10, 100));
     }
     out!("\n{bold}theorems{bold:#}\n");
     for theorem in &found.theorems {
         let (mark, style) = if theorem.covers { ("+", green) } else { ("-", dim) };
         out!("        {style}{mark}{style:#} {}: {}\n", theorem.scheme, theorem.source);
         match theorem.covers {
-            true => out!("          {}\n", wrapped(theorem.gives, 10)),
-            false => out!("          {dim}not covered: {}{dim:#}\n", wrapped(&theorem.fails.join("; "), 10)),
+            true => out!("          {}\n", wrapped(theorem.gives, 10, 100)),
+            false => out!("          {dim}not covered: {}{dim:#}\n", wrapped(&theorem.fails.join("; "), 10, 100)),
         }
     }
     if !found.uncovered.is_empty() {
         out!("\n{bold}not covered by any of them{bold:#}\n");
-        found.uncovered.iter().for_each(|text| out!("        {yellow}!{yellow:#} {}\n", wrapped(text, 10)));
+        found.uncovered.iter().for_each(|text| out!("        {yellow}!{yellow:#} {}\n", wrapped(text, 10, 100)));
     }
     if found.stopped {
         out!("\n{yellow}interrupted: the search was not finished{yellow:#}\n");
     }
 }
 
-/// Breaks a text into lines of about a hundred characters, with an indent.
-pub fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if lines[last].chars().count() + word.chars().count() > 100 - indent && !lines[last].is_empty() {
-            lines.push(word.to_string());
-        } else {
-            if !lines[last].is_empty() {
-                lines[last].push(' ');
-            }
-            lines[last].push_str(word);
-        }
-    }
-    lines.join(&format!("\n{}", " ".repeat(indent)))
-}
-
-fn print_json(name: &str, found: &Check) {
+fn print_json(name: &str, found: &Check, facts: Option<&StructureFacts>) {
     let verdict = |v: Verdict| match v {
         Verdict::Good => "good",
         Verdict::Note => "note",
@@ -147,9 +132,15 @@ fn print_json(name: &str, found: &Check) {
         .iter()
         .map(|t| serde_json::json!({ "scheme": t.scheme, "source": t.source, "covers": t.covers, "gives": t.gives, "fails": t.fails }))
         .collect();
+    let structure = facts.map(|f| {
+        serde_json::json!({
+            "dofs": f.dofs, "massless": f.massless, "half_bandwidth": f.half_bandwidth, "masses": f.masses,
+            "frequencies_hz": f.frequencies, "rigid_body_modes": f.rigid_names, "contact_masses": f.contact_masses,
+        })
+    });
     let object = serde_json::json!({
         "model": name, "findings": findings, "pairs": pairs, "theorems": theorems, "uncovered": found.uncovered,
-        "points": found.points, "stopped": found.stopped,
+        "points": found.points, "stopped": found.stopped, "structure": structure,
     });
     out!("{object}\n");
 }

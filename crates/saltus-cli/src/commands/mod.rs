@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file per command.
 
 pub mod check;
 pub mod compare;
@@ -7,6 +7,7 @@ pub mod equilibria;
 pub mod models;
 pub mod new;
 pub mod plot;
+pub mod rerun;
 pub mod run;
 pub mod schemes;
-pub mod structure;
+pub mod summary;

@@ -28,7 +28,7 @@ pub fn main(args: &Args) -> ExitCode {
     if title.is_empty() {
         return diagnose::plain(&SetupError::new("a model needs a name").help("such as  saltus new slope"), false);
     }
-    let escaped = crate::text::tame(&title).replace('\\', "\\\\").replace('"', "\\\"");
+    let escaped = crate::text::printable(&title).replace('\\', "\\\\").replace('"', "\\\"");
     let text = match &args.from {
         None => STARTER.replace("NAME", &escaped),
         Some(model) => match shipped::MODELS.iter().find(|(n, _)| n == model) {

@@ -9,6 +9,7 @@ mod execute;
 mod forcing;
 mod limit;
 mod order;
+mod penetration;
 mod probe;
 mod shocks;
 
@@ -21,5 +22,6 @@ pub use execute::{Execute, Job, Timed, sequentially};
 pub use forcing::forcing_period;
 pub use limit::{LongTime, long_time};
 pub use order::{Fit, fit};
+pub use penetration::stiffness_for_penetration;
 pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
 pub use shocks::{Shock, Shocks, StopStatistics};

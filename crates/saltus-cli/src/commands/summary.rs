@@ -1,0 +1,321 @@
+//! The summary of a run as text.
+
+use super::run::{Done, heading};
+use crate::setup::Ready;
+use crate::text::{count, duration, grouped, number, out, printable};
+use anstyle::{AnsiColor, Style};
+use saltus::analysis::{Probe, Shocks};
+use saltus::structure::StructureFacts;
+use saltus::{Extremes, Model, Phase, PhaseKind, Run, Side, Status};
+
+/// How many impacts, shocks, contacts and notes the summary shows.
+const SHOWN: usize = 8;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const YELLOW: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+
+pub fn print(ready: &Ready, done: &Done) {
+    let (run, model) = (&done.run, ready.opened.system.model());
+    let reached = run.trajectory.t.last().copied().unwrap_or(run.start.t);
+    out!("{BOLD}{}{BOLD:#}\n", printable(&model.title));
+    out!("{DIM}{}, t = {} … {}{DIM:#}\n", heading(run), number(run.start.t, 6), number(reached, 6));
+    let per_step = done.wall_s / run.steps.max(1) as f64;
+    out!("{} in {}, {} per step\n\n", count(run.steps, "step"), duration(done.wall_s), duration(per_step));
+    if run.status != Status::Finished {
+        out!("{YELLOW}{}{YELLOW:#}\n\n", run.status);
+    }
+    if let Some(facts) = &done.facts {
+        structure(facts);
+        out!("\n");
+    }
+    match &done.shocks {
+        Some(found) => shocks(model, found),
+        None => impacts(model, run),
+    }
+    phases(model, run);
+    events(model, run);
+    if done.shocks.is_none() {
+        contacts(model, run);
+    }
+    if let Some(found) = &done.shocks {
+        statistics(model, found, &run.extremes);
+    }
+    verification(model, run);
+    final_state(model, run);
+    for note in run.notes.iter().take(SHOWN) {
+        out!("{DIM}note: {}{DIM:#}\n", printable(note));
+    }
+    if run.notes.len() > SHOWN {
+        out!("{DIM}… and {}{DIM:#}\n", count((run.notes.len() - SHOWN) as u64, "more note"));
+    }
+    for meeting in run.ledger.meetings.iter().filter(|m| !m.continuous).take(3) {
+        out!("{DIM}note: {}{DIM:#}\n", printable(&meeting.sentence));
+    }
+    for warning in &run.warnings {
+        out!("{YELLOW}warning:{YELLOW:#} {}\n", printable(warning));
+    }
+    if let Some(sentence) = done.settled.sentence(model) {
+        out!("{}\n", printable(&sentence));
+    }
+}
+
+/// What a structure is, in a few lines.
+pub fn structure(facts: &StructureFacts) {
+    let massless = match facts.massless {
+        0 => String::new(),
+        n => format!(", {n} of them massless"),
+    };
+    let dofs = grouped(facts.dofs as u64);
+    out!("structure            {dofs} degrees of freedom{massless}, half-bandwidth {}\n", facts.half_bandwidth);
+    let masses: Vec<String> = facts
+        .masses
+        .iter()
+        .filter_map(|(name, m)| m.map(|m| format!("{} of {}", number(m, 5), printable(name))))
+        .collect();
+    if !masses.is_empty() {
+        out!("mass                 {}\n", masses.join(", "));
+    }
+    let shown: Vec<String> = facts.frequencies.iter().take(5).map(|f| number(*f, 5)).collect();
+    out!("frequencies          {} … Hz (units of the model)\n", shown.join(", "));
+    if facts.rigid > 0 {
+        let names: Vec<String> = facts.rigid_names.iter().map(|n| printable(n)).collect();
+        out!("free to move         {}: {}\n", count(facts.rigid as u64, "rigid-body mode"), names.join(", "));
+    }
+}
+
+/// Constraints and the impact law, and the energy account.
+fn verification(model: &Model, run: &Run) {
+    let audit = &run.audit;
+    let instants = if run.by_events() { run.trajectory.len() as u64 } else { run.steps + 1 };
+    let worst = match audit.worst {
+        Some((a, t)) => {
+            let (depth, t) = (number(audit.max_violation, 3), number(t, 6));
+            let name = printable(&model.constraints[a].name);
+            match audit.infeasible {
+                0 => format!("{depth}, rounding  ({name} at t = {t})"),
+                n => format!("{depth}  ({name} at t = {t}; {} of {} instants outside)", grouped(n), grouped(instants)),
+            }
+        }
+        None => "none".to_string(),
+    };
+    out!("largest violation    {worst}\n");
+    let has_impacts = !run.trajectory.impacts.is_empty();
+    if has_impacts {
+        out!("impact law residual  {}\n", number(audit.worst_law_residual, 3));
+    }
+    let balance = &run.ledger.balance;
+    let has_potential = model.potential.is_some() || !model.signals.is_empty();
+    let what = if has_potential { "energy              " } else { "kinetic energy      " };
+    let ended = rounded(audit.energy_end, audit.energy_start);
+    out!("{what} {} → {}", number(audit.energy_start, 6), number(ended, 6));
+    if has_impacts || balance.lost_at_impacts != 0.0 {
+        let lost = rounded(balance.lost_at_impacts, balance.exchanged);
+        out!("   {} at impacts: {}", if lost < 0.0 { "gained" } else { "lost" }, number(lost.abs(), 6));
+    }
+    out!("\n");
+    let work = rounded(balance.work, balance.exchanged);
+    let residual = number(balance.relative(), 2);
+    out!("energy account       work of the forces {}, relative residual {residual}\n", number(work, 6));
+}
+
+fn final_state(model: &Model, run: &Run) {
+    let Some(k) = run.trajectory.len().checked_sub(1) else { return };
+    let shown = model.coordinates.len().min(6);
+    let largest = |m: f64, x: f64| m.max(x.abs());
+    let far = run.trajectory.positions().iter().copied().fold(0.0, largest);
+    let fast = run.trajectory.velocities(Side::Left).fold(0.0, largest);
+    let (q, v) = (run.trajectory.q(k), run.trajectory.v(k, Side::Left));
+    let state: Vec<String> = (0..shown)
+        .map(|i| {
+            let (q, v) = (number(rounded(q[i], far), 6), number(rounded(v[i], fast), 6));
+            format!("{} = {q} ({v})", printable(&model.coordinates[i]))
+        })
+        .collect();
+    let more = if shown < model.coordinates.len() { ", …" } else { "" };
+    out!("final state          {}{more}  {DIM}position (velocity){DIM:#}\n", state.join(", "));
+}
+
+/// Zero where a number is only what rounding left of `scale`; the files keep every digit.
+fn rounded(x: f64, scale: f64) -> f64 {
+    if x.abs() < 1e-13 * scale.abs() { 0.0 } else { x }
+}
+
+/// A heading `17 impacts, the first 8:`.
+fn heading_of(n: usize, word: &str) {
+    let more = if n > SHOWN { format!(", the first {SHOWN}:") } else { ":".into() };
+    out!("{BOLD}{}{BOLD:#}{more}\n", count(n as u64, word));
+}
+
+fn impacts(model: &Model, run: &Run) {
+    let all = &run.trajectory.impacts;
+    if model.constraints.is_empty() {
+        out!("no constraints: free motion\n\n");
+        return;
+    }
+    if all.is_empty() {
+        out!("{BOLD}no impacts{BOLD:#}\n\n");
+        return;
+    }
+    heading_of(all.len(), "impact");
+    let names: Vec<String> = all
+        .iter()
+        .take(SHOWN)
+        .map(|i| i.constraints.iter().map(|&a| printable(&model.constraints[a].name)).collect::<Vec<_>>().join(" + "))
+        .map(|name| if name.chars().count() > 32 { name.chars().take(31).chain(['…']).collect() } else { name })
+        .collect();
+    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0).max(10);
+    out!("{DIM}       time         {:width$}  approach     impulse      energy change{DIM:#}\n", "constraint");
+    for (k, (impact, name)) in all.iter().zip(&names).enumerate() {
+        let impulse: f64 = impact.impulses.iter().sum();
+        out!(
+            "{:>4}   {:<11}  {name:width$}  {:<11}  {:<11}  {}\n",
+            k + 1,
+            number(impact.t, 7),
+            number(-impact.approach, 5),
+            number(impulse, 5),
+            number(impact.energy_change, 5)
+        );
+    }
+    out!("\n");
+}
+
+fn shocks(model: &Model, shocks: &Shocks) {
+    if shocks.list.is_empty() {
+        out!("{BOLD}no shocks{BOLD:#}\n\n");
+        return;
+    }
+    heading_of(shocks.list.len(), "shock");
+    let width = model.constraints.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).max(6);
+    let forces = if shocks.list.iter().any(|s| s.peak.is_some()) { "  peak force" } else { "" };
+    out!("{DIM}       time         {:width$}  duration     impulse      speed        rebounds{forces}{DIM:#}\n", "stop");
+    for (k, s) in shocks.list.iter().take(SHOWN).enumerate() {
+        out!(
+            "{:>4}   {:<11}  {:width$}  {:<11}  {:<11}  {:<11}  {:<8}{}\n",
+            k + 1,
+            number(s.start, 7),
+            printable(&model.constraints[s.stop].name),
+            number(s.end - s.start, 4),
+            number(s.impulse, 5),
+            number(s.speed, 5),
+            s.rebounds,
+            s.peak.map_or(String::new(), |p| format!("  {}", number(p, 5)))
+        );
+    }
+    out!("\n");
+}
+
+fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
+    for (stop, c) in shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0).take(SHOWN) {
+        let spread = |(max, mean, deviation): (f64, f64, f64)| {
+            format!("{} largest, {} mean, {} deviation", number(max, 4), number(mean, 4), number(deviation, 3))
+        };
+        let (name, shocks) = (printable(&c.name), count(stop.count as u64, "shock"));
+        out!("{name:<20} {shocks} {DIM}(impulse: {}){DIM:#}\n", spread(stop.impulse));
+        out!("                     {DIM}speed:{DIM:#} {}\n", spread(stop.speed));
+        out!(
+            "                     {DIM}in contact for{DIM:#} {}{DIM}, mean force{DIM:#} {}",
+            number(stop.contact_time, 4),
+            number(stop.mean_force, 4)
+        );
+        if let Some(rms) = stop.rms_force {
+            out!("{DIM}, rms{DIM:#} {}", number(rms, 4));
+        }
+        if let Some(wear) = stop.wear_power {
+            out!("{DIM}, wear power{DIM:#} {}", number(wear, 4));
+        }
+        out!("\n");
+    }
+    for (x, name) in extremes.iter().zip(&model.coordinates).take(SHOWN) {
+        let (min, max, rms) = (number(x.min, 5), number(x.max, 5), number(x.rms, 4));
+        out!("{:<20} {min} … {max}, rms {rms}\n", printable(name));
+    }
+}
+
+/// Where impacts accumulated, and where something grazed.
+fn phases(model: &Model, run: &Run) {
+    let names = |phase: &Phase| {
+        let names = phase.constraints.iter().map(|&a| printable(&model.constraints[a].name));
+        names.collect::<Vec<_>>().join(" and ")
+    };
+    let all: Vec<&Phase> = run.timeline.of(PhaseKind::Chatter).collect();
+    for phase in all.iter().take(SHOWN) {
+        out!(
+            "{BOLD}bounced {} on {}{BOLD:#} at ever shorter intervals; in contact from {BOLD}t = {}{BOLD:#} on  {DIM}(limit ± {}){DIM:#}\n",
+            count(phase.impacts as u64, "time"),
+            names(phase),
+            number(phase.end, 10),
+            number(phase.error, 1)
+        );
+    }
+    if all.len() > SHOWN {
+        out!("… and {}\n", count((all.len() - SHOWN) as u64, "more accumulation"));
+    }
+    let grazes: Vec<&Phase> = run.timeline.of(PhaseKind::Graze).collect();
+    for phase in grazes.iter().take(SHOWN) {
+        out!("grazed {} at t = {}\n", names(phase), number(phase.start, 8));
+    }
+    if grazes.len() > SHOWN {
+        out!("… and {}\n", count((grazes.len() - SHOWN) as u64, "more graze"));
+    }
+    if !all.is_empty() || !grazes.is_empty() {
+        out!("\n");
+    }
+}
+
+/// Events of the user's own.
+fn events(model: &Model, run: &Run) {
+    let all = &run.trajectory.events;
+    if model.events.is_empty() {
+        return;
+    }
+    for (k, event) in model.events.iter().enumerate() {
+        let times: Vec<f64> = all.iter().filter(|e| e.event == k).map(|e| e.t).collect();
+        let shown: Vec<String> = times.iter().take(SHOWN).map(|t| number(*t, 8)).collect();
+        let at = if shown.is_empty() { String::new() } else { format!(": t = {}", shown.join(", ")) };
+        let more = if times.len() > SHOWN { ", …" } else { "" };
+        out!("event {} occurred {}{at}{more}\n", printable(&event.name), count(times.len() as u64, "time"));
+    }
+    out!("\n");
+}
+
+fn contacts(model: &Model, run: &Run) {
+    let all = &run.trajectory.contacts;
+    for contact in all.iter().take(SHOWN) {
+        let last = run.trajectory.t.last().copied().unwrap_or(0.0);
+        let until = if contact.end >= last { "the end".to_string() } else { format!("t = {}", number(contact.end, 6)) };
+        let name = printable(&model.constraints[contact.constraint].name);
+        let (start, impulse) = (number(contact.start, 6), number(contact.impulse, 5));
+        out!("contact with {name} from t = {start} to {until}  {DIM}impulse {impulse}{DIM:#}\n");
+    }
+    if all.len() > SHOWN {
+        out!("… and {}\n", count((all.len() - SHOWN) as u64, "more contact"));
+    }
+    if run.audit.landings > 0 {
+        let landings = count(run.audit.landings, "landing");
+        out!("{DIM}{landings} too slow to distinguish from lasting contact at this step{DIM:#}\n");
+    }
+    if !all.is_empty() || run.audit.landings > 0 {
+        out!("\n");
+    }
+}
+
+/// What an ensemble of perturbed starts showed.
+pub fn probe(ready: &Ready, probe: &Probe) {
+    out!("\n{BOLD}probe{BOLD:#}  {}\n", probe.sentence);
+    if let Some((k, t)) = probe.parting {
+        out!("       they part at impact {k}, t = {}\n", number(t, 6));
+    }
+    for (n, q) in probe.groups.iter().take(6).filter(|_| probe.splits) {
+        let ends: Vec<String> = q
+            .iter()
+            .take(6)
+            .zip(&ready.opened.system.model().coordinates)
+            .map(|(x, name)| format!("{name} = {}", number(*x, 5)))
+            .collect();
+        out!("       {} about {}\n", count(*n as u64, "run"), ends.join(", "));
+    }
+    if probe.failed > 0 {
+        out!("       {} did not finish\n", count(probe.failed as u64, "run"));
+    }
+}
