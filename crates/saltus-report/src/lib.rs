@@ -9,11 +9,13 @@ mod animation;
 mod figure;
 mod figures;
 mod html;
+mod pack;
 mod page;
 mod pages;
 pub mod paper;
 pub mod series;
 mod spectrum;
+mod store;
 mod thin;
 
 pub use animation::Shape;

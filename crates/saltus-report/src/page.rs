@@ -1,7 +1,8 @@
 //! One self-contained HTML file: sections of text and figures, with the style and the scripts inside.
 
 use crate::figure::Figure;
-use crate::html::{self, escape};
+use crate::html::escape;
+use crate::store;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -69,7 +70,7 @@ impl Page {
         self.body.push_str("</div>\n");
     }
 
-    /// HTML made by [`html::table`] or another function that escapes what it is given.
+    /// HTML made by `html::table` or another function that escapes what it is given.
     pub fn raw(&mut self, html: &str) {
         self.body.push_str(html);
     }
@@ -125,7 +126,9 @@ impl Page {
         let data = json!({ "figures": figures, "animation": self.animation });
         let contents: String =
             self.contents.iter().map(|(id, title)| format!("<a href=\"#{id}\">{}</a>", escape(title))).collect();
-        // Nothing may be loaded from anywhere, and the browser is told so.
+        // No request of any kind is allowed: everything falls back to `default-src 'none'`, and nothing may come from a network,
+        // a file or a blob, but for pictures, which plotly.js makes for its export. 'unsafe-inline' covers the scripts written
+        // here and the script element that page.js creates from the unpacked text of plotly.js; no blob: and no eval is needed.
         let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       base-uri 'none'; form-action 'none'";
         write!(
@@ -141,38 +144,24 @@ impl Page {
         write!(
             out,
             "<header><h1>{}</h1><p>{}</p><button type=\"button\" id=\"theme\" aria-label=\"light or dark\">◐</button></header>\n\
-             <nav>{contents}</nav>\n<main>\n{}</main>\n",
+             <nav>{contents}</nav>\n<main>\n<noscript><p>The figures need JavaScript.</p></noscript>\n{}</main>\n",
             escape(&self.title),
             escape(&self.subtitle),
             self.body
         )?;
-        write!(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>", html::json(&data))?;
-        if !self.figures.is_empty() {
-            out.write_all(plotly_js().as_bytes())?;
+        if !self.figures.is_empty() || !self.animation.is_null() {
+            writeln!(out, "<script type=\"text/plain\" id=\"data\">{}</script>", store::packed(&data))?;
         }
-        write!(out, "</script>\n<script>{}</script>\n", include_str!("assets/page.js"))?;
+        if !self.figures.is_empty() {
+            out.write_all(PLOTLY.as_bytes())?;
+        }
         if !self.animation.is_null() {
             writeln!(out, "<script>{}</script>", include_str!("assets/animation.js"))?;
         }
+        writeln!(out, "<script>{}</script>", include_str!("assets/page.js"))?;
         out.write_all(b"</body>\n</html>\n")
     }
 }
 
-/// plotly.js alone: the first script of those that the plotly crate embeds; the second sets formulas, which pages have none of.
-fn plotly_js() -> String {
-    let all = plotly::Plot::offline_js_sources();
-    let start = all.find('>').map_or(0, |at| at + 1);
-    let end = all.find("</script>").unwrap_or(all.len());
-    all.get(start..end).unwrap_or_default().to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_library_of_figures_is_there_without_that_of_formulas() {
-        let js = plotly_js();
-        assert!(js.contains("plotly.js v") && !js.contains("</script") && js.len() < 5_500_000);
-    }
-}
+/// The element with plotly.js, packed by the build script.
+const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.html"));

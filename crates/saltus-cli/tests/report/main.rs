@@ -232,3 +232,17 @@ fn text_from_a_model_is_text() {
     assert!(!opened.dom.contains("<title>taken"));
     assert_eq!(opened.table("impact-table")[0][2], nasty);
 }
+
+#[test]
+fn an_old_browser_gets_a_sentence_and_the_tables() {
+    let Some(browser) = Browser::find("a report in a browser that cannot unpack it") else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let report = dir.path().join("page.html");
+    saltus(&["run", "ball"], &report);
+    let page = std::fs::read_to_string(&report).expect("there");
+    let old = page.replacen("<style>", "<script>delete window.DecompressionStream</script><style>", 1);
+    std::fs::write(&report, old).expect("written");
+    let (dom, log) = browser.dump(&report, dir.path());
+    assert!(dom.contains("<li>This browser is too old to show the figures"), "{log}");
+    assert!(dom.contains("id=\"impact-table\"") && !dom.contains("class=\"main-svg") && !log.contains("CONSOLE"), "{log}");
+}

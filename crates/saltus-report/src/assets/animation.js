@@ -1,9 +1,7 @@
 // Plays the drawing of a model on a canvas, tied to the figures over time.
 "use strict";
-(() => {
-  const show = Saltus.animation;
+function animate(show, page) {
   const figure = document.getElementById("animation");
-  if (!show || !figure) return;
   const canvas = figure.querySelector("canvas");
   const [play, slider, now, speed] = ["play", "when", "now", "speed"].map((id) => document.getElementById(id));
   const pen = canvas.getContext("2d", { willReadFrequently: location.hash === "#readback" });
@@ -69,7 +67,7 @@
     const points = [];
     for (let i = 0; i + 1 < v.length; i += 2) points.push([v[i], v[i + 1]]);
     const lit = shape.flashes.some((a) => flashes.has(a));
-    const colour = Saltus.colour(lit ? "flash" : shape.look);
+    const colour = page.colour(lit ? "flash" : shape.look);
     pen.strokeStyle = colour; pen.fillStyle = colour; pen.lineJoin = "round"; pen.lineCap = "round"; pen.setLineDash([]);
     pen.lineWidth = { wall: 3, link: 2, faint: 1, body: 2.5 }[shape.look] + (lit ? 1.5 : 0);
     const fill = { body: 0.35, wall: 0.25, link: 0, faint: 0.06 }[shape.look] + (lit ? 0.3 : 0);
@@ -98,7 +96,7 @@
     for (const s of show.sampled) {
       const [k, part] = locate(s.t, t), n = s.x.length;
       const at = (i) => s.y[k * n + i] + part * ((s.y[(k + 1) * n + i] ?? s.y[k * n + i]) - s.y[k * n + i]);
-      pen.setLineDash([]); pen.strokeStyle = Saltus.colour("body"); pen.lineWidth = 3;
+      pen.setLineDash([]); pen.strokeStyle = page.colour("body"); pen.lineWidth = 3;
       trace(Array.from(s.x, (x, i) => [x, at(i)]), false); pen.stroke();
     }
     now.textContent = "t = " + t.toPrecision(5) + (show.unit ? " " + show.unit : "");
@@ -118,7 +116,7 @@
     t = Math.min(end, Math.max(start, to));
     if (Math.abs(t - from) < 0.05 * length) pass(from, t);
     slider.value = Math.round((10000 * (t - start)) / length);
-    if (tell) Saltus.setTime(t, null);
+    if (tell) page.setTime(t, null);
     paint();
     if (!playing && flashes.size) setTimeout(fade, 200);
   }
@@ -155,7 +153,7 @@
   play.addEventListener("click", () => setPlaying(!playing));
   slider.addEventListener("input", () => { setPlaying(false); go(start + (length * slider.value) / 10000, true); });
   window.addEventListener("resize", fit);
-  Saltus.listeners.push({
+  page.listeners.push({
     theme: paint,
     time: (at) => { if (!playing) go(at, false); },
     // For tests: that the canvas shows something, and something else at another time.
@@ -167,4 +165,4 @@
     },
   });
   fit();
-})();
+}

@@ -1,7 +1,6 @@
 // The page's own script: figures, theme, cursor, sortable tables. Nothing is loaded from anywhere.
 "use strict";
-const Saltus = (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+(() => {
   const root = document.documentElement;
   const plots = [];
   const listeners = [];
@@ -9,20 +8,70 @@ const Saltus = (() => {
   window.addEventListener("error", (e) => errors.push(String(e.message)));
   document.addEventListener("securitypolicyviolation", (e) => errors.push("blocked: " + e.blockedURI));
 
-  // Arrays come as base64 of their bytes.
+  // Data and plotly.js are zlib streams in base 85 (src/pack.rs): five characters from "(" on, "}" instead of "<", are four bytes.
+  async function unpack(element) {
+    const text = element.textContent, length = text.length;
+    const view = new DataView(new ArrayBuffer(4 * Math.ceil(length / 5)));
+    for (let i = 0; i < length; i += 5) {
+      let word = 0;
+      for (let k = i; k < i + 5; k++) {
+        const c = k < length ? text.charCodeAt(k) : 124;
+        word = 85 * word + (c === 125 ? 60 : c) - 40;
+      }
+      view.setUint32((4 * i) / 5, word);
+    }
+    const packed = new Blob([new Uint8Array(view.buffer, 0, Math.floor((4 * length) / 5))]);
+    const stream = packed.stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+  const textOf = (bytes) => new TextDecoder().decode(bytes);
+
+  // Arrays are stored as differences of successive numbers, taken bit by bit, by columns of bytes (src/store.rs).
+  let stored = new Uint8Array();
+  function array(type, [offset, count]) {
+    const width = type.BYTES_PER_ELEMENT, bytes = new Uint8Array(width * count);
+    for (let column = 0, at = offset; column < width; column++) {
+      for (let k = 0; k < count; k++, at++) bytes[k * width + column] = stored[at];
+    }
+    const words = new Uint32Array(bytes.buffer), size = width / 4;
+    for (let k = size; k < words.length; k += size) {
+      const low = words[k] + words[k - size];
+      words[k] = low;
+      if (size === 2) words[k + 1] += words[k - 1] + (low > 0xffffffff ? 1 : 0);
+    }
+    return new type(bytes.buffer);
+  }
   function decode(value) {
     if (Array.isArray(value)) return value.map(decode);
     if (value === null || typeof value !== "object") return value;
-    for (const [key, type] of [["f64", Float64Array], ["f32", Float32Array]]) {
-      if (typeof value[key] === "string") {
-        const text = atob(value[key]);
-        const bytes = new Uint8Array(text.length);
-        for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-        return new type(bytes.buffer);
-      }
-    }
+    if (value.f64) return array(Float64Array, value.f64);
+    if (value.f32) return array(Float32Array, value.f32);
     for (const key of Object.keys(value)) value[key] = decode(value[key]);
     return value;
+  }
+  async function load() {
+    const element = document.getElementById("data");
+    if (!element) return { figures: [], animation: null };
+    const bytes = await unpack(element), end = bytes.indexOf(0);
+    stored = bytes.subarray(end + 1);
+    return JSON.parse(textOf(bytes.subarray(0, end)));
+  }
+  // The text of plotly.js becomes an inline script, which the page's Content-Security-Policy allows; it runs at once.
+  async function startPlotly() {
+    const element = document.getElementById("plotly");
+    if (!element) return;
+    const script = document.createElement("script");
+    script.textContent = textOf(await unpack(element));
+    element.replaceWith(script);
+  }
+
+  // A sentence at the top of the page.
+  function warn(sentence) {
+    const list = document.createElement("ul"), item = document.createElement("li");
+    list.className = "said warning";
+    item.textContent = sentence;
+    list.append(item);
+    document.querySelector("main").prepend(list);
   }
 
   // Light or dark: as the system has it until the button is pressed.
@@ -170,7 +219,6 @@ const Saltus = (() => {
     document.body.appendChild(out);
   }
 
-  const animation = decode(data.animation);
   root.dataset.theme = isDark() ? "dark" : "light";
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.getElementById("theme").addEventListener("click", () => {
@@ -180,14 +228,27 @@ const Saltus = (() => {
   system.addEventListener("change", () => applyTheme(isDark()));
   window.addEventListener("beforeprint", () => applyTheme(false));
   window.addEventListener("afterprint", () => applyTheme(isDark()));
-  // One figure a turn, so that the first are seen while the others are made.
-  (async () => {
+
+  async function start() {
+    if (document.getElementById("data") && typeof DecompressionStream !== "function") {
+      warn("This browser is too old to show the figures: it has no DecompressionStream. Use Chrome or Edge 80, Firefox 113, " +
+        "Safari 16.4, or later. The text and the tables below are complete.");
+      return;
+    }
+    const data = await load();
+    if (data.animation) animate(decode(data.animation), { colour, setTime, listeners });
+    await startPlotly();
+    // The browser may paint after every figure, so the first can be seen while the others are drawn.
     for (const figure of data.figures) {
       await draw(decode(figure));
       await new Promise((next) => setTimeout(next, 0));
     }
     root.dataset.ready = "yes";
     if (location.hash === "#readback") await readback();
-  })().catch((e) => { errors.push(String(e)); console.error(e); });
-  return { animation, colour, setTime, listeners };
+  }
+  start().catch((e) => {
+    warn("The figures could not be drawn: " + e);
+    errors.push(String(e));
+    console.error(e);
+  });
 })();
