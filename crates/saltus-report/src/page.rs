@@ -1,13 +1,13 @@
-//! One self-contained HTML file: sections of text and figures, with the style and the scripts inside.
+//! A self-contained HTML file: sections of text and figures, with style sheet and scripts included.
 
 use crate::figure::Figure;
-use crate::html::escape;
 use crate::store;
+use crate::text::escape;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Where a page comes from, so that it can be made again.
+/// Where a page comes from, so that it can be reproduced.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The command line.
@@ -16,18 +16,18 @@ pub struct Origin {
     pub version: String,
     /// The model's name as given.
     pub model: String,
-    /// The model's text.
+    /// The text of the model file.
     pub text: String,
     /// SHA-256 of that text.
     pub sha256: String,
 }
 
-/// A page: its parts in order.
+/// A page, built section by section.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The title of the model.
     pub title: String,
-    /// One line below it.
+    /// One line below the title.
     pub subtitle: String,
     origin: Origin,
     body: String,
@@ -48,20 +48,20 @@ impl Page {
         let _ = writeln!(self.body, "<h2 id=\"{id}\">{}</h2>", escape(title));
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn say(&mut self, text: &str) {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
 
-    /// Sentences, each with a mark of its kind: `warning`, `note`, `good`.
+    /// Adds messages of one kind: `warning`, `note` or `good`.
     pub fn list(&mut self, kind: &str, sentences: impl IntoIterator<Item = String>) {
         let items: Vec<String> = sentences.into_iter().map(|s| format!("<li>{}</li>", escape(&s))).collect();
         if !items.is_empty() {
-            let _ = writeln!(self.body, "<ul class=\"said {kind}\">{}</ul>", items.join("\n"));
+            let _ = writeln!(self.body, "<ul class=\"messages {kind}\">{}</ul>", items.join("\n"));
         }
     }
 
-    /// Figures of a few words each, the first things to see.
+    /// Adds tiles, each with a name and a value.
     pub fn tiles(&mut self, tiles: &[(&str, String)]) {
         self.body.push_str("<div class=\"tiles\">");
         for (name, value) in tiles {
@@ -70,18 +70,23 @@ impl Page {
         self.body.push_str("</div>\n");
     }
 
-    /// HTML made by `html::table` or another function that escapes what it is given.
+    /// Adds HTML, which must be escaped already.
     pub fn raw(&mut self, html: &str) {
         self.body.push_str(html);
     }
 
-    /// Figures side by side where there is room.
+    /// Adds figures: time histories stacked above each other, with one time axis at the bottom, others side by side where there
+    /// is room.
     pub fn figures(&mut self, figures: impl IntoIterator<Item = Figure>) {
-        self.body.push_str("<div class=\"figures\">\n");
+        let figures: Vec<Figure> = figures.into_iter().collect();
+        let stacked = figures.len() > 1 && figures.iter().all(|f| f.timed);
+        let _ = writeln!(self.body, "<div class=\"figures{}\">", if stacked { " stacked" } else { "" });
         for figure in figures {
+            // Stacked panels must have the same width: all of them leave room for a right axis if one has it.
+            let right_axis = if figure.layout.get("yaxis2").is_some() { " data-right-axis" } else { "" };
             let _ = writeln!(
                 self.body,
-                "<figure><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
+                "<figure{right_axis}><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
                 escape(&figure.title),
                 figure.id,
                 escape(&figure.caption)
@@ -91,8 +96,8 @@ impl Page {
         self.body.push_str("</div>\n");
     }
 
-    /// The animation; `note` is said below it.
-    pub fn animate(&mut self, animation: Value, note: &str) {
+    /// Adds the animation, with a caption.
+    pub fn animate(&mut self, animation: Value, caption: &str) {
         self.animation = animation;
         let _ = writeln!(
             self.body,
@@ -100,16 +105,16 @@ impl Page {
              id=\"play\">Play</button><input id=\"when\" type=\"range\" min=\"0\" max=\"10000\" value=\"0\" \
              aria-label=\"time\"><output id=\"now\"></output><label>speed <select id=\"speed\"></select></label></div>\
              <figcaption>{}</figcaption></figure>",
-            escape(note)
+            escape(caption)
         );
     }
 
-    /// Ends the page with the model as written and how to make all of it again.
+    /// Ends the page with the model file and the command that reproduces the page.
     pub fn close(&mut self) {
         let origin = self.origin.clone();
-        self.section("model", "The model as written");
+        self.section("model", "Model file");
         let _ = writeln!(self.body, "<pre>{}</pre>", escape(&origin.text));
-        self.section("again", "Make it again");
+        self.section("reproduce", "Reproduce");
         let _ = writeln!(
             self.body,
             "<pre>{}</pre><p>Saltus {}. Model <code>{}</code>, SHA-256 <code class=\"hash\">{}</code>.</p>",
