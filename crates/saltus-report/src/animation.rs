@@ -1,38 +1,39 @@
-//! The animation of a run: the shapes of a model's drawing at some instants, and shapes given as samples.
+//! The animation of a run: the shapes of a model's drawing at selected instants, and shapes given as samples.
 
-use crate::figure::{numbers, rough};
-use saltus::model::{Drawing, Look, ShapeKind};
+use crate::figure::{numbers, rounded};
+use crate::text::number;
+use saltus::model::{Drawing, ShapeKind};
 use saltus::{Model, SetupError, Side, Trajectory};
 use serde_json::{Value, json};
 
-/// A line that is not made of expressions: a beam, say, drawn from samples of its deflection.
+/// A line given by samples instead of expressions, such as a deflected beam.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// The places along it, in the undeformed state.
+    /// Positions along the line, undeformed.
     pub x: Vec<f64>,
-    /// The instants of the frames, increasing.
+    /// The times of the frames, increasing.
     pub t: Vec<f64>,
-    /// For each instant the deflection at each place, as it is, not exaggerated.
+    /// The deflection at each position, one row per frame, not magnified.
     pub frames: Vec<Vec<f64>>,
-    /// By how much it is exaggerated in the drawing; said below it.
+    /// The magnification of the deflection; stated in the caption.
     pub factor: f64,
-    /// Where it rests: a height added to all of it.
+    /// The height at which the undeformed line is drawn.
     pub offset: f64,
 }
 
-/// Numbers of all frames together, at most.
-const MOST_NUMBERS: usize = 300_000;
-/// Frames at equal intervals, at most.
-const MOST_FRAMES: usize = 1_500;
-/// Impacts that get a frame of their own, and flashes.
-const MOST_IMPACTS: usize = 4_000;
+/// The largest number of values in all frames together.
+const MAX_VALUES: usize = 300_000;
+/// The largest number of frames at equal intervals.
+const MAX_FRAMES: usize = 1_500;
+/// The largest number of impacts that flash.
+const MAX_IMPACTS: usize = 4_000;
 
-/// The instants of the frames: equal intervals, and the impacts, so that bodies are seen to touch.
+/// The times of the frames: equal intervals and the impacts, so that contact is visible.
 fn instants(trajectory: &Trajectory, columns: usize) -> Vec<f64> {
     let (Some(&first), Some(&last)) = (trajectory.t.first(), trajectory.t.last()) else { return Vec::new() };
-    let count = (MOST_NUMBERS / columns.max(1)).clamp(2, MOST_FRAMES);
+    let count = (MAX_VALUES / columns.max(1)).clamp(2, MAX_FRAMES);
     let mut times: Vec<f64> =
         (0..=count).map(|k| first + (last - first) * k as f64 / count as f64).map(|t| t.min(last)).collect();
     times.extend(trajectory.impacts.iter().take(count).map(|i| i.t));
@@ -41,7 +42,7 @@ fn instants(trajectory: &Trajectory, columns: usize) -> Vec<f64> {
     times
 }
 
-/// The animation of a run as the page plays it; null if there is nothing to draw.
+/// The data of the animation; null if there is nothing to draw.
 pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Result<Value, SetupError> {
     let mut drawn: Vec<Value> = Vec::new();
     let mut times = Vec::new();
@@ -64,7 +65,7 @@ pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Re
                 ShapeKind::Text(text) => ("text", Some(text)),
             };
             drawn.push(json!({
-                "kind": kind, "text": text, "look": shape.look.name(), "at": places, "flashes": shape.flashes,
+                "kind": kind, "text": text, "style": shape.look.name(), "at": places, "flashes": shape.flashes,
             }));
         }
     }
@@ -72,18 +73,18 @@ pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Re
         .iter()
         .filter(|s| !s.t.is_empty() && s.frames.len() == s.t.len())
         .map(|s| {
-            let stride = s.t.len().div_ceil((MOST_NUMBERS / s.x.len().max(1)).max(2)).max(1);
+            let stride = s.t.len().div_ceil((MAX_VALUES / s.x.len().max(1)).max(2)).max(1);
             let kept: Vec<usize> = (0..s.t.len()).step_by(stride).chain([s.t.len() - 1]).collect();
             let t: Vec<f64> = kept.iter().map(|&k| s.t[k]).collect();
             let y: Vec<f64> = kept.iter().flat_map(|&k| s.frames[k].iter().map(|y| s.offset + s.factor * y)).collect();
-            json!({ "name": s.name, "x": rough(&s.x), "t": numbers(&t), "y": rough(&y), "look": Look::Body.name() })
+            json!({ "name": s.name, "x": rounded(&s.x), "t": numbers(&t), "y": rounded(&y) })
         })
         .collect();
     if drawn.is_empty() && sampled.is_empty() {
         return Ok(Value::Null);
     }
     let (mut at, mut constraints) = (Vec::new(), Vec::new());
-    for impact in trajectory.impacts.iter().take(MOST_IMPACTS) {
+    for impact in trajectory.impacts.iter().take(MAX_IMPACTS) {
         at.push(impact.t);
         constraints.push(impact.constraints.to_vec());
     }
@@ -94,23 +95,20 @@ pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Re
     }))
 }
 
-/// A number that never changes is written once.
+/// The values of a coordinate of a shape; a constant is written once.
 fn channel(values: &[f64]) -> Value {
     match values.first() {
         Some(first) if values.iter().all(|x| x == first) => json!(first),
-        _ => rough(values),
+        _ => rounded(values),
     }
 }
 
-/// What is to be said below the animation.
-pub fn note(shapes: &[Shape]) -> String {
-    let mut text = String::from("Point at a curve to see its instant here; what takes part in an impact flashes.");
+/// The caption of the animation.
+pub fn caption(shapes: &[Shape]) -> String {
+    let mut text =
+        String::from("Hover over a time history to show that instant here. Shapes involved in an impact flash.");
     for shape in shapes.iter().filter(|s| s.factor != 1.0) {
-        text.push_str(&format!(
-            " {}: deflections drawn {} times as large.",
-            shape.name,
-            crate::html::number(shape.factor, 4)
-        ));
+        text.push_str(&format!(" Deflections of {} are magnified {} times.", shape.name, number(shape.factor, 4)));
     }
     text
 }

@@ -1,40 +1,40 @@
-//! Figures as plotly.js takes them: traces and a layout, with long arrays in base64.
+//! Figures as plotly.js takes them: traces and a layout.
 
-use crate::html;
+use crate::text::escape;
 use serde_json::{Value, json};
 
 /// A figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// Its name in the page.
+    /// Its identifier on the page.
     pub id: &'static str,
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// What is to be said about it.
+    /// The caption.
     pub caption: String,
-    /// Whether its horizontal axis is the time of the run.
+    /// Whether the horizontal axis is time.
     pub timed: bool,
     /// The traces.
     pub traces: Vec<Value>,
-    /// The layout, colours apart.
+    /// The layout, without colours.
     pub layout: Value,
 }
 
 impl Figure {
-    /// An empty figure with named axes.
+    /// An empty figure with axis titles.
     pub fn new(id: &'static str, title: &str, x: &str, y: &str) -> Self {
-        let axis = |title: &str| json!({ "title": { "text": html::escape(title) }, "exponentformat": "power" });
+        let axis = |title: &str| json!({ "title": { "text": escape(title) }, "exponentformat": "power" });
         let layout = json!({ "xaxis": axis(x), "yaxis": axis(y) });
         Figure { id, title: title.into(), caption: String::new(), timed: false, traces: Vec::new(), layout }
     }
 
-    /// The same over the time of the run.
+    /// Declares the horizontal axis to be time.
     pub fn over_time(mut self) -> Self {
         self.timed = true;
         self
     }
 
-    /// The same with a caption.
+    /// Sets the caption.
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self
@@ -45,7 +45,7 @@ impl Figure {
         self.traces.push(trace.0);
     }
 
-    /// What the page's script needs to draw it.
+    /// The data from which the page's script draws the figure.
     pub fn data(&self) -> Value {
         json!({ "id": self.id, "timed": self.timed, "traces": self.traces, "layout": self.layout })
     }
@@ -56,35 +56,35 @@ impl Figure {
 pub struct Trace(Value);
 
 impl Trace {
-    /// A scatter trace: `mode` is `lines`, `markers` or both; `role` says what it is to readers of the page.
+    /// A scatter trace: `mode` is `lines`, `markers` or `lines+markers`; `role` tells scripts what the trace represents.
     pub fn new(role: &str, name: &str, mode: &str, x: &[f64], y: &[f64]) -> Self {
         Trace(json!({
-            "type": "scatter", "mode": mode, "name": html::escape(name), "meta": { "role": role },
+            "type": "scatter", "mode": mode, "name": escape(name), "meta": { "role": role },
             "x": numbers(x), "y": numbers(y),
         }))
     }
 
     /// A trace of another type.
     pub fn other(role: &str, name: &str, fields: Value) -> Self {
-        let mut trace = Trace(json!({ "name": html::escape(name), "meta": { "role": role } }));
+        let mut trace = Trace(json!({ "name": escape(name), "meta": { "role": role } }));
         trace.merge(fields);
         trace
     }
 
-    /// Sets fields.
+    /// Sets fields, merged one level deep.
     pub fn with(mut self, fields: Value) -> Self {
         self.merge(fields);
         self
     }
 
-    /// The colour of the `k`-th series; shown in both themes.
+    /// Sets the colour of the `k`-th series.
     pub fn colour(self, k: usize) -> Self {
         self.with(json!({ "line": { "color": colour(k), "width": 1.5 }, "marker": { "color": colour(k) } }))
     }
 
-    /// Toggled with others of its group, and only its leader is in the legend.
-    pub fn group(self, group: &str, leads: bool) -> Self {
-        self.with(json!({ "legendgroup": html::escape(group), "showlegend": leads }))
+    /// Puts the trace into a group that is shown and hidden together; one trace per group is listed in the legend.
+    pub fn group(self, group: &str, listed: bool) -> Self {
+        self.with(json!({ "legendgroup": escape(group), "showlegend": listed }))
     }
 
     fn merge(&mut self, fields: Value) {
@@ -100,7 +100,7 @@ impl Trace {
     }
 }
 
-/// Colours that differ for most eyes on light and dark ground.
+/// Colours that are easy to tell apart on a light and on a dark background.
 const COLOURS: [&str; 10] =
     ["#2f7ed8", "#e4572e", "#2ba15d", "#9b59c6", "#c78a00", "#0fa3b1", "#d6457f", "#7f8c4d", "#5b6bd6", "#8c6d62"];
 
@@ -109,47 +109,24 @@ pub fn colour(k: usize) -> &'static str {
     COLOURS[k % COLOURS.len()]
 }
 
-/// The same, nearly transparent.
+/// The same colour, nearly transparent.
 pub fn pale(k: usize) -> String {
     format!("{}40", colour(k))
 }
 
-/// Numbers as base64 of their bytes, which the page turns back: exact, short, and quick to write and to read.
+/// Numbers as a JSON array, with null for those that are not finite.
 pub fn numbers(x: &[f64]) -> Value {
-    let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
-    json!({ "f64": base64(&bytes) })
+    x.iter().map(|&x| json!(x)).collect()
 }
 
-/// The same in single precision, for what is only drawn.
-pub fn rough(x: &[f64]) -> Value {
-    let bytes: Vec<u8> = x.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect();
-    json!({ "f32": base64(&bytes) })
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
-        for k in 0..4 {
-            out.push(if k <= chunk.len() { DIGITS[(word >> (18 - 6 * k)) as usize & 63] } else { b'=' });
-        }
-    }
-    String::from_utf8(out).unwrap_or_default()
+/// The same, rounded to single precision, which halves their size on the page.
+pub fn rounded(x: &[f64]) -> Value {
+    x.iter().map(|&x| json!(f64::from(x as f32))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_is_that_of_the_standard() {
-        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
-        let codes = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
-        for (text, code) in texts.iter().zip(codes) {
-            assert_eq!(base64(text.as_bytes()), code);
-        }
-    }
 
     #[test]
     fn fields_are_merged_one_level_deep() {

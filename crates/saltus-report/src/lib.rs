@@ -1,19 +1,22 @@
-//! Runs of Saltus made visible: one self-contained HTML file a run, a comparison, a check.
+//! Reports on Saltus runs: self-contained HTML pages and figures for papers.
 //!
-//! - [`series`]: curves of a run for display, thinned so that no extremum and no jump is lost.
-//! - [`run`], [`compare`], [`converge`], [`check`], [`equilibria`]: the pages; each takes plain data and gives a [`Page`].
+//! - [`series`]: curves of a run for display, thinned without losing an extremum or a jump.
+//! - [`run`], [`compare`], [`converge`], [`check`], [`equilibria`]: the pages; each takes plain data and returns a [`Page`].
 //! - [`paper`]: static figures for papers, as SVG, PNG and PDF.
-//! - [`Shape`]: something drawn from samples, such as a deflected beam.
+//! - [`Shape`]: a line drawn from samples, such as a deflected beam.
 
 mod animation;
 mod figure;
 mod figures;
 mod html;
+mod pack;
 mod page;
 mod pages;
 pub mod paper;
 pub mod series;
 mod spectrum;
+mod store;
+mod text;
 mod thin;
 
 pub use animation::Shape;

@@ -1,12 +1,13 @@
-//! One self-contained HTML file: sections of text and figures, with the style and the scripts inside.
+//! A self-contained HTML file: sections of text and figures, with style sheet and scripts included.
 
 use crate::figure::Figure;
-use crate::html::{self, escape};
+use crate::store;
+use crate::text::escape;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Where a page comes from, so that it can be made again.
+/// Where a page comes from, so that it can be reproduced.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The command line.
@@ -15,18 +16,18 @@ pub struct Origin {
     pub version: String,
     /// The model's name as given.
     pub model: String,
-    /// The model's text.
+    /// The text of the model file.
     pub text: String,
     /// SHA-256 of that text.
     pub sha256: String,
 }
 
-/// A page: its parts in order.
+/// A page, built section by section.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The title of the model.
     pub title: String,
-    /// One line below it.
+    /// One line below the title.
     pub subtitle: String,
     origin: Origin,
     body: String,
@@ -47,20 +48,20 @@ impl Page {
         let _ = writeln!(self.body, "<h2 id=\"{id}\">{}</h2>", escape(title));
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn say(&mut self, text: &str) {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
 
-    /// Sentences, each with a mark of its kind: `warning`, `note`, `good`.
+    /// Adds messages of one kind: `warning`, `note` or `good`.
     pub fn list(&mut self, kind: &str, sentences: impl IntoIterator<Item = String>) {
         let items: Vec<String> = sentences.into_iter().map(|s| format!("<li>{}</li>", escape(&s))).collect();
         if !items.is_empty() {
-            let _ = writeln!(self.body, "<ul class=\"said {kind}\">{}</ul>", items.join("\n"));
+            let _ = writeln!(self.body, "<ul class=\"messages {kind}\">{}</ul>", items.join("\n"));
         }
     }
 
-    /// Figures of a few words each, the first things to see.
+    /// Adds tiles, each with a name and a value.
     pub fn tiles(&mut self, tiles: &[(&str, String)]) {
         self.body.push_str("<div class=\"tiles\">");
         for (name, value) in tiles {
@@ -69,18 +70,23 @@ impl Page {
         self.body.push_str("</div>\n");
     }
 
-    /// HTML made by [`html::table`] or another function that escapes what it is given.
+    /// Adds HTML, which must be escaped already.
     pub fn raw(&mut self, html: &str) {
         self.body.push_str(html);
     }
 
-    /// Figures side by side where there is room.
+    /// Adds figures: time histories stacked above each other, with one time axis at the bottom, others side by side where there
+    /// is room.
     pub fn figures(&mut self, figures: impl IntoIterator<Item = Figure>) {
-        self.body.push_str("<div class=\"figures\">\n");
+        let figures: Vec<Figure> = figures.into_iter().collect();
+        let stacked = figures.len() > 1 && figures.iter().all(|f| f.timed);
+        let _ = writeln!(self.body, "<div class=\"figures{}\">", if stacked { " stacked" } else { "" });
         for figure in figures {
+            // Stacked panels must have the same width: all of them leave room for a right axis if one has it.
+            let right_axis = if figure.layout.get("yaxis2").is_some() { " data-right-axis" } else { "" };
             let _ = writeln!(
                 self.body,
-                "<figure><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
+                "<figure{right_axis}><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
                 escape(&figure.title),
                 figure.id,
                 escape(&figure.caption)
@@ -90,8 +96,8 @@ impl Page {
         self.body.push_str("</div>\n");
     }
 
-    /// The animation; `note` is said below it.
-    pub fn animate(&mut self, animation: Value, note: &str) {
+    /// Adds the animation, with a caption.
+    pub fn animate(&mut self, animation: Value, caption: &str) {
         self.animation = animation;
         let _ = writeln!(
             self.body,
@@ -99,16 +105,16 @@ impl Page {
              id=\"play\">Play</button><input id=\"when\" type=\"range\" min=\"0\" max=\"10000\" value=\"0\" \
              aria-label=\"time\"><output id=\"now\"></output><label>speed <select id=\"speed\"></select></label></div>\
              <figcaption>{}</figcaption></figure>",
-            escape(note)
+            escape(caption)
         );
     }
 
-    /// Ends the page with the model as written and how to make all of it again.
+    /// Ends the page with the model file and the command that reproduces the page.
     pub fn close(&mut self) {
         let origin = self.origin.clone();
-        self.section("model", "The model as written");
+        self.section("model", "Model file");
         let _ = writeln!(self.body, "<pre>{}</pre>", escape(&origin.text));
-        self.section("again", "Make it again");
+        self.section("reproduce", "Reproduce");
         let _ = writeln!(
             self.body,
             "<pre>{}</pre><p>Saltus {}. Model <code>{}</code>, SHA-256 <code class=\"hash\">{}</code>.</p>",
@@ -125,7 +131,9 @@ impl Page {
         let data = json!({ "figures": figures, "animation": self.animation });
         let contents: String =
             self.contents.iter().map(|(id, title)| format!("<a href=\"#{id}\">{}</a>", escape(title))).collect();
-        // Nothing may be loaded from anywhere, and the browser is told so.
+        // No request of any kind is allowed: everything falls back to `default-src 'none'`, and nothing may come from a network,
+        // a file or a blob, but for pictures, which plotly.js makes for its export. 'unsafe-inline' covers the scripts written
+        // here and the script element that page.js creates from the unpacked text of plotly.js; no blob: and no eval is needed.
         let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       base-uri 'none'; form-action 'none'";
         write!(
@@ -141,38 +149,24 @@ impl Page {
         write!(
             out,
             "<header><h1>{}</h1><p>{}</p><button type=\"button\" id=\"theme\" aria-label=\"light or dark\">◐</button></header>\n\
-             <nav>{contents}</nav>\n<main>\n{}</main>\n",
+             <nav>{contents}</nav>\n<main>\n<noscript><p>The figures need JavaScript.</p></noscript>\n{}</main>\n",
             escape(&self.title),
             escape(&self.subtitle),
             self.body
         )?;
-        write!(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>", html::json(&data))?;
-        if !self.figures.is_empty() {
-            out.write_all(plotly_js().as_bytes())?;
+        if !self.figures.is_empty() || !self.animation.is_null() {
+            writeln!(out, "<script type=\"text/plain\" id=\"data\">{}</script>", store::packed(&data))?;
         }
-        write!(out, "</script>\n<script>{}</script>\n", include_str!("assets/page.js"))?;
+        if !self.figures.is_empty() {
+            out.write_all(PLOTLY.as_bytes())?;
+        }
         if !self.animation.is_null() {
             writeln!(out, "<script>{}</script>", include_str!("assets/animation.js"))?;
         }
+        writeln!(out, "<script>{}</script>", include_str!("assets/page.js"))?;
         out.write_all(b"</body>\n</html>\n")
     }
 }
 
-/// plotly.js alone: the first script of those that the plotly crate embeds; the second sets formulas, which pages have none of.
-fn plotly_js() -> String {
-    let all = plotly::Plot::offline_js_sources();
-    let start = all.find('>').map_or(0, |at| at + 1);
-    let end = all.find("</script>").unwrap_or(all.len());
-    all.get(start..end).unwrap_or_default().to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_library_of_figures_is_there_without_that_of_formulas() {
-        let js = plotly_js();
-        assert!(js.contains("plotly.js v") && !js.contains("</script") && js.len() < 5_500_000);
-    }
-}
+/// The element with plotly.js, packed by the build script.
+const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.html"));

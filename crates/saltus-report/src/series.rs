@@ -1,9 +1,9 @@
-//! What is shown of a run, as curves: positions, velocities with their jumps, phase portraits, gaps, energies, reactions.
+//! Curves of a run: positions, velocities with their jumps, phase portraits, gaps, energies, reactions.
 
 use crate::thin::{Curve, Limit, Line, Thinner, largest};
 use saltus::{Contact, Impact, Side, Trajectory};
 
-/// A jump smaller than this part of the values beside it is rounding.
+/// A relative difference below this is a rounding error, not a jump.
 const ROUNDING: f64 = 1e-13;
 
 fn span(trajectory: &Trajectory) -> (f64, f64) {
@@ -14,20 +14,21 @@ fn differs(left: f64, right: f64) -> bool {
     (left - right).abs() > ROUNDING * (left.abs() + right.abs())
 }
 
-/// Which stored instants have a jump that is drawn, by a size for each.
-fn drawn(trajectory: &Trajectory, limit: Limit, size: impl Fn(usize) -> f64) -> Vec<usize> {
+/// The indices of the instants whose jumps are drawn, selected by `size`.
+fn drawn_jumps(trajectory: &Trajectory, limit: Limit, size: impl Fn(usize) -> f64) -> Vec<usize> {
     let jumps: Vec<usize> = trajectory.jumps().iter().copied().filter(|&k| size(k) > 0.0).collect();
     let events: Vec<(f64, f64)> = jumps.iter().map(|&k| (trajectory.t[k], size(k))).collect();
     largest(&events, limit.jumps).into_iter().map(|k| jumps[k]).collect()
 }
 
-/// Walks over the stored instants, telling those with a jump of their own from the others.
+/// Classifies the stored instants, in order.
 struct Walk<'a> {
     jumps: std::iter::Peekable<std::slice::Iter<'a, usize>>,
     drawn: std::iter::Peekable<std::slice::Iter<'a, usize>>,
 }
 
-enum Here {
+/// What happens at an instant.
+enum Instant {
     Smooth,
     Jump,
     DrawnJump,
@@ -38,32 +39,33 @@ impl<'a> Walk<'a> {
         Walk { jumps: trajectory.jumps().iter().peekable(), drawn: drawn.iter().peekable() }
     }
 
-    fn at(&mut self, k: usize) -> Here {
+    fn at(&mut self, k: usize) -> Instant {
         let drawn = self.drawn.next_if_eq(&&k).is_some();
         match self.jumps.next_if_eq(&&k) {
-            None => Here::Smooth,
-            Some(_) if drawn => Here::DrawnJump,
-            Some(_) => Here::Jump,
+            None => Instant::Smooth,
+            Some(_) if drawn => Instant::DrawnJump,
+            Some(_) => Instant::Jump,
         }
     }
 }
 
-/// The position of coordinate `i`; the instants of impacts are shown, being its corners.
+/// The position of coordinate `i`. Impacts, where it has corners, are always kept.
 pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
-    let drawn = drawn(trajectory, limit, |k| (trajectory.v(k, Side::Right)[i] - trajectory.v(k, Side::Left)[i]).abs());
+    let drawn =
+        drawn_jumps(trajectory, limit, |k| (trajectory.v(k, Side::Right)[i] - trajectory.v(k, Side::Left)[i]).abs());
     let mut walk = Walk::new(trajectory, &drawn);
     let mut thin = Thinner::<1>::new(trajectory.len(), span(trajectory), limit);
     let (q, d) = (trajectory.positions(), trajectory.dimension());
     for (k, &t) in trajectory.t.iter().enumerate() {
         match walk.at(k) {
-            Here::DrawnJump => thin.mark(t, [q[k * d + i]]),
+            Instant::DrawnJump => thin.mark(t, [q[k * d + i]]),
             _ => thin.push(t, [q[k * d + i]]),
         }
     }
     thin.finish()
 }
 
-/// The velocity of coordinate `i`: both limits where it jumps, and a break between them.
+/// The velocity of coordinate `i`, with both limits and a break at every jump.
 ///
 /// ```
 /// use saltus::{Problem, RunOptions, model::Builder, run};
@@ -77,35 +79,35 @@ pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
 pub fn velocity(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
-    let [_, line] = split(phase_like(trajectory, i, limit, false));
+    let [_, line] = split(state(trajectory, i, limit, false));
     line
 }
 
 /// The phase portrait of coordinate `i`: position and velocity, broken where the velocity jumps.
 pub fn phase(trajectory: &Trajectory, i: usize, limit: Limit) -> Curve<2> {
-    phase_like(trajectory, i, limit, true)
+    state(trajectory, i, limit, true)
 }
 
-fn phase_like(trajectory: &Trajectory, i: usize, limit: Limit, both: bool) -> Curve<2> {
-    let own = |k: usize| {
+/// Position and velocity; the position is zero unless asked for, so that the velocity is thinned by its own extrema.
+fn state(trajectory: &Trajectory, i: usize, limit: Limit, with_position: bool) -> Curve<2> {
+    let size = |k: usize| {
         let (left, right) = (trajectory.v(k, Side::Left)[i], trajectory.v(k, Side::Right)[i]);
         if differs(left, right) { (left - right).abs() } else { 0.0 }
     };
-    let drawn = drawn(trajectory, limit, own);
+    let drawn = drawn_jumps(trajectory, limit, size);
     let mut walk = Walk::new(trajectory, &drawn);
     let d = trajectory.dimension();
     let (q, v) = (trajectory.positions(), trajectory.left_velocities());
     let mut thin = Thinner::<2>::new(trajectory.len(), span(trajectory), limit);
     for (k, &t) in trajectory.t.iter().enumerate() {
-        // A velocity alone is thinned by its own extremes.
-        let x = if both { q[k * d + i] } else { 0.0 };
+        let x = if with_position { q[k * d + i] } else { 0.0 };
         let left = v[k * d + i];
         match walk.at(k) {
-            Here::Smooth => thin.push(t, [x, left]),
-            here => {
+            Instant::Smooth => thin.push(t, [x, left]),
+            instant => {
                 let right = trajectory.v(k, Side::Right)[i];
-                match here {
-                    Here::DrawnJump => thin.jump(t, [x, left], [x, right]),
+                match instant {
+                    Instant::DrawnJump => thin.jump(t, [x, left], [x, right]),
                     _ if differs(left, right) => thin.pass(t, [x, left], [x, right]),
                     _ => thin.push(t, [x, left]),
                 }
@@ -115,7 +117,7 @@ fn phase_like(trajectory: &Trajectory, i: usize, limit: Limit, both: bool) -> Cu
     thin.finish()
 }
 
-/// The channels of a curve, each on its own.
+/// The channels of a curve as separate curves.
 fn split(curve: Curve<2>) -> [Line; 2] {
     let Curve { t, y, jumps, given, jumps_given } = curve;
     let mut channel = 0;
@@ -128,17 +130,17 @@ fn split(curve: Curve<2>) -> [Line; 2] {
     })
 }
 
-/// Values at a time, a position and a velocity.
+/// Evaluates functions of the state at a time, a position and a velocity.
 pub type ReadState<'a> = dyn FnMut(f64, &[f64], &[f64], &mut [f64]) + 'a;
 
-/// Functions of the state, one curve each: `read` is told the time, the position and a velocity, and fills `count` values.
-/// Gaps and energies are such functions; where the velocity jumps both limits are asked for.
+/// Functions of the state, such as gaps and energies, one curve each. `read` is called with the time, the position and the
+/// velocity and writes `count` values; at a jump of the velocity it is called for both limits.
 pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut ReadState) -> Vec<Line> {
     let size = |k: usize| {
         let (left, right) = (trajectory.v(k, Side::Left), trajectory.v(k, Side::Right));
         left.iter().zip(right).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
-    let drawn = drawn(trajectory, limit, size);
+    let drawn = drawn_jumps(trajectory, limit, size);
     let mut walk = Walk::new(trajectory, &drawn);
     let mut lines: Vec<Thinner<1>> =
         (0..count).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
@@ -147,16 +149,16 @@ pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut R
     let v = trajectory.left_velocities();
     for (k, &t) in trajectory.t.iter().enumerate() {
         read(t, trajectory.q(k), &v[k * d..(k + 1) * d], &mut left);
-        let here = walk.at(k);
-        if let Here::Smooth = here {
+        let instant = walk.at(k);
+        if let Instant::Smooth = instant {
             lines.iter_mut().zip(&left).for_each(|(line, &y)| line.push(t, [y]));
             continue;
         }
         read(t, trajectory.q(k), trajectory.v(k, Side::Right), &mut right);
         for (line, (&a, &b)) in lines.iter_mut().zip(left.iter().zip(&right)) {
-            match (&here, differs(a, b)) {
-                (Here::DrawnJump, true) => line.jump(t, [a], [b]),
-                (Here::DrawnJump, false) => line.mark(t, [a]),
+            match (&instant, differs(a, b)) {
+                (Instant::DrawnJump, true) => line.jump(t, [a], [b]),
+                (Instant::DrawnJump, false) => line.mark(t, [a]),
                 (_, true) => line.pass(t, [a], [b]),
                 _ => line.push(t, [a]),
             }
@@ -165,18 +167,18 @@ pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut R
     lines.into_iter().map(Thinner::finish).collect()
 }
 
-/// The reaction density of each of `m` constraints during its contacts, one piece of curve a contact. Where a scheme gives no
-/// densities, the mean over each contact.
+/// The reaction density of each of `m` constraints, one piece of curve per contact; the mean over each contact if the scheme
+/// computes no densities.
 pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
     let mut lines: Vec<Thinner<1>> = (0..m).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
-    // Of very many contacts those with the largest impulse of each stretch of time.
-    let mut own: Vec<Vec<&Contact>> = vec![Vec::new(); m];
+    // If there are too many contacts, those with the largest impulse in each interval of time are shown.
+    let mut contacts: Vec<Vec<&Contact>> = vec![Vec::new(); m];
     for contact in trajectory.contacts.iter().filter(|c| c.constraint < m && c.end > c.start) {
-        own[contact.constraint].push(contact);
+        contacts[contact.constraint].push(contact);
     }
-    let shown = own.iter().flat_map(|own| {
-        let events: Vec<(f64, f64)> = own.iter().map(|c| (c.start, c.impulse)).collect();
-        largest(&events, limit.jumps).into_iter().map(move |k| own[k])
+    let shown = contacts.iter().flat_map(|contacts| {
+        let events: Vec<(f64, f64)> = contacts.iter().map(|c| (c.start, c.impulse)).collect();
+        largest(&events, limit.jumps).into_iter().map(move |k| contacts[k])
     });
     for contact in shown {
         let (a, line) = (contact.constraint, &mut lines[contact.constraint]);
@@ -196,24 +198,24 @@ pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
     lines.into_iter().map(Thinner::finish).collect()
 }
 
-/// The impulses of a constraint at impacts, as stems.
+/// The impulses of a constraint at impacts.
 #[derive(Clone, Debug, Default)]
 pub struct Stems {
-    /// The instants.
+    /// The times.
     pub t: Vec<f64>,
     /// The impulses.
     pub impulse: Vec<f64>,
-    /// The number of each impact, counted from one.
+    /// The number of each impact, starting from one.
     pub number: Vec<usize>,
-    /// How many there are in the run.
+    /// The number of impulses before thinning.
     pub given: usize,
 }
 
 /// The impulses of constraint `a`.
 pub fn impulses(trajectory: &Trajectory, a: usize, limit: Limit) -> Stems {
-    let of = |i: &Impact| i.constraints.iter().position(|&b| b == a).map(|k| i.impulses[k]);
+    let impulse = |i: &Impact| i.constraints.iter().position(|&b| b == a).map(|k| i.impulses[k]);
     let all: Vec<(f64, f64, usize)> =
-        trajectory.impacts.iter().enumerate().filter_map(|(k, i)| of(&i).map(|p| (i.t, p, k + 1))).collect();
+        trajectory.impacts.iter().enumerate().filter_map(|(k, i)| impulse(&i).map(|p| (i.t, p, k + 1))).collect();
     let events: Vec<(f64, f64)> = all.iter().map(|&(t, p, _)| (t, p)).collect();
     let mut stems = Stems { given: all.len(), ..Stems::default() };
     for k in largest(&events, limit.jumps) {

@@ -1,18 +1,18 @@
-//! Power spectral density by Welch's method: means over overlapping windows of the squared Fourier transform.
+//! Power spectral density by Welch's method: the mean periodogram of overlapping windows.
 
 use std::f64::consts::TAU;
 
-/// A one-sided density over frequencies.
+/// A one-sided power spectral density.
 #[derive(Clone, Debug, Default)]
 pub struct Spectrum {
-    /// The frequencies, cycles per unit of time.
+    /// The frequencies, in cycles per unit of time.
     pub frequency: Vec<f64>,
     /// The density.
     pub density: Vec<f64>,
 }
 
-/// The density of samples at equal intervals `dt`, over windows of `window` samples, a power of two. None if there are not
-/// enough samples for one window.
+/// The density of samples at equal intervals `dt`, with windows of `window` samples, a power of two; None if there are too few
+/// samples for one window.
 pub fn welch(samples: &[f64], dt: f64, window: usize) -> Option<Spectrum> {
     if window < 8 || !window.is_power_of_two() || samples.len() < window || !(dt > 0.0) {
         return None;
@@ -29,22 +29,22 @@ pub fn welch(samples: &[f64], dt: f64, window: usize) -> Option<Spectrum> {
             re[k] = hann[k] * (samples[start + k] - mean);
             im[k] = 0.0;
         }
-        fourier(&mut re, &mut im);
+        fft(&mut re, &mut im);
         for (k, d) in density.iter_mut().enumerate() {
             *d += re[k] * re[k] + im[k] * im[k];
         }
         windows += 1.0;
     }
     for (k, d) in density.iter_mut().enumerate() {
-        let both_sides = if k == 0 || k == half { 1.0 } else { 2.0 };
-        *d *= both_sides * dt / (power * windows);
+        let sides = if k == 0 || k == half { 1.0 } else { 2.0 };
+        *d *= sides * dt / (power * windows);
     }
     let frequency = (0..=half).map(|k| k as f64 / (window as f64 * dt)).collect();
     Some(Spectrum { frequency, density })
 }
 
-/// The discrete Fourier transform in place, by halves; the length is a power of two.
-fn fourier(re: &mut [f64], im: &mut [f64]) {
+/// The fast Fourier transform, in place; the length must be a power of two.
+fn fft(re: &mut [f64], im: &mut [f64]) {
     let n = re.len();
     let bits = n.trailing_zeros();
     for k in 0..n {
@@ -75,10 +75,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_transform_is_the_sum_it_is_defined_by() {
+    fn the_fft_equals_the_defining_sum() {
         let x: Vec<f64> = (0..16).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
         let (mut re, mut im) = (x.clone(), vec![0.0; 16]);
-        fourier(&mut re, &mut im);
+        fft(&mut re, &mut im);
         for k in 0..16 {
             let sum = |f: fn(f64) -> f64| -> f64 {
                 x.iter().enumerate().map(|(j, x)| x * f(-TAU * (j * k) as f64 / 16.0)).sum()
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sine_has_its_peak_and_its_power() {
+    fn a_sine_has_the_right_peak_and_power() {
         let (dt, f, a) = (0.01, 7.0, 3.0);
         let x: Vec<f64> = (0..20_000).map(|k| a * (TAU * f * k as f64 * dt).sin()).collect();
         let s = welch(&x, dt, 2048).expect("long enough");

@@ -1,15 +1,16 @@
-//! Thinning of long curves for display, so that no extremum and no jump is lost.
+//! Thinning of long curves for display without losing an extremum or a jump.
 //!
-//! Time is divided into equal bins, about as many as a screen has columns; of each bin the first and the last value and the
-//! smallest and largest of every channel are kept, in their order. A jump ends a bin: the left limit, a break (not a number)
-//! and the right limit are kept, so that nothing is ever drawn across it.
+//! Time is divided into equal bins, about as many as a screen has columns. From each bin the first and the last point and those
+//! with the smallest and the largest value of every channel are kept, in order. A jump ends a bin: the left limit, a break (NaN)
+//! and the right limit are kept, so no line is drawn across it.
 
-/// How much may be shown of one curve.
+/// How much of a curve is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Points, those at jumps apart; shorter curves are shown whole.
+    /// The largest number of points, not counting those at jumps; shorter curves are not thinned.
     pub points: usize,
-    /// Jumps drawn as such; where there are more, the largest of each stretch of time are, and the others are part of the curve.
+    /// The largest number of jumps drawn as jumps. If there are more, the largest in each interval of time are drawn, and the
+    /// curve passes through the others.
     pub jumps: usize,
 }
 
@@ -19,37 +20,37 @@ impl Default for Limit {
     }
 }
 
-/// A jump that is drawn as one.
+/// A jump drawn as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump<const C: usize> {
-    /// Its instant.
+    /// The time.
     pub t: f64,
-    /// The values before it.
+    /// The values before the jump.
     pub left: [f64; C],
-    /// The values after it.
+    /// The values after the jump.
     pub right: [f64; C],
 }
 
-/// A curve with `C` channels over time, thinned.
+/// A thinned curve with `C` channels over time.
 #[derive(Clone, Debug)]
 pub struct Curve<const C: usize> {
-    /// The instants shown; twice where the curve jumps, with a break between.
+    /// The times; at a jump the same time three times, for the left limit, the break and the right limit.
     pub t: Vec<f64>,
-    /// The values there; not a number at a break.
+    /// The values; NaN at a break.
     pub y: [Vec<f64>; C],
-    /// The jumps drawn.
+    /// The jumps that are drawn.
     pub jumps: Vec<Jump<C>>,
-    /// How many instants there were.
+    /// The number of instants before thinning.
     pub given: usize,
-    /// How many jumps there were.
+    /// The number of jumps before thinning.
     pub jumps_given: usize,
 }
 
-/// One function of time.
+/// A curve with one channel.
 pub type Line = Curve<1>;
 
 impl<const C: usize> Curve<C> {
-    /// How many instants are shown (breaks do not count, an instant with a jump counts once).
+    /// The number of instants shown; an instant with a jump counts once.
     pub fn shown(&self) -> usize {
         self.t.len() - 2 * self.breaks()
     }
@@ -58,7 +59,7 @@ impl<const C: usize> Curve<C> {
         if C == 0 { 0 } else { self.y[0].iter().filter(|y| y.is_nan()).count() }
     }
 
-    /// The stretches between breaks, as ranges of the points.
+    /// The index ranges of the points between breaks.
     pub fn segments(&self) -> Vec<std::ops::Range<usize>> {
         let mut ranges = Vec::new();
         let mut start = 0;
@@ -81,27 +82,27 @@ struct Point<const C: usize> {
     y: [f64; C],
 }
 
-/// Takes a curve point by point, in order of time, and keeps what is to be shown.
+/// Thins a curve that is given point by point, in order of time.
 pub struct Thinner<const C: usize> {
     start: f64,
     width: f64,
-    /// Everything is kept: there is little enough.
-    whole: bool,
+    /// Whether all points are kept.
+    keep_all: bool,
     bin: f64,
-    /// First, last, then the smallest and largest of each channel.
+    /// The first and the last point of the bin, then those with the smallest and the largest value of each channel.
     held: Vec<Point<C>>,
     order: usize,
     curve: Curve<C>,
 }
 
 impl<const C: usize> Thinner<C> {
-    /// For a curve of `count` points between two times.
+    /// A thinner for a curve of `count` points between two times.
     pub fn new(count: usize, span: (f64, f64), limit: Limit) -> Self {
         let bins = (limit.points / (2 * C + 2)).max(1) as f64;
         Thinner {
             start: span.0,
             width: ((span.1 - span.0) / bins).max(f64::MIN_POSITIVE),
-            whole: count <= limit.points,
+            keep_all: count <= limit.points,
             bin: -1.0,
             held: Vec::with_capacity(2 * C + 2),
             order: 0,
@@ -115,43 +116,43 @@ impl<const C: usize> Thinner<C> {
         }
     }
 
-    /// The next instant, at which the curve is continuous.
+    /// Adds an instant at which the curve is continuous.
     #[inline]
     pub fn push(&mut self, t: f64, y: [f64; C]) {
         self.curve.given += 1;
         self.take(t, y);
     }
 
-    /// The next instant, at which it jumps but the jump is not drawn as one.
+    /// Adds an instant with a jump that is not drawn as one.
     pub fn pass(&mut self, t: f64, left: [f64; C], right: [f64; C]) {
         self.curve.jumps_given += 1;
         self.push(t, left);
         self.take(t, right);
     }
 
-    /// The next instant, at which it jumps.
+    /// Adds an instant with a jump.
     pub fn jump(&mut self, t: f64, left: [f64; C], right: [f64; C]) {
         self.curve.jumps_given += 1;
         self.push(t, left);
         self.split(t);
         self.curve.jumps.push(Jump { t, left, right });
-        // Kept whatever follows: it is the first of what is held.
+        // The right limit is the first point of a bin, so it is always kept.
         self.take(t, right);
     }
 
-    /// The next instant, which must be shown: a corner.
+    /// Adds an instant that is always kept, such as a corner of the curve.
     pub fn mark(&mut self, t: f64, y: [f64; C]) {
         self.push(t, y);
         self.flush();
     }
 
-    /// A break in the curve: what follows is not joined to what was.
+    /// Breaks the curve.
     pub fn split(&mut self, t: f64) {
         self.flush();
         self.emit(t, [f64::NAN; C]);
     }
 
-    /// The curve.
+    /// Returns the thinned curve.
     pub fn finish(mut self) -> Curve<C> {
         self.flush();
         self.curve
@@ -159,7 +160,7 @@ impl<const C: usize> Thinner<C> {
 
     #[inline]
     fn take(&mut self, t: f64, y: [f64; C]) {
-        if self.whole {
+        if self.keep_all {
             self.emit(t, y);
             return;
         }
@@ -176,7 +177,7 @@ impl<const C: usize> Thinner<C> {
         }
         self.held[1] = point;
         for c in 0..C {
-            // A value that is not a number is shown as a break; it is no extremum.
+            // Comparisons with NaN are false: a NaN is never an extremum.
             if y[c] < self.held[2 + 2 * c].y[c] {
                 self.held[2 + 2 * c] = point;
             }
@@ -204,17 +205,18 @@ impl<const C: usize> Thinner<C> {
     }
 }
 
-/// Of events with a size, in order of time: all, or the largest of each stretch of time if there are more than `most`.
-pub fn largest(events: &[(f64, f64)], most: usize) -> Vec<usize> {
-    if events.len() <= most {
+/// Selects events, given as (time, size) in order of time: all of them, or the largest in each of `max` equal intervals of time
+/// if there are more than `max`.
+pub fn largest(events: &[(f64, f64)], max: usize) -> Vec<usize> {
+    if events.len() <= max {
         return (0..events.len()).collect();
     }
     let (Some(first), Some(last)) = (events.first(), events.last()) else { return Vec::new() };
-    let width = ((last.0 - first.0) / most.max(1) as f64).max(f64::MIN_POSITIVE);
+    let width = ((last.0 - first.0) / max.max(1) as f64).max(f64::MIN_POSITIVE);
     let mut kept: Vec<usize> = Vec::new();
     let mut bin = -1.0;
     for (k, &(t, size)) in events.iter().enumerate() {
-        let here = ((t - first.0) / width).floor().min(most as f64 - 1.0);
+        let here = ((t - first.0) / width).floor().min(max as f64 - 1.0);
         if here != bin {
             kept.push(k);
             bin = here;
@@ -232,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_curve_is_shown_whole_and_a_jump_breaks_it() {
+    fn a_short_curve_is_kept_and_broken_at_a_jump() {
         let mut thin = Thinner::<1>::new(4, (0.0, 3.0), Limit::default());
         thin.push(0.0, [0.0]);
         thin.push(1.0, [-1.0]);
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_curve_keeps_its_extremes_its_ends_and_every_jump() {
+    fn thinning_keeps_extrema_ends_and_jumps() {
         let n = 200_000;
         let limit = Limit { points: 400, jumps: 100 };
         let mut thin = Thinner::<1>::new(n, (0.0, 1.0), limit);
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_events_the_largest_of_each_stretch_are_kept() {
+    fn the_largest_event_in_each_interval_is_kept() {
         let events: Vec<(f64, f64)> = (0..10_000).map(|k| (k as f64, if k == 5_555 { 100.0 } else { 1.0 })).collect();
         let kept = largest(&events, 50);
         assert!(kept.len() <= 50 && kept.contains(&5_555));

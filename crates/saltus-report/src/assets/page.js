@@ -1,7 +1,6 @@
-// The page's own script: figures, theme, cursor, sortable tables. Nothing is loaded from anywhere.
+// The script of a page: data, figures, theme, time cursor, sortable tables. Nothing is loaded from outside the page.
 "use strict";
-const Saltus = (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+(() => {
   const root = document.documentElement;
   const plots = [];
   const listeners = [];
@@ -9,40 +8,88 @@ const Saltus = (() => {
   window.addEventListener("error", (e) => errors.push(String(e.message)));
   document.addEventListener("securitypolicyviolation", (e) => errors.push("blocked: " + e.blockedURI));
 
-  // Arrays come as base64 of their bytes.
+  // Data and plotly.js are zlib streams in base 85 (src/pack.rs): five characters, "(" to "|" with "}" for "<", are four bytes.
+  async function unpack(element) {
+    const text = element.textContent, length = text.length;
+    const view = new DataView(new ArrayBuffer(4 * Math.ceil(length / 5)));
+    for (let i = 0; i < length; i += 5) {
+      let word = 0;
+      for (let k = i; k < i + 5; k++) {
+        const c = k < length ? text.charCodeAt(k) : 124;
+        word = 85 * word + (c === 125 ? 60 : c) - 40;
+      }
+      view.setUint32((4 * i) / 5, word);
+    }
+    const packed = new Blob([new Uint8Array(view.buffer, 0, Math.floor((4 * length) / 5))]);
+    const stream = packed.stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+  const textOf = (bytes) => new TextDecoder().decode(bytes);
+
+  // Arrays are stored as differences of the bits of successive numbers, by columns of bytes (src/store.rs).
+  let stored = new Uint8Array();
+  function array(type, [offset, count]) {
+    const width = type.BYTES_PER_ELEMENT, bytes = new Uint8Array(width * count);
+    for (let column = 0, at = offset; column < width; column++) {
+      for (let k = 0; k < count; k++, at++) bytes[k * width + column] = stored[at];
+    }
+    const words = new Uint32Array(bytes.buffer), size = width / 4;
+    for (let k = size; k < words.length; k += size) {
+      const low = words[k] + words[k - size];
+      words[k] = low;
+      if (size === 2) words[k + 1] += words[k - 1] + (low > 0xffffffff ? 1 : 0);
+    }
+    return new type(bytes.buffer);
+  }
   function decode(value) {
     if (Array.isArray(value)) return value.map(decode);
     if (value === null || typeof value !== "object") return value;
-    for (const [key, type] of [["f64", Float64Array], ["f32", Float32Array]]) {
-      if (typeof value[key] === "string") {
-        const text = atob(value[key]);
-        const bytes = new Uint8Array(text.length);
-        for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-        return new type(bytes.buffer);
-      }
-    }
+    if (value.f64) return array(Float64Array, value.f64);
+    if (value.f32) return array(Float32Array, value.f32);
     for (const key of Object.keys(value)) value[key] = decode(value[key]);
     return value;
   }
+  async function load() {
+    const element = document.getElementById("data");
+    if (!element) return { figures: [], animation: null };
+    const bytes = await unpack(element), end = bytes.indexOf(0);
+    stored = bytes.subarray(end + 1);
+    return JSON.parse(textOf(bytes.subarray(0, end)));
+  }
+  // The text of plotly.js becomes an inline script, which the Content-Security-Policy allows; it runs when it is inserted.
+  async function startPlotly() {
+    const element = document.getElementById("plotly");
+    if (!element) return;
+    const script = document.createElement("script");
+    script.textContent = textOf(await unpack(element));
+    element.replaceWith(script);
+  }
 
-  // Light or dark: as the system has it until the button is pressed.
+  // Shows a message at the top of the page.
+  function warn(message) {
+    const list = document.createElement("ul"), item = document.createElement("li");
+    list.className = "messages warning";
+    item.textContent = message;
+    list.append(item);
+    document.querySelector("main").prepend(list);
+  }
+
+  // The theme follows the system until the button is pressed.
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   let chosen = null;
   const isDark = () => (chosen ?? (system.matches ? "dark" : "light")) === "dark";
   const colour = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
-
-  function themed() {
-    const axis = { gridcolor: colour("rule"), zerolinecolor: colour("faint"), linecolor: colour("faint") };
-    return { axis, font: { color: colour("ink"), size: 13, family: getComputedStyle(document.body).fontFamily } };
-  }
+  const axisColours = () => ({ gridcolor: colour("border"), zerolinecolor: colour("faint"), linecolor: colour("faint") });
+  const axesOf = (layout) => Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name));
 
   function applyTheme(dark) {
     root.dataset.theme = dark ? "dark" : "light";
-    const { axis, font } = themed();
     for (const { gd } of plots) {
-      const change = { "font.color": font.color, "hoverlabel.bgcolor": colour("ground"), "modebar.color": colour("faint") };
-      for (const name of Object.keys(gd.layout)) {
-        if (/^[xy]axis\d*$/.test(name)) for (const [k, v] of Object.entries(axis)) change[name + "." + k] = v;
+      const change = {
+        "font.color": colour("text"), "hoverlabel.bgcolor": colour("background"), "modebar.color": colour("muted"),
+      };
+      for (const name of axesOf(gd.layout)) {
+        for (const [key, value] of Object.entries(axisColours())) change[name + "." + key] = value;
       }
       Plotly.relayout(gd, change);
     }
@@ -52,35 +99,58 @@ const Saltus = (() => {
   function draw(figure) {
     const gd = document.getElementById("fig-" + figure.id);
     if (!gd) return null;
-    const { axis, font } = themed();
+    const narrow = window.innerWidth < 600;
+    const font = { color: colour("text"), size: narrow ? 11 : 13, family: getComputedStyle(document.body).fontFamily };
     const layout = Object.assign({
-      margin: { l: 64, r: figure.layout.yaxis2 ? 64 : 16, t: 10, b: 46 }, hovermode: "closest", font,
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: figure.traces.some((t) => t.showlegend),
+      margin: { l: narrow ? 64 : 80, r: 16, t: 8, b: narrow ? 38 : 46 }, hovermode: "closest", font,
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      showlegend: figure.traces.filter((t) => t.showlegend).length > 1,
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, bargap: 0.05,
-      hoverlabel: { bgcolor: colour("ground") },
-      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("faint"), activecolor: colour("accent") },
+      hoverlabel: { bgcolor: colour("background") },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("muted"), activecolor: colour("accent") },
     }, figure.layout);
-    for (const name of Object.keys(layout)) if (/^[xy]axis\d*$/.test(name)) Object.assign(layout[name], axis);
-    const config = { responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg", filename: figure.id } };
+    for (const name of axesOf(layout)) Object.assign(layout[name], axisColours());
+    for (const axis of [layout.yaxis, layout.yaxis2]) if (axis?.title) axis.title.standoff = 12;
+    if (layout.yaxis2) layout.margin.r = layout.margin.l;
+    // Stacked figures share one time axis: equal margins, and labels below the last one only.
+    const panel = gd.closest(".stacked > figure");
+    if (panel) {
+      if (panel.parentElement.querySelector("[data-right-axis]")) layout.margin.r = layout.margin.l;
+      if (panel.nextElementSibling) {
+        layout.margin.b = 8;
+        layout.xaxis.showticklabels = false;
+        delete layout.xaxis.title;
+      }
+    }
+    if (layout.showlegend) {
+      const length = (trace) => 46 + 0.6 * font.size * trace.name.length;
+      const total = figure.traces.filter((t) => t.showlegend).reduce((sum, trace) => sum + length(trace), 0);
+      const rows = Math.ceil(total / (gd.clientWidth - layout.margin.l - layout.margin.r));
+      gd.style.setProperty("--legend", 24 * rows + "px");
+    }
+    const config = {
+      responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"],
+      toImageButtonOptions: { format: "svg", filename: figure.id },
+    };
     return Plotly.newPlot(gd, figure.traces, layout, config).then(() => {
       const cursor = document.createElement("div");
       cursor.className = "cursor";
       gd.appendChild(cursor);
       const plot = { gd, cursor, figure };
       plots.push(plot);
-      if (figure.timed) follow(plot);
-      // With a view box a figure fits whatever width paper has.
-      const framed = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
+      if (figure.timed) linkTimes(plot);
+      // A view box lets printed figures scale to the paper.
+      const addViewBox = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
         svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
       });
-      framed();
-      gd.on("plotly_afterplot", framed);
+      addViewBox();
+      gd.on("plotly_afterplot", addViewBox);
     });
   }
 
-  // Zooming one figure over time zooms the others; pointing at one shows that instant everywhere.
+  // Zooming a time history zooms the others; hovering over one shows that instant in all of them and in the animation.
   let zooming = false;
-  function follow(plot) {
+  function linkTimes(plot) {
     plot.gd.on("plotly_hover", (e) => e.points.length && setTime(e.points[0].x, plot));
     plot.gd.on("plotly_relayout", (e) => {
       if (zooming) return;
@@ -94,10 +164,10 @@ const Saltus = (() => {
   }
 
   let now = null;
-  function setTime(t, from) {
+  function setTime(t, source) {
     now = t;
     showCursor();
-    listeners.forEach((f) => f.time && from && f.time(t));
+    listeners.forEach((f) => f.time && source && f.time(t));
   }
 
   function showCursor() {
@@ -114,8 +184,8 @@ const Saltus = (() => {
     }
   }
 
-  // Tables: a click on a header sorts by it, another one the other way round.
-  function sortable(table) {
+  // A click on a column header sorts the table by that column; a second click reverses the order.
+  function makeSortable(table) {
     const heads = [...table.querySelectorAll("th")];
     heads.forEach((th, column) => th.addEventListener("click", () => {
       const up = th.getAttribute("aria-sort") !== "ascending";
@@ -133,7 +203,7 @@ const Saltus = (() => {
     }));
   }
 
-  // For tests (…#readback): what the figures and tables of the finished page hold, read from them.
+  // For tests (page.html#readback): writes the contents of the figures and tables of the finished page into an element.
   async function readback() {
     const list = (x) => Array.from(x ?? [], (v) => (Number.isFinite(v) ? v : null));
     const figures = [];
@@ -141,21 +211,25 @@ const Saltus = (() => {
       const traces = gd.data.map((t) => ({
         role: t.meta && t.meta.role, name: t.name, axis: t.yaxis, x: list(t.x), y: list(t.y),
       }));
+      const { xaxis } = gd._fullLayout;
       const image = await Plotly.toImage(gd, { format: "png", width: 700, height: 420 });
-      figures.push({ id: figure.id, traces, image, drawn: gd.querySelectorAll(".trace, .barlayer .point").length });
+      figures.push({
+        id: figure.id, traces, image, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
+        timed: figure.timed, range: [...xaxis.range], left: xaxis._offset, width: xaxis._length,
+      });
     }
     const tables = {};
     for (const table of document.querySelectorAll("table[id]")) {
       table.querySelector("th button")?.click();
       tables[table.id] = [...table.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.dataset.v ?? c.textContent));
     }
-    // Pointing at a curve must move the cursors and the animation.
+    // Hovering over a curve must move the cursors and the animation.
     let linked = null;
-    const pointed = plots.find((p) => p.figure.timed);
-    if (pointed) {
-      const { x: times, y: values } = pointed.gd.data[0], k = times.length >> 1;
-      const drag = pointed.gd.querySelector(".nsewdrag"), place = drag.getBoundingClientRect();
-      const { xaxis, yaxis } = pointed.gd._fullLayout;
+    const hovered = plots.find((p) => p.figure.timed);
+    if (hovered) {
+      const { x: times, y: values } = hovered.gd.data[0], k = times.length >> 1;
+      const drag = hovered.gd.querySelector(".nsewdrag"), place = drag.getBoundingClientRect();
+      const { xaxis, yaxis } = hovered.gd._fullLayout;
       const [clientX, clientY] = [place.left + xaxis.l2p(times[k]), place.top + yaxis.l2p(values[k])];
       drag.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, view: window, clientX, clientY }));
       await new Promise((next) => setTimeout(next, 200));
@@ -170,9 +244,8 @@ const Saltus = (() => {
     document.body.appendChild(out);
   }
 
-  const animation = decode(data.animation);
   root.dataset.theme = isDark() ? "dark" : "light";
-  document.querySelectorAll("table.sortable").forEach(sortable);
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
   document.getElementById("theme").addEventListener("click", () => {
     chosen = isDark() ? "light" : "dark";
     applyTheme(isDark());
@@ -180,14 +253,27 @@ const Saltus = (() => {
   system.addEventListener("change", () => applyTheme(isDark()));
   window.addEventListener("beforeprint", () => applyTheme(false));
   window.addEventListener("afterprint", () => applyTheme(isDark()));
-  // One figure a turn, so that the first are seen while the others are made.
-  (async () => {
+
+  async function start() {
+    if (document.getElementById("data") && typeof DecompressionStream !== "function") {
+      warn("This browser is too old to show the figures: it has no DecompressionStream. Use Chrome or Edge 80, Firefox 113, " +
+        "Safari 16.4, or later. The text and the tables below are complete.");
+      return;
+    }
+    const data = await load();
+    if (data.animation) animate(decode(data.animation), { colour, setTime, listeners });
+    await startPlotly();
+    // The browser may paint after each figure, so the first ones can be seen while the others are drawn.
     for (const figure of data.figures) {
       await draw(decode(figure));
       await new Promise((next) => setTimeout(next, 0));
     }
     root.dataset.ready = "yes";
     if (location.hash === "#readback") await readback();
-  })().catch((e) => { errors.push(String(e)); console.error(e); });
-  return { animation, colour, setTime, listeners };
+  }
+  start().catch((e) => {
+    warn("The figures could not be drawn: " + e);
+    errors.push(String(e));
+    console.error(e);
+  });
 })();

@@ -1,14 +1,14 @@
-//! Positions, velocities, phase portraits, gaps and energy over time.
+//! Positions, velocities, gaps and energy over time; phase portraits.
 
-use super::{MOST_SERIES, ReadEnergy, ReadGaps, left_out, limit, thinned};
+use super::{MAX_SERIES, ReadEnergy, ReadGaps, limit, omitted, thinning};
 use crate::figure::{Figure, Trace};
-use crate::html::with_unit;
 use crate::series;
+use crate::text::with_unit;
 use crate::thin::Line;
 use saltus::{Model, Trajectory};
 use serde_json::json;
 
-/// The unit that all shown coordinates have in common.
+/// The common unit of all values; empty if they differ.
 fn common(units: impl Iterator<Item = String>) -> String {
     let mut units = units.collect::<Vec<_>>();
     units.dedup();
@@ -22,18 +22,18 @@ fn time(model: &Model) -> String {
     with_unit("t", &model.units.time)
 }
 
-/// Names of the coordinates, with units where they differ from the axis's.
-fn label(model: &Model, i: usize, prime: &str, unit: &str, of_axis: &str) -> String {
+/// The name of a coordinate, with its unit if the axis does not show it.
+fn label(model: &Model, i: usize, prime: &str, unit: &str, axis_unit: &str) -> String {
     let name = format!("{}{prime}", model.coordinates[i]);
-    if unit == of_axis { name } else { with_unit(&name, unit) }
+    if unit == axis_unit { name } else { with_unit(&name, unit) }
 }
 
 /// Positions over time.
 pub fn positions(model: &Model, trajectory: &Trajectory) -> Figure {
-    let n = model.coordinates.len().min(MOST_SERIES);
+    let n = model.coordinates.len().min(MAX_SERIES);
     let unit = common((0..n).map(|i| model.units.position(i).to_string()));
-    let one = if n == 1 { model.coordinates[0].clone() } else { "position".into() };
-    let mut figure = Figure::new("positions", "Positions", &time(model), &with_unit(&one, &unit)).over_time();
+    let name = if n == 1 { model.coordinates[0].clone() } else { "position".into() };
+    let mut figure = Figure::new("positions", "Positions", &time(model), &with_unit(&name, &unit)).over_time();
     let lines: Vec<Line> = (0..n).map(|i| series::position(trajectory, i, limit(n))).collect();
     for (i, line) in lines.iter().enumerate() {
         let name = label(model, i, "", model.units.position(i), &unit);
@@ -41,11 +41,11 @@ pub fn positions(model: &Model, trajectory: &Trajectory) -> Figure {
             Trace::new("position", &name, "lines", &line.t, &line.y[0]).colour(i).with(json!({ "showlegend": true })),
         );
     }
-    figure.caption(thinned(&lines) + &left_out(model.coordinates.len(), "coordinates"))
+    figure.caption(thinning(&lines) + &omitted(model.coordinates.len(), "coordinates"))
 }
 
-/// Adds the two limits of each jump: open before, filled after.
-fn limits(figure: &mut Figure, name: &str, k: usize, line: &Line) {
+/// Marks the two limits of each jump: an open circle before it, a filled one after it.
+fn mark_jumps(figure: &mut Figure, name: &str, k: usize, line: &Line) {
     if line.jumps.is_empty() {
         return;
     }
@@ -60,26 +60,29 @@ fn limits(figure: &mut Figure, name: &str, k: usize, line: &Line) {
     }
 }
 
-/// Velocities over time: a jump is a gap with both limits marked.
+/// Velocities over time; at a jump the curve is broken and both limits are marked.
 pub fn velocities(model: &Model, trajectory: &Trajectory) -> Figure {
-    let n = model.coordinates.len().min(MOST_SERIES);
+    let n = model.coordinates.len().min(MAX_SERIES);
     let unit = common((0..n).map(|i| model.units.velocity(i)));
-    let one = if n == 1 { format!("{}′", model.coordinates[0]) } else { "velocity".into() };
-    let mut figure = Figure::new("velocities", "Velocities", &time(model), &with_unit(&one, &unit)).over_time();
+    let name = if n == 1 { format!("{}′", model.coordinates[0]) } else { "velocity".into() };
+    let mut figure = Figure::new("velocities", "Velocities", &time(model), &with_unit(&name, &unit)).over_time();
     let lines: Vec<Line> = (0..n).map(|i| series::velocity(trajectory, i, limit(n))).collect();
     for (i, line) in lines.iter().enumerate() {
         let name = label(model, i, "′", &model.units.velocity(i), &unit);
         figure.push(Trace::new("velocity", &name, "lines", &line.t, &line.y[0]).colour(i).group(&name, true));
-        limits(&mut figure, &name, i, line);
+        mark_jumps(&mut figure, &name, i, line);
     }
-    let jumps =
-        if lines.iter().any(|l| !l.jumps.is_empty()) { "At an impact: open circle before, filled after. " } else { "" };
-    figure.caption(jumps.to_string() + &thinned(&lines) + &left_out(model.coordinates.len(), "coordinates"))
+    let jumps = if lines.iter().any(|l| !l.jumps.is_empty()) {
+        "At an impact: open circle before, filled circle after. "
+    } else {
+        ""
+    };
+    figure.caption(jumps.to_string() + &thinning(&lines) + &omitted(model.coordinates.len(), "coordinates"))
 }
 
-/// Velocity against position, broken at impacts.
+/// Velocity over position, broken at impacts.
 pub fn phase(model: &Model, trajectory: &Trajectory) -> Figure {
-    let n = model.coordinates.len().min(MOST_SERIES);
+    let n = model.coordinates.len().min(MAX_SERIES);
     let (x, y) = match n {
         1 => (
             with_unit(&model.coordinates[0], model.units.position(0)),
@@ -94,14 +97,14 @@ pub fn phase(model: &Model, trajectory: &Trajectory) -> Figure {
     for i in 0..n {
         let name = &model.coordinates[i];
         let curve = series::phase(trajectory, i, limit(2 * n));
-        // The first few coordinates are enough to begin with; the others are a click away.
+        // The first few coordinates; a click in the legend shows the others.
         let visible = if i < 4 { json!(true) } else { json!("legendonly") };
         let line = Trace::new("phase", name, "lines", &curve.y[0], &curve.y[1]).colour(i).group(name, true);
         figure.push(line.with(json!({ "visible": visible, "line": { "width": 1.1 } })));
         if curve.jumps.is_empty() {
             continue;
         }
-        // The jump itself: down the dotted line from the velocity before to the one after.
+        // Dotted lines join the velocities before and after each jump.
         let (mut q, mut v) = (Vec::new(), Vec::new());
         for jump in &curve.jumps {
             q.extend([jump.left[0], jump.right[0], f64::NAN]);
@@ -111,15 +114,12 @@ pub fn phase(model: &Model, trajectory: &Trajectory) -> Figure {
             Trace::new("phase-jump", &format!("{name}: impacts"), "lines", &q, &v).colour(i).group(name, false);
         figure.push(dotted.with(json!({ "visible": visible, "line": { "dash": "dot", "width": 1 }, "opacity": 0.6 })));
     }
-    figure.caption(
-        "Dotted: the jump of the velocity at an impact.".to_string()
-            + &left_out(model.coordinates.len(), "coordinates"),
-    )
+    figure.caption("Dotted: velocity jumps at impacts.".to_string() + &omitted(model.coordinates.len(), "coordinates"))
 }
 
-/// Gaps over time; closed is zero.
+/// Gaps over time.
 pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut ReadGaps) -> Figure {
-    let (m, n) = (model.constraints.len(), model.constraints.len().min(MOST_SERIES));
+    let (m, n) = (model.constraints.len(), model.constraints.len().min(MAX_SERIES));
     let mut figure = Figure::new("gaps", "Gaps", &time(model), &with_unit("gap", &model.units.length)).over_time();
     let mut all = vec![0.0; m];
     let lines = series::sampled(trajectory, n, limit(n), &mut |t, q, _, out| {
@@ -131,10 +131,10 @@ pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut ReadGaps) -> Figu
         figure
             .push(Trace::new("gap", name, "lines", &line.t, &line.y[0]).colour(a).with(json!({ "showlegend": true })));
     }
-    figure.caption(format!("Zero is closed. {}{}", thinned(&lines), left_out(m, "constraints")))
+    figure.caption(format!("Zero means contact. {}{}", thinning(&lines), omitted(m, "constraints")))
 }
 
-/// Energy over time, with what impacts take.
+/// Energy over time, with its jumps at impacts.
 pub fn energy(model: &Model, trajectory: &Trajectory, potential: bool, read: &mut ReadEnergy) -> Figure {
     let mut figure =
         Figure::new("energy", "Energy", &time(model), &with_unit("energy", &model.units.energy)).over_time();
@@ -150,10 +150,10 @@ pub fn energy(model: &Model, trajectory: &Trajectory, potential: bool, read: &mu
         let trace = Trace::new("energy", names[k], "lines", &line.t, &line.y[0]).colour(k).group(names[k], true);
         figure.push(trace.with(json!({ "line": { "width": width } })));
         if k == shown[0] {
-            limits(&mut figure, names[k], k, line);
+            mark_jumps(&mut figure, names[k], k, line);
         }
     }
-    // An energy that is kept is shown as such, not as its rounding.
+    // A conserved energy is drawn as a constant, not as rounding errors.
     let values = || shown.iter().flat_map(|&k| lines[k].y[0].iter().copied()).filter(|y| y.is_finite());
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if high - low <= 1e-9 * high.abs().max(low.abs()) && high != 0.0 {
@@ -161,7 +161,7 @@ pub fn energy(model: &Model, trajectory: &Trajectory, potential: bool, read: &mu
     }
     let impacts = match trajectory.impacts.is_empty() {
         true => "",
-        false => "Impacts change the energy at once: open circle before, filled after. ",
+        false => "At an impact: open circle before, filled circle after. ",
     };
-    figure.caption(impacts.to_string() + &thinned(&lines))
+    figure.caption(impacts.to_string() + &thinning(&lines))
 }

@@ -1,31 +1,30 @@
 //! Reactions: densities as areas, impulses as stems.
 
-use super::{MOST_SERIES, left_out, limit};
+use super::{MAX_SERIES, limit, omitted};
 use crate::figure::{Figure, Trace, colour, pale};
-use crate::html::with_unit;
 use crate::series;
+use crate::text::{count, escape, with_unit};
 use saltus::{Model, Trajectory};
 use serde_json::json;
 
-/// Reaction densities of contacts as areas (left axis), impulses of impacts as stems (right axis); None if nothing acted.
+/// Reaction densities of contacts as areas (left axis), impulses of impacts as stems (right axis); None if there are no reactions.
 pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
-    let (m, n) = (model.constraints.len(), model.constraints.len().min(MOST_SERIES));
+    let (m, n) = (model.constraints.len(), model.constraints.len().min(MAX_SERIES));
     let limit = limit(n);
     let densities = series::reactions(trajectory, m, limit);
-    // Impulses and forces have an axis each; without contacts one is enough.
-    let pressed = densities.iter().take(n).any(|line| !line.t.is_empty());
+    // Forces and impulses have one axis each; without contacts there is only one.
+    let has_forces = densities.iter().take(n).any(|line| !line.t.is_empty());
     let impulse = with_unit("impulse at impacts", &model.units.impulse);
     let force = with_unit("reaction in contact", &model.units.force);
-    let (axis, title) = if pressed { ("y2", &force) } else { ("y", &impulse) };
+    let (axis, title) = if has_forces { ("y2", &force) } else { ("y", &impulse) };
     let mut figure = Figure::new("reactions", "Reactions", &with_unit("t", &model.units.time), title).over_time();
-    let mut any = (false, false);
-    let mut left = 0;
+    let mut has_stems = false;
+    let mut hidden = 0;
     for (a, line) in densities.iter().enumerate().take(n) {
         let name = &model.constraints[a].name;
         let stems = series::impulses(trajectory, a, limit);
         if !line.t.is_empty() {
-            any.0 = true;
-            // An area needs its own way back to zero at both ends of each contact.
+            // The outline of an area starts and ends at zero.
             let (mut t, mut y) = (Vec::new(), Vec::new());
             for piece in line.segments() {
                 let (first, last) = (line.t[piece.start], line.t[piece.end - 1]);
@@ -36,8 +35,8 @@ pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
             figure.push(area.with(json!({ "fill": "tozeroy", "fillcolor": pale(a), "line": { "width": 1.2 } })));
         }
         if !stems.t.is_empty() {
-            any.1 = true;
-            left += stems.given - stems.t.len();
+            has_stems = true;
+            hidden += stems.given - stems.t.len();
             let (mut t, mut y) = (Vec::new(), Vec::new());
             for (&at, &p) in stems.t.iter().zip(&stems.impulse) {
                 t.extend([at, at, f64::NAN]);
@@ -50,26 +49,26 @@ pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
             figure.push(heads.with(json!({ "yaxis": axis, "marker": { "color": colour(a), "size": size } })));
         }
     }
-    if any == (false, false) {
+    if !has_forces && !has_stems {
         return None;
     }
     figure.layout["yaxis"]["rangemode"] = json!("tozero");
-    if pressed {
+    if has_forces {
         figure.layout["yaxis2"] = json!({
-            "title": { "text": crate::html::escape(&impulse) }, "overlaying": "y", "side": "right", "rangemode": "tozero",
+            "title": { "text": escape(&impulse) }, "overlaying": "y", "side": "right", "rangemode": "tozero",
             "showgrid": false, "exponentformat": "power",
         });
     }
-    let densities = match (any.0, trajectory.pieces.is_empty()) {
-        (false, _) => "Stems: impulses of impacts. ",
-        (true, false) => "Areas: reaction during contact. Stems: impulses of impacts. ",
+    let legend = match (has_forces, trajectory.pieces.is_empty()) {
+        (false, _) => "Stems: impulses at impacts. ",
+        (true, false) => "Areas: reaction during contact. Stems: impulses at impacts. ",
         (true, true) => {
-            "Areas: mean reaction over each contact, the impulse that opens it included. Stems: impulses of impacts. "
+            "Areas: mean reaction over each contact, including the impulse at its onset. Stems: impulses at impacts. "
         }
     };
-    let cut = match left {
+    let thinning = match hidden {
         0 => String::new(),
-        left => format!("{left} smaller stems are left out; the largest of every interval are there."),
+        n => format!("{} omitted; the largest in every interval is shown.", count(n, "smaller stem")),
     };
-    Some(figure.caption(densities.to_string() + &cut + &left_out(m, "constraints")))
+    Some(figure.caption(legend.to_string() + &thinning + &omitted(m, "constraints")))
 }

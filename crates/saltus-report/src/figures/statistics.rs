@@ -1,9 +1,9 @@
 //! Histograms of impacts, spectrum, stroboscopic section.
 
-use super::MOST_SERIES;
+use super::MAX_SERIES;
 use crate::figure::{Figure, Trace, numbers};
-use crate::html::{self, with_unit};
 use crate::spectrum::welch;
+use crate::text::{count, grouped, number, quantity, quotient, with_unit};
 use saltus::{Model, Side, Trajectory};
 use serde_json::json;
 
@@ -26,31 +26,27 @@ fn histogram(figure: &mut Figure, name: &str, values: &[f64]) {
     figure.push(Trace::other("histogram", name, fields).colour(0));
 }
 
-/// How fast impacts are: the speed at which the gap closes.
+/// A histogram of the approach speeds of impacts.
 pub fn speeds(model: &Model, trajectory: &Trajectory) -> Figure {
-    let unit = match (model.units.length.as_str(), model.units.time.as_str()) {
-        ("", _) | (_, "") => String::new(),
-        (length, time) => format!("{length}/{time}"),
-    };
+    let unit = quotient(&model.units.length, &model.units.time);
     let values: Vec<f64> = trajectory.impacts.iter().map(|i| -i.approach).filter(|x| x.is_finite()).collect();
-    let mut figure =
-        Figure::new("speeds", "Impact speeds", &with_unit("speed at which the gap closes", &unit), "impacts");
+    let mut figure = Figure::new("speeds", "Impact speeds", &with_unit("approach speed", &unit), "impacts");
     histogram(&mut figure, "impact speeds", &values);
-    figure.caption(format!("All {}.", html::count(values.len(), "impact")))
+    figure.caption(format!("{}.", count(values.len(), "impact")))
 }
 
-/// How hard impacts are.
+/// A histogram of the impulses of impacts.
 pub fn impulses(model: &Model, trajectory: &Trajectory) -> Figure {
     let values: Vec<f64> =
         trajectory.impacts.iter().map(|i| i.impulses.iter().sum::<f64>()).filter(|x| x.is_finite()).collect();
     let mut figure =
-        Figure::new("impulses", "Impulses", &with_unit("impulse of an impact", &model.units.impulse), "impacts");
+        Figure::new("impulses", "Impulses", &with_unit("impulse per impact", &model.units.impulse), "impacts");
     histogram(&mut figure, "impulses", &values);
-    figure.caption("The sum over the constraints that act together.")
+    figure.caption("Sum over all constraints of an impact.")
 }
 
-/// Samples for a spectrum.
-const SAMPLES: usize = 16_384;
+/// The largest number of samples for a spectrum.
+const MAX_SAMPLES: usize = 16_384;
 
 /// The power spectral density of the positions; None if the run is too short for one.
 pub fn spectrum(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
@@ -58,22 +54,22 @@ pub fn spectrum(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
     if trajectory.len() < 2_000 || !(last > first) {
         return None;
     }
-    let count = trajectory.len().min(SAMPLES).next_power_of_two().min(SAMPLES);
-    let dt = (last - first) / count as f64;
+    let length = trajectory.len().next_power_of_two().min(MAX_SAMPLES);
+    let dt = (last - first) / length as f64;
     let n = model.coordinates.len().min(8);
-    let mut samples = vec![Vec::with_capacity(count); n];
-    for k in 0..count {
+    let mut samples = vec![Vec::with_capacity(length); n];
+    for k in 0..length {
         let (q, _) = trajectory.at(first + k as f64 * dt, Side::Right)?;
         samples.iter_mut().zip(&q).for_each(|(s, q)| s.push(*q));
     }
-    let per = if model.units.time.is_empty() { String::new() } else { format!("1/{}", model.units.time) };
-    let mut figure = Figure::new("spectrum", "Spectrum", &with_unit("frequency", &per), "power spectral density");
+    let unit = quotient("1", &model.units.time);
+    let mut figure = Figure::new("spectrum", "Spectrum", &with_unit("frequency", &unit), "power spectral density");
     figure.layout["xaxis"]["type"] = json!("log");
     figure.layout["yaxis"]["type"] = json!("log");
     for (i, samples) in samples.iter().enumerate() {
-        let Some(s) = welch(samples, dt, count / 4) else { continue };
+        let Some(s) = welch(samples, dt, length / 4) else { continue };
         let largest = s.density.iter().copied().fold(0.0, f64::max);
-        // Below this it is rounding and the shape of the window.
+        // Smaller values are rounding errors and leakage of the window.
         let kept = (1..s.density.len()).filter(|&k| s.density[k] > 1e-16 * largest);
         let (f, d): (Vec<f64>, Vec<f64>) = kept.map(|k| (s.frequency[k], s.density[k])).unzip();
         if !f.is_empty() {
@@ -81,27 +77,25 @@ pub fn spectrum(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
             figure.push(trace.with(json!({ "showlegend": true, "line": { "width": 1.2 } })));
         }
     }
-    (!figure.traces.is_empty()).then(|| {
-        figure.caption(format!(
-            "Positions at {} equal intervals; Welch's method, {} windows with half overlap.",
-            html::grouped(count),
-            7
-        ))
-    })
+    let caption = format!(
+        "Positions sampled at {} equal intervals; Welch's method, 7 windows with 50 % overlap.",
+        grouped(length)
+    );
+    (!figure.traces.is_empty()).then(|| figure.caption(caption))
 }
 
-/// The state once every period of the forcing; None if the run has too few of them.
+/// The state once per forcing period; None if the run has fewer than five periods.
 pub fn section(model: &Model, trajectory: &Trajectory, period: f64) -> Option<Figure> {
     let last = *trajectory.t.last()?;
     if !(period > 0.0) || last < 5.0 * period {
         return None;
     }
-    let all = (last / period * (1.0 + 1e-9)).floor() as usize;
-    let from = all.saturating_sub(5_000);
-    let n = model.coordinates.len().min(MOST_SERIES).min(8);
+    let periods = (last / period * (1.0 + 1e-9)).floor() as usize;
+    let first = periods.saturating_sub(5_000);
+    let n = model.coordinates.len().min(MAX_SERIES).min(8);
     let (mut q, mut v) = (vec![Vec::new(); n], vec![Vec::new(); n]);
     let mut times = Vec::new();
-    for k in from..=all {
+    for k in first..=periods {
         let t = (k as f64 * period).min(last);
         let (x, w) = trajectory.at(t, Side::Right)?;
         times.push(t);
@@ -120,11 +114,10 @@ pub fn section(model: &Model, trajectory: &Trajectory, period: f64) -> Option<Fi
             "hovertemplate": "%{x:.6g}, %{y:.6g}<br>t = %{customdata:.6g}<extra></extra>",
         })));
     }
-    let unit = &model.units.time;
-    let period = if unit.is_empty() { html::number(period, 6) } else { format!("{} {unit}", html::number(period, 6)) };
     Some(figure.caption(format!(
-        "The state at {} instants, one period of the forcing ({period}) apart, beginning with t = {}.",
-        html::grouped(times.len()),
-        html::number(times[0], 6)
+        "State at {} instants, one forcing period ({}) apart, from t = {}.",
+        grouped(times.len()),
+        quantity(&number(period, 6), &model.units.time),
+        quantity(&number(times[0], 6), &model.units.time)
     )))
 }

@@ -1,63 +1,64 @@
-//! The page of a convergence study: errors against steps, with the fitted lines.
+//! The page of a convergence study: errors over steps, with fitted lines.
 
 use crate::figure::{Figure, Trace};
-use crate::html::{Cell, number, table};
+use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
+use crate::text::number;
 use saltus::Model;
 use saltus::analysis::Fit;
 use serde_json::json;
 
-/// One kind of error over the steps.
+/// One kind of error at every step.
 pub struct Errors {
-    /// What it is an error of.
+    /// The quantity of which it is the error.
     pub name: &'static str,
-    /// The error at each step; not a number where it is not known.
+    /// The error at each step; NaN if unknown.
     pub values: Vec<f64>,
-    /// The fitted line.
+    /// The fitted order.
     pub fit: Option<Fit>,
 }
 
-/// All that the page of a convergence study shows.
+/// The contents of the page of a convergence study.
 pub struct ConvergeReport<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Where it comes from.
+    /// The origin of the page.
     pub origin: Origin,
-    /// The scheme and what it is compared with.
+    /// The scheme and the reference.
     pub subtitle: String,
-    /// What is refined: `step`, or `number of modes`.
+    /// The quantity that is refined: `step` or `number of modes`.
     pub over: &'static str,
-    /// The steps.
+    /// The steps (or the numbers of modes).
     pub steps: Vec<f64>,
     /// The errors.
     pub errors: Vec<Errors>,
-    /// Impacts found at each step.
+    /// The number of impacts at each step.
     pub impacts: Vec<usize>,
-    /// What to know.
+    /// Findings.
     pub findings: Vec<String>,
-    /// What to beware of.
+    /// Warnings.
     pub warnings: Vec<String>,
 }
 
-/// The value at `h` of a line of slope `fit.order` through the middle of the logarithms of positive points.
-fn on_line(points: &[(f64, f64)], fit: &Fit, h: f64) -> f64 {
+/// The value at `h` of the line of slope `fit.order` through the mean of the logarithms of positive points.
+fn fitted(points: &[(f64, f64)], fit: &Fit, h: f64) -> f64 {
     let n = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0.ln() / n, y + p.1.ln() / n));
     (y + fit.order * (h.ln() - x)).exp()
 }
 
-/// Makes the page of a convergence study.
+/// Creates the page of a convergence study.
 pub fn converge(report: &ConvergeReport) -> Page {
     let mut page = Page::new(&report.model.title, &report.subtitle, &report.origin);
-    page.section("orders", &format!("How the error falls with the {}", report.over));
+    page.section("orders", "Convergence");
     page.list("warning", report.warnings.clone());
     page.list("good", report.findings.clone());
-    let mut figure = Figure::new("orders", &format!("Error against {}", report.over), report.over, "error");
+    let mut figure = Figure::new("orders", &format!("Error over {}", report.over), report.over, "error");
     for axis in ["xaxis", "yaxis"] {
         figure.layout[axis]["type"] = json!("log");
     }
     for (k, errors) in report.errors.iter().enumerate() {
-        // Errors that are rounding have no order, and no place on a logarithmic axis.
+        // Rounding errors have no order, and zero has no place on a logarithmic axis.
         let points: Vec<(f64, f64)> =
             report.steps.iter().copied().zip(errors.values.iter().copied()).filter(|p| p.1 > 1e-12).collect();
         let (h, e): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
@@ -70,7 +71,7 @@ pub fn converge(report: &ConvergeReport) -> Page {
         figure.push(dots.with(json!({ "marker": { "size": 8 } })));
         if let Some(fit) = &errors.fit {
             let ends = [h[0], h[h.len() - 1]];
-            let line = ends.map(|h| on_line(&points, fit, h));
+            let line = ends.map(|h| fitted(&points, fit, h));
             figure.push(Trace::new("fit", &name, "lines", &ends, &line).colour(k).group(errors.name, false));
         }
     }

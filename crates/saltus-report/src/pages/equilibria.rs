@@ -1,52 +1,53 @@
-//! The page of equilibria: a table and, for one or two coordinates, a map of the potential.
+//! The page of equilibria: a table and, for one or two coordinates, a figure of the potential.
 
 use crate::figure::{Figure, Trace, numbers};
-use crate::html::{Cell, escape, number, table, with_unit};
+use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
+use crate::text::{escape, number, with_unit};
 use saltus::Model;
 use saltus::analysis::{Equilibria, Stability};
 use serde_json::json;
 
-/// What is known of the landscape at a position: the potential, if there is one, and the smallest gap.
+/// Evaluates the potential, if there is one, and the smallest gap at a position.
 pub type Landscape<'a> = dyn FnMut(&[f64]) -> (f64, f64) + 'a;
 
-/// An equilibrium in words.
+/// The description of an equilibrium.
 pub struct Rest {
     /// Its contacts with their reactions.
     pub contacts: String,
-    /// What speaks for or against its stability.
+    /// The evidence for or against its stability.
     pub evidence: String,
 }
 
-/// All that the page of equilibria shows.
+/// The contents of the page of equilibria.
 pub struct EquilibriaReport<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Where it comes from.
+    /// The origin of the page.
     pub origin: Origin,
-    /// The frozen time.
+    /// The time at which the forces are frozen.
     pub time: f64,
-    /// What was found.
+    /// The equilibria.
     pub all: &'a Equilibria,
-    /// Each of them in words.
+    /// A description of each.
     pub words: Vec<Rest>,
-    /// The landscape.
+    /// The potential and the gaps, if they are to be shown.
     pub landscape: Option<Box<Landscape<'a>>>,
 }
 
-/// Makes the page of equilibria.
+/// Creates the page of equilibria.
 pub fn equilibria(mut report: EquilibriaReport) -> Page {
     let (model, all) = (report.model, report.all);
-    let how = if all.exhaustive { "every set of constraints" } else { "sets of constraints near each start" };
+    let searched = if all.exhaustive { "all active sets" } else { "active sets near each start" };
     let subtitle =
-        format!("equilibria at t = {}; {how}: {} sets, {} starts", number(report.time, 6), all.sets, all.starts);
+        format!("equilibria at t = {}; {searched}: {} sets, {} starts", number(report.time, 6), all.sets, all.starts);
     let mut page = Page::new(&model.title, &subtitle, &report.origin);
     page.section("equilibria", "Equilibria");
     if all.stopped {
-        page.list("warning", ["interrupted: the search was not finished".to_string()]);
+        page.list("warning", ["The search was interrupted before it was complete.".to_string()]);
     }
     if all.found.is_empty() {
-        page.say("None was found.");
+        page.say("No equilibria were found.");
     }
     let shown = model.coordinates.len().min(12);
     let mut heads: Vec<String> = vec!["no.".into()];
@@ -78,19 +79,19 @@ fn colour(stability: Stability) -> &'static str {
     }
 }
 
-/// The range of a coordinate to show: all equilibria and the start, with room around.
+/// The range of a coordinate to show: all equilibria and the initial position, with a margin.
 fn range(model: &Model, all: &Equilibria, i: usize) -> (f64, f64) {
     let values = all.found.iter().map(|e| e.q[i]).chain([model.q0[i]]);
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    // One scale for all coordinates: what surrounds a place is as wide as it is high.
+    // The margin is the same for all coordinates.
     let scale = all.found.iter().flat_map(|e| &e.q).chain(&model.q0).fold(0.0_f64, |m, x| m.max(x.abs()));
-    let room = (0.4 * (high - low)).max(0.6 * scale).max(0.1);
-    (low - room, high + room)
+    let margin = (0.4 * (high - low)).max(0.6 * scale).max(0.1);
+    (low - margin, high + margin)
 }
 
-/// The equilibria as dots at (x, y), green where stable, red where not.
-fn dots(figure: &mut Figure, all: &Equilibria, places: &[(f64, f64)]) {
-    let (x, y): (Vec<f64>, Vec<f64>) = places.iter().copied().unzip();
+/// Adds the equilibria as dots, coloured by stability.
+fn dots(figure: &mut Figure, all: &Equilibria, points: &[(f64, f64)]) {
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
     let colours: Vec<&str> = all.found.iter().map(|e| colour(e.stability)).collect();
     let trace = Trace::new("equilibrium", "equilibria", "markers", &x, &y);
     figure.push(
@@ -112,9 +113,9 @@ fn curve(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
     figure.push(Trace::new("potential", "potential on K", "lines", &q, &inside).colour(0));
     let beyond = Trace::new("outside", "outside K", "lines", &q, &outside).colour(0);
     figure.push(beyond.with(json!({ "line": { "dash": "dot", "width": 1 }, "opacity": 0.5 })));
-    let places: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], landscape(&e.q).0)).collect();
-    dots(&mut figure, all, &places);
-    figure.caption("Green: stable, red: unstable, yellow: neither is known. Dotted: positions outside K.")
+    let points: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], landscape(&e.q).0)).collect();
+    dots(&mut figure, all, &points);
+    figure.caption("Green: stable; red: unstable; yellow: undetermined. Dotted: positions outside K.")
 }
 
 fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
@@ -125,6 +126,10 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
     let names = [0, 1].map(|i| with_unit(&model.coordinates[i], model.units.position(i)));
     let title = if model.potential.is_some() { "Potential and admissible positions" } else { "Admissible positions" };
     let mut figure = Figure::new("landscape", title, &names[0], &names[1]);
+    // Lengths in both directions are comparable if they have the same unit.
+    if model.units.position(0) == model.units.position(1) {
+        figure.layout["yaxis"]["scaleanchor"] = json!("x");
+    }
     let (mut potential, mut gap) = (Vec::new(), Vec::new());
     for &y in &axes[1] {
         let (row, gaps): (Vec<f64>, Vec<f64>) = axes[0].iter().map(|&x| landscape(&[x, y])).unzip();
@@ -132,12 +137,12 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
         gap.push(json!(gaps));
     }
     let base = json!({ "type": "contour", "x": numbers(&axes[0]), "y": numbers(&axes[1]) });
-    let unit = escape(&with_unit("potential", &model.units.energy));
-    let heights = Trace::other("potential", "potential", base.clone());
+    let title = escape(&with_unit("potential", &model.units.energy));
+    let surface = Trace::other("potential", "potential", base.clone());
     if model.potential.is_some() {
-        figure.push(heights.with(json!({
+        figure.push(surface.with(json!({
             "z": potential, "colorscale": "Viridis", "ncontours": 24, "showlegend": false,
-            "contours": { "coloring": "heatmap" }, "colorbar": { "title": { "text": unit } },
+            "contours": { "coloring": "heatmap" }, "colorbar": { "title": { "text": title } },
         })));
     }
     let boundary = Trace::other("boundary", "boundary of K", base);
@@ -145,9 +150,8 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
         "z": gap, "showscale": false, "showlegend": false, "line": { "width": 2.5, "color": "#777" },
         "contours": { "start": 0, "end": 0, "size": 1, "coloring": "none" },
     })));
-    let places: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], e.q[1])).collect();
-    dots(&mut figure, all, &places);
-    let heights = if model.potential.is_some() { " Coloured: admissible positions." } else { "" };
-    figure
-        .caption(format!("Green: stable, red: unstable, yellow: neither is known. Grey line: boundary of K.{heights}"))
+    let points: Vec<(f64, f64)> = all.found.iter().map(|e| (e.q[0], e.q[1])).collect();
+    dots(&mut figure, all, &points);
+    let colours = if model.potential.is_some() { " Coloured: potential on K." } else { "" };
+    figure.caption(format!("Green: stable; red: unstable; yellow: undetermined. Grey line: boundary of K.{colours}"))
 }

@@ -1,4 +1,4 @@
-//! The pages: what each command shows.
+//! The pages, one per command.
 
 mod check;
 mod compare;

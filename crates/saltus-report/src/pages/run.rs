@@ -3,66 +3,62 @@
 use super::tables;
 use crate::animation::{self, Shape};
 use crate::figures::{self, ReadEnergy, ReadGaps};
-use crate::html::{count, grouped, number, with_unit};
 use crate::page::{Origin, Page};
+use crate::text::{count, grouped, number, quantity};
 use saltus::structure::Shocks;
 use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, SetupError, Side, Status};
 
-/// All that the page of a run shows. Gaps and energies are functions, so that any kind of system can give them.
+/// The contents of the page of a run. Gaps and energies are functions, so that every kind of system can provide them.
 pub struct RunReport<'a> {
-    /// Names, constraints, units, parameters, drawing.
+    /// The model: names, constraints, units, parameters, drawing.
     pub model: &'a Model,
     /// The run.
     pub run: &'a Run,
     /// Its ledger.
     pub ledger: &'a Ledger,
-    /// What was asked for.
+    /// The options of the run.
     pub options: &'a RunOptions,
-    /// Where it comes from.
+    /// The origin of the page.
     pub origin: Origin,
-    /// Wall time of the run in seconds.
+    /// The wall time of the run in seconds.
     pub wall_s: f64,
-    /// Further sentences: what it settled on, what a probe found.
+    /// Further findings, such as the state in which the motion settles.
     pub findings: Vec<String>,
     /// The gaps, if they are to be shown.
     pub gaps: Option<Box<ReadGaps<'a>>>,
     /// The energies, if they are to be shown.
     pub energy: Option<Box<ReadEnergy<'a>>>,
-    /// Whether something drives the system: then a spectrum tells.
+    /// Whether the system is forced; if so, spectra are shown.
     pub forced: bool,
-    /// The period of what drives it, if it has one.
+    /// The period of the forcing, if it has one.
     pub period: Option<f64>,
-    /// Shapes given as samples.
+    /// Shapes given as samples, for the animation.
     pub shapes: Vec<Shape>,
-    /// The table of shocks, for a structure.
+    /// The shocks of a structure.
     pub shocks: Option<&'a Shocks>,
 }
 
-/// Makes the page of a run.
+/// Creates the page of a run.
 pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
     let (model, run, options) = (report.model, report.run, report.options);
     let trajectory = &run.trajectory;
-    let fineness = match options.scheme.stepping() {
+    let resolution = match options.scheme.stepping() {
         Some(_) => format!("h = {}", number(run.step, 6)),
         None => format!("tolerance {:e}", options.settings.tolerance),
     };
     let reached = trajectory.t.last().copied().unwrap_or(0.0);
-    let subtitle = format!(
-        "{}, {fineness}, {} = 0 … {}",
-        options.scheme.name,
-        with_unit("t", &model.units.time),
-        number(reached, 6)
-    );
+    let end = quantity(&number(reached, 6), &model.units.time);
+    let subtitle = format!("{}, {resolution}, t = 0 to {end}", options.scheme.name);
     let mut page = Page::new(&model.title, &subtitle, &report.origin);
     page.section("overview", "Overview");
     overview(&mut page, &report);
     let drawing = animation::animation(model, trajectory, &report.shapes)?;
     if !drawing.is_null() && !trajectory.is_empty() {
-        page.section("motion", "The motion");
-        page.animate(drawing, &animation::note(&report.shapes));
+        page.section("motion", "Animation");
+        page.animate(drawing, &animation::caption(&report.shapes));
     }
     if !trajectory.is_empty() {
-        page.section("figures", "Over time");
+        page.section("figures", "Time histories");
         let mut over_time = vec![figures::positions(model, trajectory), figures::velocities(model, trajectory)];
         if let (Some(gaps), false) = (&mut report.gaps, model.constraints.is_empty()) {
             over_time.push(figures::gaps(model, trajectory, gaps));
@@ -71,8 +67,9 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
         if let Some(energy) = &mut report.energy {
             over_time.push(figures::energy(model, trajectory, model.potential.is_some(), energy));
         }
+        figures::align_times(&mut over_time, (trajectory.t[0], reached));
         page.figures(over_time);
-        page.section("shape", "The shape of the motion");
+        page.section("shape", "Phase portrait and statistics");
         let mut others = vec![figures::phase(model, trajectory)];
         if let Some(period) = report.period {
             others.extend(figures::section(model, trajectory, period));
@@ -95,7 +92,7 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
         page.section("contacts", "Contacts");
         tables::contacts(&mut page, &report);
     }
-    page.section("ledger", "How well it was kept");
+    page.section("ledger", "Verification");
     tables::ledger(&mut page, &report);
     page.section("settings", "Settings");
     tables::settings(&mut page, &report);
@@ -103,8 +100,8 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
     Ok(page)
 }
 
-/// Accumulations and grazes, where an engine located them, in sentences.
-fn story(report: &RunReport) -> Vec<String> {
+/// Accumulations and grazes, if the scheme locates them, in sentences.
+fn events(report: &RunReport) -> Vec<String> {
     let names = |phase: &Phase| {
         let names = phase.constraints.iter().map(|&a| report.model.constraints[a].name.as_str());
         names.collect::<Vec<_>>().join(" and ")
@@ -112,14 +109,15 @@ fn story(report: &RunReport) -> Vec<String> {
     let timeline = &report.run.timeline;
     let chatter = timeline.of(PhaseKind::Chatter).map(|p| {
         format!(
-            "bounced {} on {}, at ever shorter intervals, and stayed in contact from t = {} on (limit ± {})",
-            count(p.impacts, "time"),
+            "accumulation: {} on {} in ever shorter intervals, then contact from t = {} (± {})",
+            count(p.impacts, "impact"),
             names(p),
             number(p.end, 10),
             number(p.error, 1)
         )
     });
-    let grazes = timeline.of(PhaseKind::Graze).map(|p| format!("grazed {} at t = {}", names(p), number(p.start, 8)));
+    let grazes =
+        timeline.of(PhaseKind::Graze).map(|p| format!("grazing of {} at t = {}", names(p), number(p.start, 8)));
     let mut all: Vec<String> = chatter.chain(grazes).collect();
     let more = all.len().saturating_sub(8);
     all.truncate(8);
@@ -129,7 +127,7 @@ fn story(report: &RunReport) -> Vec<String> {
     all
 }
 
-/// The first things to see: how it ended, what happened, what to know.
+/// The overview: how the run ended, what happened, notes.
 fn overview(page: &mut Page, report: &RunReport) {
     let (model, run, ledger) = (report.model, report.run, report.ledger);
     let trajectory = &run.trajectory;
@@ -141,13 +139,13 @@ fn overview(page: &mut Page, report: &RunReport) {
     page.tiles(&[
         ("impacts", grouped(trajectory.impacts.len())),
         ("contacts", grouped(trajectory.contacts.len())),
-        ("deepest violation", if audit.infeasible > 0 { number(audit.max_violation, 2) } else { "none".into() }),
+        ("largest violation", if audit.infeasible > 0 { number(audit.max_violation, 2) } else { "none".into() }),
         ("energy lost at impacts", number(audit.energy_lost_at_impacts, 4)),
-        ("energy balance open by", number(ledger.balance.relative(), 2)),
-        ("ledger", if holds { "all holds".into() } else { "look below".into() }),
+        ("relative energy residual", number(ledger.balance.relative(), 2)),
+        ("verification", if holds { "passed".into() } else { "failed, see below".into() }),
     ]);
     page.list("warning", run.warnings.clone());
-    page.list("good", story(report).into_iter().chain(report.findings.clone()));
+    page.list("good", events(report).into_iter().chain(report.findings.clone()));
     let meetings = ledger.meetings.iter().filter(|m| !m.continuous).map(|m| m.sentence.clone());
     let mut notes: Vec<String> = run.notes.iter().cloned().chain(meetings).collect();
     let more = notes.len().saturating_sub(50);
@@ -158,20 +156,24 @@ fn overview(page: &mut Page, report: &RunReport) {
     page.list("note", notes);
     if let Some(k) = trajectory.len().checked_sub(1) {
         let n = model.coordinates.len().min(12);
-        // What is only rounding next to the motion is zero.
+        // Values that are rounding errors compared to the motion are shown as zero.
         let largest = |m: f64, x: &f64| m.max(x.abs());
-        let far = trajectory.positions().iter().fold(0.0, largest);
-        let fast = trajectory.left_velocities().iter().fold(0.0, largest);
-        let plain = |x: f64, scale: f64| number(if x.abs() < 1e-13 * scale { 0.0 } else { x }, 6);
-        let state: Vec<String> = (0..n)
-            .map(|i| {
-                let unit = model.units.position(i);
-                let space = if unit.is_empty() { "" } else { " " };
-                format!("{} = {}{space}{unit}", model.coordinates[i], plain(trajectory.q(k)[i], far))
-            })
-            .collect();
-        let speeds: Vec<String> = (0..n).map(|i| plain(trajectory.v(k, Side::Left)[i], fast)).collect();
-        let more = if n < model.coordinates.len() { ", …" } else { "" };
-        page.say(&format!("At the end: {}{more}; velocities {}{more}.", state.join(", "), speeds.join(", ")));
+        let largest_position = trajectory.positions().iter().fold(0.0, largest);
+        let largest_velocity = trajectory.left_velocities().iter().fold(0.0, largest);
+        let rounded = |x: f64, scale: f64| number(if x.abs() < 1e-13 * scale { 0.0 } else { x }, 6);
+        let list = |value: &dyn Fn(usize) -> String| {
+            let mut items: Vec<String> = (0..n).map(value).collect();
+            items.extend((n < model.coordinates.len()).then(|| "…".to_string()));
+            items.join(", ")
+        };
+        let position = |i: usize| {
+            let value = rounded(trajectory.q(k)[i], largest_position);
+            format!("{} = {}", model.coordinates[i], quantity(&value, model.units.position(i)))
+        };
+        let velocity = |i: usize| {
+            let value = rounded(trajectory.v(k, Side::Left)[i], largest_velocity);
+            format!("{}′ = {}", model.coordinates[i], quantity(&value, &model.units.velocity(i)))
+        };
+        page.say(&format!("Final state: {}; {}.", list(&position), list(&velocity)));
     }
 }

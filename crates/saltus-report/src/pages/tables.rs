@@ -1,25 +1,26 @@
-//! The tables of a run: impacts, contacts, ledger, settings.
+//! The tables of a run: impacts, shocks, contacts, ledger, settings.
 
 use super::RunReport;
-use crate::html::{Cell, count, grouped, number, table, with_unit};
+use crate::html::{Cell, table};
 use crate::page::Page;
+use crate::text::{count, grouped, number, with_unit};
 use saltus::structure::Shocks;
 
-/// Rows of a table, at most.
-const MOST_ROWS: usize = 2_000;
-/// Columns of velocities, at most.
-const MOST_COLUMNS: usize = 4;
+/// The largest number of rows in a table.
+const MAX_ROWS: usize = 2_000;
+/// The largest number of coordinates whose velocities are listed.
+const MAX_COORDINATES: usize = 4;
 
 fn names(report: &RunReport, constraints: &[usize]) -> String {
     constraints.iter().map(|&a| report.model.constraints[a].name.as_str()).collect::<Vec<_>>().join(" + ")
 }
 
-/// Says how much of a list is in the table.
-fn cut(page: &mut Page, all: usize, what: &str, file: &str) {
-    if all > MOST_ROWS {
+/// States how many rows are shown, if not all are.
+fn truncated(page: &mut Page, all: usize, what: &str, file: &str) {
+    if all > MAX_ROWS {
         page.say(&format!(
-            "The first {} of {}; all of them are in {file} (run with --out).",
-            grouped(MOST_ROWS),
+            "Showing the first {} of {}; the option --out writes all of them to {file}.",
+            grouped(MAX_ROWS),
             count(all, what)
         ));
     }
@@ -28,21 +29,21 @@ fn cut(page: &mut Page, all: usize, what: &str, file: &str) {
 pub fn impacts(page: &mut Page, report: &RunReport) {
     let (model, all) = (report.model, &report.run.trajectory.impacts);
     if all.is_empty() {
-        page.say(if model.constraints.is_empty() { "No constraints: free motion." } else { "None." });
+        page.say(if model.constraints.is_empty() { "The model has no constraints." } else { "No impacts." });
         return;
     }
-    cut(page, all.len(), "impact", "impacts.csv");
+    truncated(page, all.len(), "impact", "impacts.csv");
     let units = &model.units;
-    let d = model.coordinates.len().min(MOST_COLUMNS);
+    let d = model.coordinates.len().min(MAX_COORDINATES);
     let mut heads = vec![
         "no.".to_string(),
         with_unit("t", &units.time),
         "constraint".into(),
-        "approach".into(),
+        "approach speed".into(),
         with_unit("impulse", &units.impulse),
         with_unit("energy change", &units.energy),
         "law residual".into(),
-        "known to ±".into(),
+        "time uncertainty".into(),
     ];
     for i in 0..d {
         let (name, unit) = (&model.coordinates[i], units.velocity(i));
@@ -50,7 +51,7 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
         heads.push(with_unit(&format!("{name}′ after"), &unit));
     }
     let uncertainty = |k: usize| report.ledger.impacts.get(k).map_or(f64::NAN, |e| e.uncertainty);
-    let rows = all.iter().take(MOST_ROWS).enumerate().map(|(k, i)| {
+    let rows = all.iter().take(MAX_ROWS).enumerate().map(|(k, i)| {
         let mut row = vec![
             Cell::count(k + 1),
             Cell::number(i.t, 10),
@@ -66,29 +67,29 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
         }
         row
     });
-    page.say("Click on a header to sort.");
+    page.say("Click a column header to sort.");
     page.raw(&table("impact-table", &heads, rows, true));
 }
 
-/// Touches of a stop that follow each other closely.
+/// The shocks of a structure: groups of impacts on one stop in close succession.
 pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
     if shocks.list.is_empty() {
-        page.say("None.");
+        page.say("No shocks.");
         return;
     }
-    cut(page, shocks.list.len(), "shock", "shocks.csv");
+    truncated(page, shocks.list.len(), "shock", "shocks.csv");
     let units = &report.model.units;
     let heads = [
         "no.".to_string(),
         "stop".into(),
-        with_unit("from", &units.time),
+        with_unit("start", &units.time),
         with_unit("duration", &units.time),
         with_unit("impulse", &units.impulse),
-        "speed".into(),
+        "approach speed".into(),
         "rebounds".into(),
         "peak force".into(),
     ];
-    let rows = shocks.list.iter().take(MOST_ROWS).enumerate().map(|(k, s)| {
+    let rows = shocks.list.iter().take(MAX_ROWS).enumerate().map(|(k, s)| {
         vec![
             Cell::number((k + 1) as f64, 6),
             Cell::text(&report.model.constraints[s.stop].name),
@@ -100,21 +101,21 @@ pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
             s.peak.map_or_else(|| Cell::text("–"), |p| Cell::number(p, 6)),
         ]
     });
-    page.say("A rigid stop has impulses and no peak force. Click on a header to sort.");
+    page.say("Rigid stops have impulses and no peak force. Click a column header to sort.");
     page.raw(&table("shock-table", &heads, rows, true));
 }
 
 pub fn contacts(page: &mut Page, report: &RunReport) {
     let all = &report.run.trajectory.contacts;
-    cut(page, all.len(), "contact", "contacts.csv");
+    truncated(page, all.len(), "contact", "contacts.csv");
     let units = &report.model.units;
     let heads = [
         "constraint".to_string(),
-        with_unit("from", &units.time),
-        with_unit("to", &units.time),
+        with_unit("start", &units.time),
+        with_unit("end", &units.time),
         with_unit("impulse", &units.impulse),
     ];
-    let rows = all.iter().take(MOST_ROWS).map(|c| {
+    let rows = all.iter().take(MAX_ROWS).map(|c| {
         let name = &report.model.constraints[c.constraint].name;
         vec![Cell::text(name), Cell::number(c.start, 10), Cell::number(c.end, 10), Cell::number(c.impulse, 6)]
     });
@@ -123,32 +124,32 @@ pub fn contacts(page: &mut Page, report: &RunReport) {
 
 pub fn ledger(page: &mut Page, report: &RunReport) {
     let (ledger, units) = (report.ledger, &report.model.units);
-    let heads = ["", "property", "what was measured", "figure", "allowed", ""].map(String::from);
+    let heads = ["", "property", "measured quantity", "value", "tolerance", "result"].map(String::from);
     let rows = ledger.properties.iter().map(|p| {
-        let allowed = if p.allowed == f64::MAX { Cell::text("finite") } else { Cell::number(p.allowed, 3) };
-        let verdict = if p.holds { "holds" } else { "does not hold" };
+        let tolerance = if p.allowed == f64::MAX { Cell::text("finite") } else { Cell::number(p.allowed, 3) };
+        let result = if p.holds { "holds" } else { "does not hold" };
         vec![
             Cell::text(p.name),
             Cell::text(p.what),
             Cell::text(p.measured),
             Cell::number(p.figure, 3),
-            allowed,
-            Cell::text(verdict),
+            tolerance,
+            Cell::text(result),
         ]
     });
     page.raw(&table("ledger-table", &heads, rows, false));
     let b = &ledger.balance;
-    let heads = ["energy".to_string(), with_unit("value", &units.energy)];
+    let heads = ["energy account".to_string(), with_unit("value", &units.energy)];
     let rows = [
-        ("at the start", b.start),
-        ("work of the forces and of moving walls", b.work),
-        ("lost at impacts", b.lost_at_impacts),
-        ("at the end", b.end),
-        ("open (end − start − work + lost)", b.closure),
-        ("open, as a part of what was exchanged", b.relative()),
+        ("initial energy", b.start),
+        ("work of forces and of moving obstacles", b.work),
+        ("energy lost at impacts", b.lost_at_impacts),
+        ("final energy", b.end),
+        ("residual (final − initial − work + lost)", b.closure),
     ];
     let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::number(value, 6)]);
     page.raw(&table("balance-table", &heads, rows, false));
+    page.say(&format!("Relative residual, with respect to the energy exchanged: {}.", number(b.relative(), 3)));
     page.list("warning", ledger.complaints(report.options));
     if !ledger.meetings.is_empty() {
         page.list("note", ledger.meetings.iter().take(50).map(|m| m.sentence.clone()));
@@ -158,13 +159,13 @@ pub fn ledger(page: &mut Page, report: &RunReport) {
 pub fn settings(page: &mut Page, report: &RunReport) {
     let (model, run, options) = (report.model, report.run, report.options);
     let by_events = options.scheme.stepping().is_none();
-    let step = if by_events { "instants stored every" } else { "step h" };
+    let step = if by_events { "output interval" } else { "step h" };
     let mut rows = vec![
         ("scheme".to_string(), options.scheme.name.to_string()),
         (step.into(), number(run.step, 8)),
-        ("end".into(), number(options.end, 8)),
-        ("steps made".into(), grouped(run.steps as usize)),
-        ("instants stored".into(), grouped(run.trajectory.len())),
+        ("end time".into(), number(options.end, 8)),
+        ("steps".into(), grouped(run.steps as usize)),
+        ("stored instants".into(), grouped(run.trajectory.len())),
         ("wall time (s)".into(), number(report.wall_s, 3)),
     ];
     match by_events {
@@ -177,7 +178,7 @@ pub fn settings(page: &mut Page, report: &RunReport) {
     for c in model.constraints.iter().take(200) {
         rows.push((format!("restitution of {}", c.name), number(c.restitution, 6)));
     }
-    let heads = ["".to_string(), "value".into()];
+    let heads = ["setting".to_string(), "value".into()];
     let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::text(value)]);
     page.raw(&table("settings-table", &heads, rows, false));
 }

@@ -1,18 +1,18 @@
-//! Figures of what the constraints do: gaps, reactions, energy, impacts.
+//! Figures of the constraints: gaps, reactions, energy, impacts.
 
 use super::Hit;
-use super::panel::{AxisLabel, Layer, MOST, Panel, Plot};
-use super::pictures::Source;
-use super::pictures::{Drawing, layer, thinned};
+use super::panel::{AxisLabel, Layer, MAX_STYLES, Panel, Plot};
+use super::pictures::{Drawing, Source, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
+use crate::text::quotient;
 use saltus::Problem;
 
 impl Drawing<'_> {
     pub(super) fn gaps(&mut self, source: Source) -> Result<Vec<Panel>, String> {
         let (m, d, c) = (self.m, self.m.dimension(), self.m.constraints.len());
         if c == 0 {
-            return Err("the model has no constraints, so there are no gaps".into());
+            return Err("the model has no constraints, hence no gaps".into());
         }
         let mut rows = vec![0.0; m.t.len() * c];
         let mut read: Box<crate::ReadGaps> = match source {
@@ -31,7 +31,7 @@ impl Drawing<'_> {
         for (k, &t) in m.t.iter().enumerate() {
             read(t, &m.q[k * d..(k + 1) * d], &mut rows[k * c..(k + 1) * c]);
         }
-        let groups = self.groups(&m.constraints, MOST);
+        let groups = self.groups(&m.constraints, MAX_STYLES);
         let panel = |group: Vec<usize>| Panel {
             x: self.time(),
             y: AxisLabel { name: Text::plain("gap"), unit: m.units.length.clone() },
@@ -76,16 +76,16 @@ impl Drawing<'_> {
 
     pub(super) fn reactions(&mut self) -> Result<Vec<Panel>, String> {
         let m = self.m;
-        let acted = |a: &usize| {
+        let active = |a: &usize| {
             m.impacts.iter().any(|i| i.impulses.iter().any(|p| p.0 == *a)) || m.contacts.iter().any(|c| c.0 == *a)
         };
-        let all: Vec<usize> = self.groups(&m.constraints, usize::MAX).into_iter().flatten().filter(acted).collect();
-        let shown: Vec<usize> = all.iter().copied().take(MOST).collect();
+        let all: Vec<usize> = self.groups(&m.constraints, usize::MAX).into_iter().flatten().filter(active).collect();
+        let shown: Vec<usize> = all.iter().copied().take(MAX_STYLES).collect();
         if shown.is_empty() {
-            return Err("no constraint acted in this interval, so there are no reactions".into());
+            return Err("no constraint is active in this interval, hence no reactions".into());
         }
         if shown.len() < all.len() {
-            self.notes.push(format!("{} of {} constraints that acted are shown", shown.len(), all.len()));
+            self.notes.push(format!("showing {} of {} active constraints", shown.len(), all.len()));
         }
         let panel = |label: &str, unit: &str, layers: Vec<Layer>| Panel {
             x: self.time(),
@@ -96,14 +96,14 @@ impl Drawing<'_> {
             legend: m.constraints.len() > 1,
             layers,
         };
-        // Colours rather than black: an area in black would be a grey one.
-        let made = |plot: &dyn Fn(usize) -> Plot| -> Vec<Layer> {
+        // Styles from the second on, since the first is black, and black areas look grey.
+        let layers = |plot: &dyn Fn(usize) -> Plot| -> Vec<Layer> {
             let one =
                 |(k, &a): (usize, &usize)| layer(Text::plain(&m.constraints[a]), &m.constraints[a], k + 1, plot(a));
             shown.iter().enumerate().map(one).collect()
         };
         let mut panels = Vec::new();
-        let densities = made(&|a| Plot::Areas(self.densities(a)));
+        let densities = layers(&|a| Plot::Areas(self.densities(a)));
         if densities.iter().any(|l| matches!(&l.plot, Plot::Areas(pieces) if !pieces.is_empty())) {
             panels.push(panel("reaction", &m.units.force, densities));
         }
@@ -112,12 +112,12 @@ impl Drawing<'_> {
                 let of = |i: &Hit| i.impulses.iter().find(|p| p.0 == a).map(|p| (i.t, p.1));
                 Plot::Stems(m.impacts.iter().filter_map(of).collect())
             };
-            panels.push(panel("impulse", &m.units.impulse, made(&stems)));
+            panels.push(panel("impulse", &m.units.impulse, layers(&stems)));
         }
         Ok(panels)
     }
 
-    /// The density of a constraint in contact, piece by piece; the mean of each contact where only that is known.
+    /// The reaction density of a constraint, one piece per contact; the mean over each contact if densities are unknown.
     fn densities(&self, a: usize) -> Vec<Vec<(f64, f64)>> {
         let (m, c) = (self.m, self.m.constraints.len());
         if m.reaction.is_empty() {
@@ -125,23 +125,22 @@ impl Drawing<'_> {
             return of.map(|&(_, s, e, p)| vec![(s, p / (e - s)), (e, p / (e - s))]).collect();
         }
         let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
-        let mut on = false;
-        let mut last = 0.0;
+        let (mut was_active, mut last) = (false, 0.0);
         for k in 0..m.t.len() {
             let r = m.reaction[k * c + a];
-            let acts = r.is_finite() && r != 0.0;
-            if acts && !on {
+            let is_active = r.is_finite() && r != 0.0;
+            if is_active && !was_active {
                 pieces.push(Vec::new());
             }
             if let Some(piece) = pieces.last_mut() {
-                match (acts, on) {
+                match (is_active, was_active) {
                     (true, _) => piece.push((m.t[k], r)),
-                    // Where it lets go the stored right limit is zero: the left one is about what it was before.
+                    // At a release the stored right limit is zero; the left limit is close to the value before.
                     (false, true) => piece.push((m.t[k], last)),
                     _ => {}
                 }
             }
-            (on, last) = (acts, r);
+            (was_active, last) = (is_active, r);
         }
         pieces.into_iter().map(thinned).collect()
     }
@@ -151,9 +150,9 @@ impl Drawing<'_> {
         let wanted = |i: &&Hit| self.chosen.is_empty() || i.impulses.iter().any(|p| self.chosen.contains(&p.0));
         let hits: Vec<&Hit> = m.impacts.iter().filter(wanted).collect();
         if hits.is_empty() {
-            return Err("there are no impacts in this interval".into());
+            return Err("no impacts in this interval".into());
         }
-        let speed = AxisLabel { name: Text::plain("approach speed"), unit: rate(&m.units.length, &m.units.time) };
+        let speed = AxisLabel { name: Text::plain("approach speed"), unit: quotient(&m.units.length, &m.units.time) };
         let mut layers: Vec<Layer> = Vec::new();
         for hit in &hits {
             let a = hit.impulses.first().map_or(0, |p| p.0);
@@ -166,8 +165,8 @@ impl Drawing<'_> {
                 points.push((hit.t, hit.approach));
             }
         }
-        if layers.len() > MOST {
-            self.notes.push(format!("{} constraints share {MOST} styles", layers.len()));
+        if layers.len() > MAX_STYLES {
+            self.notes.push(format!("{} constraints share {MAX_STYLES} styles", layers.len()));
         }
         let legend = layers.len() > 1;
         let over_time = Panel {
@@ -180,7 +179,7 @@ impl Drawing<'_> {
             layers,
         };
         let speeds: Vec<f64> = hits.iter().map(|h| h.approach).collect();
-        let often = Panel {
+        let distribution = Panel {
             x: speed,
             y: AxisLabel { name: Text::plain("impacts"), unit: String::new() },
             span: None,
@@ -189,16 +188,12 @@ impl Drawing<'_> {
             legend: false,
             layers: vec![layer(Text::plain("impacts"), "impacts", 0, Plot::Bars(histogram(&speeds)))],
         };
-        Ok(vec![over_time, often])
+        Ok(vec![over_time, distribution])
     }
 }
 
-/// The unit of a rate, where both units are known.
-fn rate(unit: &str, time: &str) -> String {
-    if unit.is_empty() || time.is_empty() { String::new() } else { format!("{unit}/{time}") }
-}
-
-/// Counts in bins of equal width, about the square root of the number many.
+/// Counts in bins of equal width (left edge, right edge, count); there are about as many bins as the square root of the
+/// number of values.
 fn histogram(values: &[f64]) -> Vec<(f64, f64, f64)> {
     let finite = || values.iter().copied().filter(|x| x.is_finite());
     let high = finite().fold(0.0, f64::max);

@@ -1,29 +1,29 @@
-//! Figures of the coordinates: over time, against their velocities, by frequency.
+//! Figures of the coordinates: time histories, phase portraits, spectra.
 
 use super::label::{family, name};
-use super::panel::{AxisLabel, MOST, Panel, Plot};
-use super::pictures::{Drawing, LIMIT, PANELS, layer, thinned};
+use super::panel::{AxisLabel, MAX_STYLES, Panel, Plot};
+use super::pictures::{Drawing, LIMIT, MAX_PANELS, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
-use crate::Limit;
-use crate::{Spectrum, Thinner, welch};
+use crate::text::quotient;
+use crate::{Limit, Spectrum, Thinner, welch};
 
 impl Drawing<'_> {
     fn unit(&self, i: usize, velocity: bool) -> String {
         if velocity { self.m.units.velocity(i) } else { self.m.units.position(i).to_string() }
     }
 
-    /// What a panel of several is called: the family's name, or their own.
-    fn shared_name(names: &[String], group: &[usize], dash: bool) -> Text {
+    /// The label of a panel: the name of its only coordinate, or that of the family with the index i.
+    fn shared_name(names: &[String], group: &[usize], prime: bool) -> Text {
         match group {
-            [one] => name(&names[*one], dash),
-            _ => name(family(&names[group[0]]), dash).then("i", true, -1),
+            [one] => name(&names[*one], prime),
+            _ => name(family(&names[group[0]]), prime).then("i", true, -1),
         }
     }
 
     pub(super) fn over_time(&mut self, velocity: bool) -> Vec<Panel> {
         let (m, d) = (self.m, self.m.dimension());
-        let groups = self.groups(&m.coordinates, MOST);
+        let groups = self.groups(&m.coordinates, MAX_STYLES);
         let panel = |group: Vec<usize>| Panel {
             x: self.time(),
             y: AxisLabel {
@@ -51,10 +51,10 @@ impl Drawing<'_> {
 
     pub(super) fn phase(&mut self) -> Vec<Panel> {
         let (m, d) = (self.m, self.m.dimension());
-        let all: Vec<usize> = self.groups(&m.coordinates, PANELS).into_iter().flatten().take(PANELS).collect();
+        let all: Vec<usize> = self.groups(&m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS).collect();
         let panel = |&i: &usize| {
             let n = m.t.len();
-            // In the plane a curve turns wherever it likes: more points than over time.
+            // A curve in the plane has more turns than extrema over time, so it needs more points.
             let limit = Limit { points: 4 * LIMIT.points, ..LIMIT };
             let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), limit);
             for k in 0..n {
@@ -86,13 +86,12 @@ impl Drawing<'_> {
 
     pub(super) fn spectrum(&mut self) -> Result<Vec<Panel>, String> {
         let (m, d) = (self.m, self.m.dimension());
-        let per = |unit: &str| if m.units.time.is_empty() { String::new() } else { format!("{unit}/{}", m.units.time) };
         let mut panels = Vec::new();
-        for i in self.groups(&m.coordinates, PANELS).into_iter().flatten().take(PANELS) {
+        for i in self.groups(&m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS) {
             let x: Vec<f64> = (0..m.t.len()).map(|k| m.q[k * d + i]).collect();
             let spectrum = spectrum(&m.t, &x).ok_or("a spectrum needs at least 64 instants")?;
             let top = spectrum.density.iter().copied().fold(0.0, f64::max);
-            // Twelve decades below the largest is rounding. Thinned by ratios, as the axis shows them.
+            // Values twelve decades below the largest are rounding errors. Thinned on the logarithmic axis on which they are drawn.
             let points = spectrum.frequency.iter().zip(&spectrum.density).filter(|(_, p)| **p >= top * 1e-12);
             let points = thinned(points.map(|(f, p)| (f.ln(), *p)).collect());
             let points: Vec<(f64, f64)> = points.into_iter().map(|(f, p)| (f.exp(), p)).collect();
@@ -102,7 +101,7 @@ impl Drawing<'_> {
             };
             let power = Text::plain("power density of ").join(name(&m.coordinates[i], false));
             panels.push(Panel {
-                x: AxisLabel { name: Text::plain("frequency"), unit: per("1") },
+                x: AxisLabel { name: Text::plain("frequency"), unit: quotient("1", &m.units.time) },
                 y: AxisLabel { name: power, unit },
                 span: None,
                 scale: Scale::Log,
@@ -120,17 +119,17 @@ impl Drawing<'_> {
     }
 }
 
-/// The spectrum of samples in order of time, zero frequency left out; nothing for fewer than 64.
+/// The spectrum of samples in order of time, without frequency zero; None for fewer than 64 samples.
 fn spectrum(t: &[f64], x: &[f64]) -> Option<Spectrum> {
     let n = t.len();
     let (first, last) = (*t.first()?, *t.last()?);
     if n < 64 || !(last > first) || x.iter().any(|x| !x.is_finite()) {
         return None;
     }
-    // Equal spacing, as many as were stored: instants of impacts are few among them.
+    // Resampled at equal intervals; the instants of impacts, stored in addition, are few.
     let h = (last - first) / (n - 1) as f64;
     let mut k = 0;
-    let even = (0..n).map(|i| {
+    let resampled = (0..n).map(|i| {
         let at = first + h * i as f64;
         while k + 2 < n && t[k + 1] < at {
             k += 1;
@@ -139,9 +138,9 @@ fn spectrum(t: &[f64], x: &[f64]) -> Option<Spectrum> {
         let s = if width > 0.0 { ((at - t[k]) / width).clamp(0.0, 1.0) } else { 0.0 };
         x[k] + s * (x[k + 1] - x[k])
     });
-    // Windows of about a quarter: several to average over, long enough to tell frequencies apart.
+    // Windows of about a quarter of the samples: several to average over, long enough to separate frequencies.
     let window = (2 * n / 9).next_power_of_two().clamp(64, 1 << 20).min(1 << n.ilog2());
-    let mut spectrum = welch(&even.collect::<Vec<_>>(), h, window)?;
+    let mut spectrum = welch(&resampled.collect::<Vec<_>>(), h, window)?;
     spectrum.frequency.remove(0);
     spectrum.density.remove(0);
     Some(spectrum)

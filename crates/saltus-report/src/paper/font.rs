@@ -1,12 +1,12 @@
-//! The letters of figures: Noto Sans, carried along, so that a figure is the same on every machine.
+//! The font of figures: Noto Sans, embedded, so that figures look the same on every machine.
 
 use std::sync::LazyLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// The name that formats with fonts of their own are told.
+/// The font family of SVG files, in which text stays text.
 pub const FAMILY: &str = "'Noto Sans', 'Helvetica Neue', Helvetica, Arial, sans-serif";
 
-/// The file of a face.
+/// The font file.
 pub fn bytes(italic: bool) -> &'static [u8] {
     if italic { notosans::ITALIC_TTF } else { notosans::REGULAR_TTF }
 }
@@ -14,22 +14,22 @@ pub fn bytes(italic: bool) -> &'static [u8] {
 static FACES: LazyLock<[Option<Face<'static>>; 2]> =
     LazyLock::new(|| [false, true].map(|italic| Face::parse(bytes(italic), 0).ok()));
 
-/// A face. Always there, since its file is part of the program.
+/// The upright or the italic face; None only if the embedded file were invalid.
 pub fn face(italic: bool) -> Option<&'static Face<'static>> {
     FACES[usize::from(italic)].as_ref()
 }
 
-/// The glyph of a character; a box for what the face does not have.
+/// The glyph of a character; a box if the font does not have it.
 pub fn glyph(face: &Face, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))
 }
 
-/// How far a glyph advances, for letters of size one.
+/// The advance of a glyph at font size one.
 pub fn advance(face: &Face, glyph: GlyphId) -> f64 {
     f64::from(face.glyph_hor_advance(glyph).unwrap_or(500)) / f64::from(face.units_per_em())
 }
 
-/// How wide a text is, for letters of size one.
+/// The width of a text at font size one.
 pub fn width(text: &str, italic: bool) -> f64 {
     match face(italic) {
         Some(face) => text.chars().map(|c| advance(face, glyph(face, c))).sum(),
@@ -37,7 +37,7 @@ pub fn width(text: &str, italic: bool) -> f64 {
     }
 }
 
-/// Draws a glyph's outline; coordinates are in units of the face, y up.
+/// Draws the outline of a glyph; coordinates are in font units, y up.
 pub fn outline(face: &Face, glyph: GlyphId, builder: &mut dyn OutlineBuilder) {
     let _ = face.outline_glyph(glyph, builder);
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_letters_that_figures_need_are_there() {
+    fn the_font_has_the_characters_of_figures() {
         for italic in [false, true] {
             let face = face(italic).expect("a face");
             for c in "abcxyzθφωαβγλμΔΩ0123456789−·×′()[],.²³".chars() {

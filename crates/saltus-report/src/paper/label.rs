@@ -1,4 +1,4 @@
-//! Names of a model as a paper would print them: x[2] with an index, theta as θ, one letter slanted.
+//! Names in print: x[2] with a subscript, theta as θ, single letters in italics.
 
 use super::sheet::Text;
 
@@ -28,13 +28,13 @@ const GREEK: [(&str, &str); 23] = [
     ("Phi", "Φ"),
 ];
 
-/// The name of a coordinate; `dash` for its velocity.
-pub fn name(name: &str, dash: bool) -> Text {
+/// The name of a coordinate, with a prime for its velocity.
+pub fn name(name: &str, prime: bool) -> Text {
     let (stem, index) = match name.split_once('[') {
         Some((stem, rest)) => (stem, rest.trim_end_matches(']')),
         None => (name, ""),
     };
-    // x_rel, y2: what follows the letter is an index.
+    // In x_rel and y2 the part after the letter is a subscript.
     let (stem, index) = match (stem.split_once('_'), index) {
         (Some((stem, under)), "") if !stem.is_empty() => (stem, under),
         (None, "") => {
@@ -45,7 +45,7 @@ pub fn name(name: &str, dash: bool) -> Text {
     };
     let stem = GREEK.iter().find(|(word, _)| *word == stem).map_or(stem, |(_, letter)| letter);
     let mut text = Text::default().then(stem, stem.chars().count() == 1, 0);
-    if dash {
+    if prime {
         text = text.then("′", false, 0);
     }
     if !index.is_empty() {
@@ -54,7 +54,7 @@ pub fn name(name: &str, dash: bool) -> Text {
     text
 }
 
-/// The name without its index: what a family shares.
+/// The name without its index, which all members of a family share.
 pub fn family(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
@@ -63,18 +63,18 @@ pub fn family(name: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn said(text: &Text) -> String {
+    fn shown(text: &Text) -> String {
         let mark = |shift| if shift < 0 { "_" } else { "" };
         text.parts.iter().map(|p| format!("{}{}", mark(p.shift), p.text)).collect()
     }
 
     #[test]
-    fn names_as_in_print() {
-        assert_eq!(said(&name("x[12]", false)), "x_12");
-        assert_eq!(said(&name("theta1", true)), "θ′_1");
-        assert_eq!(said(&name("y", true)), "y′");
-        assert_eq!(said(&name("x_rel", false)), "x_rel");
-        assert_eq!(said(&name("height", false)), "height");
+    fn names_have_subscripts_and_greek_letters() {
+        assert_eq!(shown(&name("x[12]", false)), "x_12");
+        assert_eq!(shown(&name("theta1", true)), "θ′_1");
+        assert_eq!(shown(&name("y", true)), "y′");
+        assert_eq!(shown(&name("x_rel", false)), "x_rel");
+        assert_eq!(shown(&name("height", false)), "height");
         assert!(name("y", false).parts[0].italic && !name("height", false).parts[0].italic);
         for odd in ["", "_", "[", "x[", "2", "__a", "x[1][2]"] {
             assert!(!name(odd, true).parts.is_empty());

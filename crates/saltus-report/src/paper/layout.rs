@@ -1,4 +1,4 @@
-//! Panels put together on a sheet of the width of one or two columns of a journal.
+//! Arranges panels on a sheet as wide as one or two journal columns.
 
 use super::panel::{Frame, LEGEND_ROW, Panel, SIZE, TICK_SIZE};
 use super::sheet::{MM, Sheet};
@@ -12,31 +12,31 @@ pub enum Columns {
     Two,
 }
 
-/// How panels are put together.
+/// The arrangement of panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stack {
-    /// One above the other, with one time axis below them all.
-    Shared,
-    /// Each with its own axes; side by side where there is room.
-    Apart,
+pub enum Arrangement {
+    /// Stacked, with one common time axis at the bottom.
+    Stacked,
+    /// Each with its own axes, side by side if there is room.
+    Separate,
 }
 
-/// The distance between panels and to the edges.
-const EDGE: f64 = 5.0;
+/// The distance between panels and from the edges.
+const MARGIN: f64 = 5.0;
 
-/// Puts panels on a sheet.
-pub fn sheet(title: &str, panels: &[Panel], columns: Columns, stack: Stack) -> Sheet {
+/// Arranges panels on a sheet.
+pub fn sheet(title: &str, panels: &[Panel], columns: Columns, arrangement: Arrangement) -> Sheet {
     let width = MM * if columns == Columns::One { 85.0 } else { 180.0 };
-    let across = match (stack, columns) {
-        (Stack::Apart, Columns::Two) if panels.len() > 1 => 2,
+    let across = match (arrangement, columns) {
+        (Arrangement::Separate, Columns::Two) if panels.len() > 1 => 2,
         _ => 1,
     };
     let rows = panels.len().div_ceil(across).max(1);
-    let cell = (width - EDGE * (across + 1) as f64) / across as f64;
+    let cell = (width - MARGIN * (across + 1) as f64) / across as f64;
     let height = MM
-        * match (stack, columns, rows) {
-            (Stack::Apart, Columns::One, 1) => 58.0,
-            (Stack::Apart, _, _) => 50.0,
+        * match (arrangement, columns, rows) {
+            (Arrangement::Separate, Columns::One, 1) => 58.0,
+            (Arrangement::Separate, _, _) => 50.0,
             (_, Columns::One, 1) => 46.0,
             (_, Columns::One, 2) => 32.0,
             (_, Columns::One, _) => 24.0,
@@ -44,22 +44,22 @@ pub fn sheet(title: &str, panels: &[Panel], columns: Columns, stack: Stack) -> S
             (_, Columns::Two, 2) => 42.0,
             (_, Columns::Two, _) => 32.0,
         };
-    // Numbers and names to the left of the frames: as wide as the widest, so that frames stand in line.
+    // All panels leave room for the widest tick label, so that their frames are aligned.
     let widest = panels.iter().flat_map(|p| p.ticks(cell * 0.85, height).1.major).map(|(_, t)| t.width(TICK_SIZE));
     let left = SIZE * 1.5 + widest.fold(0.0, f64::max) + 3.0;
     let below = TICK_SIZE + 2.2 + SIZE + 2.6 + 2.0;
     let mut out = Sheet { width, title: title.to_string(), ..Sheet::default() };
-    let mut y = EDGE;
+    let mut y = MARGIN;
     for (r, row) in panels.chunks(across).enumerate() {
         let w = cell - left - 4.0;
         let legend = row.iter().map(|p| p.legend_rows(w).len()).max().unwrap_or(0);
         y += LEGEND_ROW * legend as f64 + if legend > 0 { 2.0 } else { 0.0 };
-        let numbers = stack == Stack::Apart || r + 1 == rows;
+        let numbers = arrangement == Arrangement::Separate || r + 1 == rows;
         for (c, panel) in row.iter().enumerate() {
-            let x = EDGE + (cell + EDGE) * c as f64;
+            let x = MARGIN + (cell + MARGIN) * c as f64;
             panel.draw(&mut out, Frame { x: x + left, y, w, h: height }, x, numbers);
         }
-        y += height + if numbers { below } else { 0.0 } + EDGE;
+        y += height + if numbers { below } else { 0.0 } + MARGIN;
     }
     out.height = y;
     out

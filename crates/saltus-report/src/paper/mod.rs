@@ -1,7 +1,7 @@
 //! Static figures of a run for papers: SVG, PNG, PDF.
 //!
-//! A [`Motion`] and a choice of [`What`] make panels, panels make a sheet of marks, and a sheet is written in any of the
-//! formats. A velocity is drawn with a gap at every jump and both limits marked; nothing is drawn across it.
+//! [`draw`] makes a figure of a [`Motion`] as a [`Sheet`] of lines, circles and text, and [`encode`] writes a sheet in one of the
+//! formats. At a jump of the velocity the curve is broken and both limits are marked.
 
 mod constraints;
 mod coordinates;
@@ -23,19 +23,19 @@ pub use motion::{Hit, Motion};
 pub use pictures::{Figure, Options, Source, What, draw};
 pub use sheet::Sheet;
 
-/// The format of a figure's file.
+/// The file format of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Vectors, for editing and for the web.
+    /// Vector graphics, for editing and for the web.
     Svg,
-    /// Dots.
+    /// Pixels.
     Png,
-    /// Vectors, for LaTeX and printers.
+    /// Vector graphics, for LaTeX and for print.
     Pdf,
 }
 
 impl Kind {
-    /// The format that a file name asks for by its ending.
+    /// The format given by the extension of a file name.
     pub fn of(path: &std::path::Path) -> Option<Kind> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "svg" => Some(Kind::Svg),
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// The bytes of a figure's file; `dpi`, the dots an inch, matter for PNG only.
+/// Encodes a figure; `dpi`, the pixels per inch, applies to PNG only.
 pub fn encode(sheet: &Sheet, kind: Kind, dpi: f64) -> Result<Vec<u8>, String> {
     match kind {
         Kind::Svg => Ok(svg::write(sheet).into_bytes()),

@@ -1,38 +1,38 @@
-//! The numbers behind a figure, whatever they were read from.
+//! The data of a figure, independent of where they are read from.
 
 use saltus::model::Units;
 
 /// An impact.
 #[derive(Clone, Debug)]
 pub struct Hit {
-    /// Its instant.
+    /// The time.
     pub t: f64,
-    /// (constraint, impulse) of each that acted.
+    /// The constraint and the impulse of each reaction.
     pub impulses: Vec<(usize, f64)>,
-    /// The speed at which the gap that closes fastest was closing.
+    /// The largest approach speed of the constraints involved.
     pub approach: f64,
 }
 
-/// A motion at stored instants, as rows, with its impacts.
+/// A motion at stored instants, with its impacts and contacts. Matrices are stored by rows, one row per instant.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
-    /// What it is.
+    /// The title.
     pub title: String,
-    /// Names of the coordinates.
+    /// The names of the coordinates.
     pub coordinates: Vec<String>,
-    /// Names of the constraints.
+    /// The names of the constraints.
     pub constraints: Vec<String>,
-    /// Units.
+    /// The units.
     pub units: Units,
-    /// The instants.
+    /// The times.
     pub t: Vec<f64>,
-    /// Positions, a row an instant.
+    /// Positions.
     pub q: Vec<f64>,
-    /// Left limits of the velocity.
+    /// Left limits of the velocities.
     pub v_left: Vec<f64>,
-    /// Right limits.
+    /// Right limits of the velocities.
     pub v_right: Vec<f64>,
-    /// Reaction densities, a row an instant; empty where they are not known.
+    /// Reaction densities; empty if unknown.
     pub reaction: Vec<f64>,
     /// The impacts.
     pub impacts: Vec<Hit>,
@@ -40,18 +40,18 @@ pub struct Motion {
     pub contacts: Vec<(usize, f64, f64, f64)>,
 }
 
-/// Fewer instants than this are joined by cubics instead of straight lines.
-const FEW: usize = 600;
-/// Points of a cubic.
-const FINE: usize = 12;
+/// Motions with at most this many instants are refined.
+const MAX_REFINED: usize = 600;
+/// The number of parts into which each interval is refined.
+const PARTS: usize = 12;
 
 impl Motion {
-    /// Number of coordinates.
+    /// The number of coordinates.
     pub fn dimension(&self) -> usize {
         self.coordinates.len()
     }
 
-    /// What lies between two times, the ends of the window included where they fall between instants.
+    /// The part between two times, interpolated at the ends if they lie between instants.
     pub fn window(&self, from: f64, to: f64) -> Motion {
         let (d, m) = (self.dimension(), if self.reaction.is_empty() { 0 } else { self.constraints.len() });
         let (a, b) = (self.t.partition_point(|&t| t < from), self.t.partition_point(|&t| t <= to));
@@ -70,7 +70,7 @@ impl Motion {
             cut.contacts.push((c, first, last, impulse * part));
         }
         if a > 0 && a < self.t.len() && self.t[a] > from {
-            cut.between(self, a - 1, from);
+            cut.interpolate(self, a - 1, from);
         }
         cut.t.extend(&self.t[a..b]);
         cut.q.extend(&self.q[a * d..b * d]);
@@ -78,14 +78,14 @@ impl Motion {
         cut.v_right.extend(&self.v_right[a * d..b * d]);
         cut.reaction.extend(&self.reaction[a * m..b * m]);
         if b > 0 && b < self.t.len() && self.t[b - 1] < to {
-            cut.between(self, b - 1, to);
+            cut.interpolate(self, b - 1, to);
         }
         cut
     }
 
-    /// The same with points between the instants, where there are so few that straight lines would show.
+    /// The same motion with interpolated points if there are so few instants that straight lines would be visible.
     pub fn refined(&self) -> Motion {
-        if self.t.len() > FEW {
+        if self.t.len() > MAX_REFINED {
             return self.clone();
         }
         let mut fine =
@@ -99,14 +99,14 @@ impl Motion {
             fine.reaction.extend(&self.reaction[k * m..(k + 1) * m]);
             if k + 1 < self.t.len() {
                 let h = self.t[k + 1] - self.t[k];
-                (1..FINE).for_each(|i| fine.between(self, k, self.t[k] + h * i as f64 / FINE as f64));
+                (1..PARTS).for_each(|i| fine.interpolate(self, k, self.t[k] + h * i as f64 / PARTS as f64));
             }
         }
         fine
     }
 
-    /// Appends what another motion is at a time after its instant k: cubic Hermite, as the library has it.
-    fn between(&mut self, of: &Motion, k: usize, t: f64) {
+    /// Appends the state of another motion at a time after its instant k, by cubic Hermite interpolation as in the library.
+    fn interpolate(&mut self, of: &Motion, k: usize, t: f64) {
         let d = of.dimension();
         let h = of.t[k + 1] - of.t[k];
         let s = (t - of.t[k]) / h;
@@ -123,10 +123,10 @@ impl Motion {
         }
         if !of.reaction.is_empty() {
             let m = of.constraints.len();
-            // Densities jump where contacts begin and end: the value at the start of the interval is that of its inside.
+            // Densities jump where contacts begin and end: then the value at the start holds for the whole interval.
             let (here, next) = (&of.reaction[k * m..(k + 1) * m], &of.reaction[(k + 1) * m..(k + 2) * m]);
-            let inside = |(&a, &b): (&f64, &f64)| if a == 0.0 || b == 0.0 { a } else { a + s * (b - a) };
-            self.reaction.extend(here.iter().zip(next).map(inside));
+            let density = |(&a, &b): (&f64, &f64)| if a == 0.0 || b == 0.0 { a } else { a + s * (b - a) };
+            self.reaction.extend(here.iter().zip(next).map(density));
         }
     }
 }

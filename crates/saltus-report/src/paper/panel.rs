@@ -1,16 +1,16 @@
-//! A panel: axes, and what is drawn between them.
+//! A panel: axes and the data drawn in them.
 
 use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
 use super::simplify::simplified;
-use super::ticks::{LOOSE, Scale, TIGHT, Ticks, minus};
+use super::ticks::{MARGINS, NO_MARGINS, Scale, Ticks, minus};
 
-/// Sizes of letters, in points.
+/// The font size of labels, in points.
 pub const SIZE: f64 = 8.0;
-/// Those of the numbers at ticks.
+/// The font size of tick labels and legends.
 pub const TICK_SIZE: f64 = 7.0;
 
-/// Colours that colour-blind readers tell apart (Okabe and Ito), in an order of alternating brightness; the dashes tell curves
-/// apart in grey.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), alternating in brightness; dashes distinguish curves in
+/// greyscale.
 const STYLES: [(Colour, &[f64]); 7] = [
     (Colour(0, 0, 0), &[]),
     (Colour(0, 114, 178), &[4.0, 1.6]),
@@ -21,31 +21,31 @@ const STYLES: [(Colour, &[f64]); 7] = [
     (Colour(230, 159, 0), &[2.4, 2.4]),
 ];
 
-/// How many curves can be told apart.
-pub const MOST: usize = STYLES.len();
+/// The number of styles.
+pub const MAX_STYLES: usize = STYLES.len();
 
 /// The colour of a style.
 pub fn colour(style: usize) -> Colour {
-    STYLES[style % MOST].0
+    STYLES[style % MAX_STYLES].0
 }
 
-/// The colour of areas and stems, where a single black would be heavy.
+/// The stroke of a style.
 pub fn stroke(style: usize, width: f64) -> Stroke {
-    let (colour, dash) = STYLES[style % MOST];
+    let (colour, dash) = STYLES[style % MAX_STYLES];
     Stroke { colour, width, dash }
 }
 
-/// A name and its unit; a power of ten, if the numbers need one, goes before the unit.
+/// The label of an axis: a name, a power of ten if the ticks need one, and a unit.
 #[derive(Clone, Debug, Default)]
 pub struct AxisLabel {
-    /// What the numbers are.
+    /// The name.
     pub name: Text,
-    /// Their unit; may be empty.
+    /// The unit; may be empty.
     pub unit: String,
 }
 
 impl AxisLabel {
-    /// As it is printed.
+    /// The printed label.
     fn text(&self, power: i32) -> Text {
         let unit = &self.unit;
         match (power, unit.is_empty()) {
@@ -62,19 +62,19 @@ impl AxisLabel {
 /// A point in the coordinates of the axes.
 type Point = (f64, f64);
 
-/// Something drawn, in the coordinates of the axes.
+/// Data to draw, in the coordinates of the axes.
 #[derive(Clone, Debug)]
 pub enum Plot {
-    /// A curve in pieces, with the jumps between them.
+    /// A curve in pieces, with jumps between them.
     Curve {
         /// The pieces.
         pieces: Vec<Vec<(f64, f64)>>,
-        /// Its jumps: instant, point before, point after.
+        /// The jumps: time, point before, point after.
         jumps: Vec<(f64, Point, Point)>,
     },
     /// Areas between curves and zero.
     Areas(Vec<Vec<(f64, f64)>>),
-    /// Stems with round heads, standing on zero.
+    /// Stems from zero, with round heads.
     Stems(Vec<(f64, f64)>),
     /// Points.
     Points(Vec<(f64, f64)>),
@@ -82,39 +82,39 @@ pub enum Plot {
     Bars(Vec<(f64, f64, f64)>),
 }
 
-/// A plot with its name and style.
+/// Data with a name and a style.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: Text,
-    /// The name as the model has it.
+    /// The name in the model.
     pub key: String,
-    /// Its style.
+    /// The index of the style.
     pub style: usize,
-    /// What it is.
+    /// The data.
     pub plot: Plot,
 }
 
 /// A panel.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Below the horizontal axis.
+    /// The label of the horizontal axis.
     pub x: AxisLabel,
-    /// Beside the vertical one.
+    /// The label of the vertical axis.
     pub y: AxisLabel,
-    /// The interval of the horizontal axis, where it is given.
+    /// The range of the horizontal axis; that of the data if None.
     pub span: Option<(f64, f64)>,
-    /// Whether both axes are logarithmic.
+    /// The scale of both axes.
     pub scale: Scale,
-    /// Whether zero belongs to the vertical axis.
+    /// Whether the vertical axis includes zero.
     pub zero: bool,
-    /// Whether the layers are named in a legend.
+    /// Whether there is a legend.
     pub legend: bool,
-    /// What is drawn.
+    /// The layers, the first one on top.
     pub layers: Vec<Layer>,
 }
 
-/// Where a panel lies on the sheet: left, top, width, height of its frame.
+/// The frame of a panel on the sheet.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// Left edge.
@@ -128,7 +128,7 @@ pub struct Frame {
 }
 
 impl Panel {
-    /// All points, for the ranges of the axes.
+    /// The ranges of the data.
     fn extent(&self) -> ((f64, f64), (f64, f64)) {
         let empty = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut xs, mut ys) = (empty, empty);
@@ -160,7 +160,7 @@ impl Panel {
         (xs, ys)
     }
 
-    /// The ticks of both axes for a frame of about this size.
+    /// The ticks of both axes for a frame of this size.
     pub fn ticks(&self, w: f64, h: f64) -> (Ticks, Ticks) {
         let (xs, ys) = self.extent();
         let count = w / 40.0;
@@ -169,30 +169,30 @@ impl Panel {
                 let (a, b) = span.unwrap_or(xs);
                 Ticks::log(a, b, count, false)
             }
-            (Scale::Linear, Some((a, b))) => Ticks::linear(a, b, count, TIGHT),
-            (Scale::Linear, None) => Ticks::linear(xs.0, xs.1, count, LOOSE),
+            (Scale::Linear, Some((a, b))) => Ticks::linear(a, b, count, NO_MARGINS),
+            (Scale::Linear, None) => Ticks::linear(xs.0, xs.1, count, MARGINS),
         };
         let rows = (h / 24.0).clamp(2.0, 7.0);
-        // What stands on zero stands on the frame.
-        let stands = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
+        // Stems, bars and areas stand on the frame if they start from zero.
+        let on_frame = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
         let y = match self.scale {
-            Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if stands { (0.0, LOOSE.1) } else { LOOSE }),
+            Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if on_frame { (0.0, MARGINS.1) } else { MARGINS }),
             Scale::Log => Ticks::log(ys.0, ys.1, rows, true),
         };
         (x, y)
     }
 
-    /// Names in the legend and how wide each is.
+    /// The rows of the legend in a given width.
     pub fn legend_rows(&self, w: f64) -> Vec<Vec<&Layer>> {
         let mut rows: Vec<Vec<&Layer>> = Vec::new();
         let mut used = f64::INFINITY;
         for layer in self.layers.iter().filter(|_| self.legend) {
-            let own = entry_width(layer);
-            if used + own > w {
+            let width = entry_width(layer);
+            if used + width > w {
                 rows.push(Vec::new());
                 used = 0.0;
             }
-            used += own;
+            used += width;
             if let Some(row) = rows.last_mut() {
                 row.push(layer);
             }
@@ -200,10 +200,10 @@ impl Panel {
         rows
     }
 
-    /// Draws it; `numbers` says whether the horizontal axis has its numbers and name.
+    /// Draws the panel, with its label at `left`; `numbers` is whether the horizontal axis has labels.
     pub fn draw(&self, sheet: &mut Sheet, frame: Frame, left: f64, numbers: bool) {
         let (tx, ty) = self.ticks(frame.w, frame.h);
-        let data = vec![("x", spoken(&self.x)), ("y", spoken(&self.y))];
+        let data = vec![("x", plain_text(&self.x)), ("y", plain_text(&self.y))];
         sheet.begin("panel", data);
         let at = |(x, y): (f64, f64)| (frame.x + frame.w * tx.place(x), frame.y + frame.h * (1.0 - ty.place(y)));
         let base = at((tx.range.0, 0.0)).1;
@@ -212,7 +212,6 @@ impl Panel {
         }
         let floor =
             if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
-        // The first lies on top.
         for layer in self.layers.iter().rev() {
             sheet.begin("layer", vec![("name", layer.key.clone())]);
             layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
@@ -269,7 +268,7 @@ impl Panel {
             sheet.begin("legend", Vec::new());
             for layer in row {
                 layer.sample(sheet, x, y - TICK_SIZE * 0.35);
-                sheet.text(layer.name.clone(), (x + SAMPLE + 3.0, y), TICK_SIZE, Anchor::Start);
+                sheet.text(layer.name.clone(), (x + SAMPLE_LENGTH + 3.0, y), TICK_SIZE, Anchor::Start);
                 x += entry_width(layer);
             }
             sheet.end();
@@ -277,17 +276,17 @@ impl Panel {
     }
 }
 
-/// The height of a row of the legend.
+/// The height of a legend row.
 pub const LEGEND_ROW: f64 = 10.0;
-/// The length of a line that shows a style.
-const SAMPLE: f64 = 18.0;
+/// The length of a line in the legend.
+const SAMPLE_LENGTH: f64 = 18.0;
 
 fn entry_width(layer: &Layer) -> f64 {
-    SAMPLE + 3.0 + layer.name.width(TICK_SIZE) + 10.0
+    SAMPLE_LENGTH + 3.0 + layer.name.width(TICK_SIZE) + 10.0
 }
 
-/// A label as plain text, for who reads the file instead of looking at it.
-fn spoken(label: &AxisLabel) -> String {
+/// A label as plain text, for programs that read the file.
+fn plain_text(label: &AxisLabel) -> String {
     label.text(0).parts.iter().map(|p| p.text.as_str()).collect()
 }
 
@@ -303,15 +302,15 @@ impl Layer {
         }
     }
 
-    fn draw(&self, sheet: &mut Sheet, at: &impl Fn((f64, f64)) -> (f64, f64), floor: f64, jumps_in_all: usize) {
+    fn draw(&self, sheet: &mut Sheet, at: &impl Fn((f64, f64)) -> (f64, f64), floor: f64, all_jumps: usize) {
         let tint = colour(self.style);
         match &self.plot {
             Plot::Curve { pieces, jumps } => {
                 for piece in pieces {
                     sheet.line(on_sheet(piece, at), stroke(self.style, 0.9));
                 }
-                // Many marks are small ones, so that the curve stays visible between them.
-                let radius = [(40, 1.25), (120, 0.9), (400, 0.6)].into_iter().find(|(n, _)| jumps_in_all <= *n);
+                // The more marks, the smaller they are, so that the curve stays visible.
+                let radius = [(40, 1.25), (120, 0.9), (400, 0.6)].into_iter().find(|(n, _)| all_jumps <= *n);
                 let radius = radius.map_or(0.4, |(_, r)| r);
                 for (t, before, after) in jumps {
                     let (before_y, after_y) = (format!("{:?}", before.1), format!("{:?}", after.1));
@@ -362,22 +361,26 @@ impl Layer {
         }
     }
 
-    /// The style as it shows in the legend.
+    /// Draws the sample of the legend.
     fn sample(&self, sheet: &mut Sheet, x: f64, y: f64) {
         let tint = colour(self.style);
         match &self.plot {
-            Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE, y)], stroke(self.style, 0.9)),
+            Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE_LENGTH, y)], stroke(self.style, 0.9)),
             Plot::Areas(_) | Plot::Bars(_) => {
-                let box_of =
-                    |h: f64| vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE, y - h), (x + SAMPLE, y + h)];
-                sheet.area(box_of(2.6), tint, 0.22);
-                sheet.line(vec![(x + 6.0, y - 2.6), (x + SAMPLE, y - 2.6)], Stroke::solid(tint, 0.7));
+                let corners = |h: f64| {
+                    vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE_LENGTH, y - h), (x + SAMPLE_LENGTH, y + h)]
+                };
+                sheet.area(corners(2.6), tint, 0.22);
+                sheet.line(vec![(x + 6.0, y - 2.6), (x + SAMPLE_LENGTH, y - 2.6)], Stroke::solid(tint, 0.7));
             }
             Plot::Stems(_) => {
-                sheet.line(vec![(x + SAMPLE - 4.0, y + 3.0), (x + SAMPLE - 4.0, y - 2.0)], Stroke::solid(tint, 0.6));
-                sheet.dot((x + SAMPLE - 4.0, y - 2.0), 1.4, tint, true);
+                sheet.line(
+                    vec![(x + SAMPLE_LENGTH - 4.0, y + 3.0), (x + SAMPLE_LENGTH - 4.0, y - 2.0)],
+                    Stroke::solid(tint, 0.6),
+                );
+                sheet.dot((x + SAMPLE_LENGTH - 4.0, y - 2.0), 1.4, tint, true);
             }
-            Plot::Points(_) => sheet.dot((x + SAMPLE - 4.0, y), 1.3, tint, self.style == 0),
+            Plot::Points(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, self.style == 0),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A sheet as PDF: vectors, and letters with their font inside, so that text can be searched and printers need nothing.
+//! Writes a sheet as PDF, with embedded fonts, so that text can be searched.
 
 use super::font;
 use super::sheet::{Anchor, Colour, Mark, Sheet, Stroke, Text};
@@ -7,19 +7,19 @@ use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use std::collections::BTreeMap;
 use ttf_parser::Face;
 
-/// How the glyphs of both fonts are numbered: as in their files.
-const ORDER: SystemInfo = SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
+/// Glyphs are numbered as in the font files.
+const SYSTEM_INFO: SystemInfo = SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
-/// The glyphs a face must bring, with their characters.
+/// The glyphs that are used, with their characters.
 type Used = BTreeMap<u16, char>;
 
-/// The whole file.
+/// The PDF file.
 pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
     let mut page =
         Page { content: Content::new(), height: sheet.height, used: [Used::new(), Used::new()], opacities: Vec::new() };
     page.content.set_line_join(LineJoinStyle::RoundJoin);
     for mark in &sheet.marks {
-        page.mark(mark).ok_or("a font of the program cannot be read")?;
+        page.mark(mark).ok_or("the embedded font is invalid")?;
     }
     let mut pdf = Pdf::new();
     let (catalog, tree, leaf, stream, info) = (Ref::new(1), Ref::new(2), Ref::new(3), Ref::new(4), Ref::new(5));
@@ -27,9 +27,9 @@ pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
     pdf.pages(tree).kids([leaf]).count(1);
     pdf.document_info(info).title(TextStr(&sheet.title)).producer(TextStr("Saltus"));
     let first = |italic: usize| 10 + 10 * italic as i32;
-    let mut one = pdf.page(leaf);
-    one.media_box(Rect::new(0.0, 0.0, sheet.width as f32, sheet.height as f32)).parent(tree).contents(stream);
-    let mut resources = one.resources();
+    let mut leaf_page = pdf.page(leaf);
+    leaf_page.media_box(Rect::new(0.0, 0.0, sheet.width as f32, sheet.height as f32)).parent(tree).contents(stream);
+    let mut resources = leaf_page.resources();
     let mut fonts = resources.fonts();
     for italic in 0..2 {
         if !page.used[italic].is_empty() {
@@ -46,7 +46,7 @@ pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
     }
     states.finish();
     resources.finish();
-    one.finish();
+    leaf_page.finish();
     pdf.stream(stream, &compressed(&page.content.finish())).filter(Filter::FlateDecode);
     for italic in 0..2 {
         if let (false, Some(face)) = (page.used[italic].is_empty(), font::face(italic == 1)) {
@@ -56,14 +56,14 @@ pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
     Ok(pdf.finish())
 }
 
-/// The name of each face on the page, and in the file.
+/// The name of each face as a resource of the page and as a font.
 const NAMES: [(&[u8], &[u8]); 2] = [(b"F0", b"NotoSans-Regular"), (b"F1", b"NotoSans-Italic")];
 
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 6)
 }
 
-/// Puts a font into the file: the glyphs' widths, their characters, and the font as it is.
+/// Embeds a font: the widths and characters of the used glyphs, and the font file.
 fn embed(pdf: &mut Pdf, face: &Face, italic: usize, first: i32, used: &Used) {
     let [font, descendant, descriptor, unicode, file] = [0, 1, 2, 3, 4].map(|k| Ref::new(first + k));
     let name = Name(NAMES[italic].1);
@@ -74,7 +74,7 @@ fn embed(pdf: &mut Pdf, face: &Face, italic: usize, first: i32, used: &Used) {
         .to_unicode(unicode);
     let scale = 1000.0 / f32::from(face.units_per_em());
     let mut cid = pdf.cid_font(descendant);
-    cid.subtype(CidFontType::Type2).base_font(name).system_info(ORDER).font_descriptor(descriptor);
+    cid.subtype(CidFontType::Type2).base_font(name).system_info(SYSTEM_INFO).font_descriptor(descriptor);
     cid.default_width(0.0).cid_to_gid_map_predefined(Name(b"Identity"));
     let mut widths = cid.widths();
     for &glyph in used.keys() {
@@ -95,7 +95,7 @@ fn embed(pdf: &mut Pdf, face: &Face, italic: usize, first: i32, used: &Used) {
         .cap_height(corner(face.capital_height().unwrap_or(face.ascender())))
         .stem_v(80.0)
         .font_file2(file);
-    let mut map = UnicodeCmap::new(Name(b"Saltus"), ORDER);
+    let mut map = UnicodeCmap::new(Name(b"Saltus"), SYSTEM_INFO);
     used.iter().for_each(|(&glyph, &c)| map.pair(glyph, c));
     pdf.cmap(unicode, &map.finish());
     let bytes = font::bytes(italic == 1);
@@ -110,16 +110,16 @@ struct Page {
 }
 
 impl Page {
-    /// Writes a mark; nothing if a font cannot be read.
+    /// Writes a mark; None if the embedded font is invalid.
     fn mark(&mut self, mark: &Mark) -> Option<()> {
         match mark {
             Mark::Path { points, closed, fill, stroke } => {
                 self.content.save_state();
-                self.pen(fill.map(|f| f.0), stroke.as_ref());
+                self.set_style(fill.map(|f| f.0), stroke.as_ref());
                 if let Some((_, opacity)) = fill
                     && *opacity < 1.0
                 {
-                    self.translucent(*opacity);
+                    self.set_opacity(*opacity);
                 }
                 for (k, &at) in points.iter().enumerate() {
                     let (x, y) = self.at(at);
@@ -131,13 +131,13 @@ impl Page {
                 if *closed {
                     self.content.close_path();
                 }
-                self.ink(fill.is_some(), stroke.is_some());
+                self.paint(fill.is_some(), stroke.is_some());
             }
             Mark::Circle { centre, radius, fill, stroke } => {
                 self.content.save_state();
-                self.pen(Some(*fill), stroke.as_ref());
+                self.set_style(Some(*fill), stroke.as_ref());
                 self.circle(*centre, *radius);
-                self.ink(true, stroke.is_some());
+                self.paint(true, stroke.is_some());
             }
             Mark::Text { text, at, size, anchor, upwards, colour } => {
                 self.text(text, *at, *size, *anchor, *upwards, *colour)?;
@@ -151,7 +151,7 @@ impl Page {
         (hundredth(x), hundredth(self.height - y))
     }
 
-    fn pen(&mut self, fill: Option<Colour>, stroke: Option<&Stroke>) {
+    fn set_style(&mut self, fill: Option<Colour>, stroke: Option<&Stroke>) {
         if let Some(colour) = fill {
             let [r, g, b] = rgb(colour);
             self.content.set_fill_rgb(r, g, b);
@@ -163,7 +163,7 @@ impl Page {
         }
     }
 
-    fn translucent(&mut self, opacity: f64) {
+    fn set_opacity(&mut self, opacity: f64) {
         let k = self.opacities.iter().position(|&o| o == opacity).unwrap_or_else(|| {
             self.opacities.push(opacity);
             self.opacities.len() - 1
@@ -171,7 +171,7 @@ impl Page {
         self.content.set_parameters(Name(format!("A{k}").as_bytes()));
     }
 
-    fn ink(&mut self, fill: bool, stroke: bool) {
+    fn paint(&mut self, fill: bool, stroke: bool) {
         match (fill, stroke) {
             (true, true) => self.content.fill_nonzero_and_stroke(),
             (true, false) => self.content.fill_nonzero(),
@@ -240,7 +240,7 @@ fn rgb(Colour(r, g, b): Colour) -> [f32; 3] {
     [r, g, b].map(|c| f32::from(c) / 255.0)
 }
 
-/// To a hundredth of a point, which keeps the file small.
+/// Rounds to a hundredth of a point, which keeps the file small.
 fn hundredth(x: f64) -> f32 {
     ((x * 100.0).round() / 100.0) as f32
 }

@@ -1,36 +1,36 @@
-//! What the figures show: positions, velocities, phase portraits, gaps, reactions, energy, impacts, spectra.
+//! The choice of figures, and what their drawing has in common.
 
 use super::label::{family, name};
-use super::layout::{self, Columns, Stack};
+use super::layout::{self, Arrangement, Columns};
 use super::motion::Motion;
 use super::panel::{AxisLabel, Layer, Plot};
 use super::sheet::{Sheet, Text};
 use crate::{Limit, Line, Thinner, largest};
 use saltus::{Problem, Structure};
 
-/// What a figure shows.
+/// The subject of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Coordinates over time.
+    /// Positions over time.
     Positions,
-    /// Their velocities over time, with gaps at impacts.
+    /// Velocities over time, broken at impacts.
     Velocities,
     /// Velocity over position.
     Phase,
-    /// Distances to the obstacles over time.
+    /// Gaps over time.
     Gaps,
-    /// Forces of the obstacles as areas, impulses as stems.
+    /// Reactions in contact as areas, impulses at impacts as stems.
     Reactions,
     /// Kinetic, potential and total energy over time.
     Energy,
-    /// Approach speeds over time, and how often each occurs.
+    /// Approach speeds over time, and their histogram.
     Impacts,
     /// Power spectral densities of the coordinates.
     Spectrum,
 }
 
 impl What {
-    /// All of them.
+    /// All subjects.
     pub const ALL: [What; 8] = [
         What::Positions,
         What::Velocities,
@@ -42,7 +42,7 @@ impl What {
         What::Spectrum,
     ];
 
-    /// Its name.
+    /// The name of the subject.
     pub fn name(self) -> &'static str {
         match self {
             What::Positions => "positions",
@@ -56,74 +56,74 @@ impl What {
         }
     }
 
-    /// Whether it shows constraints rather than coordinates.
+    /// Whether the figure shows constraints rather than coordinates.
     pub fn of_constraints(self) -> bool {
         matches!(self, What::Gaps | What::Reactions | What::Impacts)
     }
 }
 
-/// How a figure is drawn.
+/// Options of a figure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Its width.
+    /// The width.
     pub columns: Columns,
-    /// The coordinates, or for gaps, reactions and impacts the constraints, to show; all if there are none.
+    /// The indices of the coordinates to show (of the constraints, for gaps, reactions and impacts); all if empty.
     pub chosen: Vec<usize>,
 }
 
-/// A figure.
+/// A drawn figure.
 pub struct Figure {
-    /// It.
+    /// The drawing.
     pub sheet: Sheet,
-    /// What was left out, in sentences.
+    /// Notes on what is not shown.
     pub notes: Vec<String>,
 }
 
-/// Panels beyond this are left out.
-pub(super) const PANELS: usize = 6;
-/// More than a printer resolves in a column.
+/// The largest number of panels.
+pub(super) const MAX_PANELS: usize = 6;
+/// Finer than a printer resolves in a column.
 pub(super) const LIMIT: Limit = Limit { points: 6000, jumps: 4000 };
 
-/// What was solved, from which gaps and energies are computed.
+/// The system, from which gaps and energies are computed.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
-    /// A model of energies.
+    /// A model with expressions.
     Problem(&'a Problem),
-    /// A structure, whose coordinates here are its points.
+    /// A structure; its coordinates are its points.
     Structure(&'a Structure),
 }
 
-/// Draws a figure of a motion; gaps and energies need what was solved.
+/// Draws a figure of a motion. Figures of gaps and energies need the system.
 pub fn draw(motion: &Motion, source: Option<Source>, what: What, options: &Options) -> Result<Figure, String> {
     if motion.t.len() < 2 {
-        return Err("there are fewer than two instants in this interval".into());
+        return Err("fewer than two instants in this interval".into());
     }
     let mut drawing = Drawing { m: &motion.refined(), chosen: &options.chosen, notes: Vec::new() };
-    let needs = |what: &str| format!("{what} need the model, which this run does not have");
-    let (panels, stack) = match what {
-        What::Positions => (drawing.over_time(false), Stack::Shared),
-        What::Velocities => (drawing.over_time(true), Stack::Shared),
-        What::Phase => (drawing.phase(), Stack::Apart),
-        What::Gaps => (drawing.gaps(source.ok_or_else(|| needs("gaps"))?)?, Stack::Shared),
-        What::Reactions => (drawing.reactions()?, Stack::Shared),
-        What::Energy => match source.ok_or_else(|| needs("energies"))? {
-            Source::Problem(problem) => (drawing.energy(problem), Stack::Shared),
+    let needs_model = |what: &str| format!("{what} need the model, which is not available for this run");
+    let (panels, arrangement) = match what {
+        What::Positions => (drawing.over_time(false), Arrangement::Stacked),
+        What::Velocities => (drawing.over_time(true), Arrangement::Stacked),
+        What::Phase => (drawing.phase(), Arrangement::Separate),
+        What::Gaps => (drawing.gaps(source.ok_or_else(|| needs_model("gaps"))?)?, Arrangement::Stacked),
+        What::Reactions => (drawing.reactions()?, Arrangement::Stacked),
+        What::Energy => match source.ok_or_else(|| needs_model("energies"))? {
+            Source::Problem(problem) => (drawing.energy(problem), Arrangement::Stacked),
             Source::Structure(_) => {
                 return Err(
-                    "the energy of a structure over time is not in its files; energy.csv has its balance".into()
+                    "energy histories are not available for structures; energy.csv has the energy balance".into()
                 );
             }
         },
-        What::Impacts => (drawing.impacts()?, Stack::Apart),
-        // The spectrum is that of the instants as they were stored.
+        What::Impacts => (drawing.impacts()?, Arrangement::Separate),
+        // From the stored instants, without refinement.
         What::Spectrum => {
             drawing.m = motion;
-            (drawing.spectrum()?, Stack::Apart)
+            (drawing.spectrum()?, Arrangement::Separate)
         }
     };
     let notes = drawing.notes;
     let title = format!("{}: {}", motion.title, what.name());
-    Ok(Figure { sheet: layout::sheet(&title, &panels, options.columns, stack), notes })
+    Ok(Figure { sheet: layout::sheet(&title, &panels, options.columns, arrangement), notes })
 }
 
 pub(super) struct Drawing<'a> {
@@ -141,8 +141,8 @@ impl Drawing<'_> {
         Some((*self.m.t.first()?, *self.m.t.last()?))
     }
 
-    /// The chosen names, families together, as many as fit.
-    pub(super) fn groups(&mut self, names: &[String], most: usize) -> Vec<Vec<usize>> {
+    /// The chosen indices, grouped by family, with at most `max` members per group.
+    pub(super) fn groups(&mut self, names: &[String], max: usize) -> Vec<Vec<usize>> {
         let all: Vec<usize> = if self.chosen.is_empty() { (0..names.len()).collect() } else { self.chosen.to_vec() };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for i in all {
@@ -153,16 +153,16 @@ impl Drawing<'_> {
             }
         }
         let given: usize = groups.iter().map(Vec::len).sum();
-        groups.truncate(PANELS);
-        groups.iter_mut().for_each(|g| g.truncate(most));
+        groups.truncate(MAX_PANELS);
+        groups.iter_mut().for_each(|g| g.truncate(max));
         let shown: usize = groups.iter().map(Vec::len).sum();
         if shown < given {
-            self.notes.push(format!("{shown} of {given} are shown"));
+            self.notes.push(format!("showing {shown} of {given}"));
         }
         groups
     }
 
-    /// A function of the instants as a curve: `value` gives its limits at instant k.
+    /// A thinned curve; `value` returns the left and the right limit at instant k.
     pub(super) fn curve(&self, value: impl Fn(usize) -> (f64, f64)) -> Line {
         let n = self.m.t.len();
         let differ = |(a, b): (f64, f64)| (a - b).abs() > 1e-13 * (a.abs() + b.abs());
@@ -195,7 +195,7 @@ pub(super) fn layer(name: Text, key: &str, style: usize, plot: Plot) -> Layer {
     Layer { name, key: key.to_string(), style, plot }
 }
 
-/// A piece of curve with no more points than can be seen.
+/// A thinned piece of a curve.
 pub(super) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return points };
     let mut thin = Thinner::<1>::new(points.len(), (first.0, last.0), LIMIT);

@@ -1,51 +1,51 @@
-//! A sheet as PNG.
+//! Writes a sheet as PNG.
 
 use super::font;
 use super::sheet::{Anchor, Colour, Mark, Sheet, Stroke, Text};
 use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform};
 use ttf_parser::OutlineBuilder;
 
-/// The largest picture, in pixels: beyond it the program's memory, not the picture, is the limit.
-const LARGEST: f64 = 2.0e8;
+/// The largest image, in pixels, which bounds the memory needed.
+const MAX_PIXELS: f64 = 2.0e8;
 
-/// The whole file, at so many dots an inch.
+/// The PNG file, with `dpi` pixels per inch.
 pub fn write(sheet: &Sheet, dpi: f64) -> Result<Vec<u8>, String> {
     let scale = dpi / 72.0;
     let (w, h) = ((sheet.width * scale).round().max(1.0), (sheet.height * scale).round().max(1.0));
-    let too_large = || format!("a picture of {w} × {h} pixels is too large");
-    if !(w * h <= LARGEST) {
+    let too_large = || format!("an image of {w} × {h} pixels is too large");
+    if !(w * h <= MAX_PIXELS) {
         return Err(too_large());
     }
-    let mut picture = Pixmap::new(w as u32, h as u32).ok_or_else(too_large)?;
-    picture.fill(tiny_skia::Color::WHITE);
+    let mut image = Pixmap::new(w as u32, h as u32).ok_or_else(too_large)?;
+    image.fill(tiny_skia::Color::WHITE);
     let transform = Transform::from_scale(scale as f32, scale as f32);
     for mark in &sheet.marks {
         match mark {
             Mark::Path { points, closed, fill, stroke } => {
                 let Some(path) = path(points, *closed) else { continue };
                 if let Some((colour, opacity)) = fill {
-                    picture.fill_path(&path, &paint(*colour, *opacity), FillRule::Winding, transform, None);
+                    image.fill_path(&path, &paint(*colour, *opacity), FillRule::Winding, transform, None);
                 }
-                draw(&mut picture, &path, stroke.as_ref(), transform);
+                draw(&mut image, &path, stroke.as_ref(), transform);
             }
             Mark::Circle { centre, radius, fill, stroke } => {
                 let Some(path) = PathBuilder::from_circle(centre.0 as f32, centre.1 as f32, *radius as f32) else {
                     continue;
                 };
-                picture.fill_path(&path, &paint(*fill, 1.0), FillRule::Winding, transform, None);
-                draw(&mut picture, &path, stroke.as_ref(), transform);
+                image.fill_path(&path, &paint(*fill, 1.0), FillRule::Winding, transform, None);
+                draw(&mut image, &path, stroke.as_ref(), transform);
             }
             Mark::Text { text, at, size, anchor, upwards, colour } => {
                 if let Some(path) = outlines(text, *size, *anchor) {
                     let turned = if *upwards { Transform::from_rotate(-90.0) } else { Transform::identity() };
                     let placed = turned.post_translate(at.0 as f32, at.1 as f32).post_concat(transform);
-                    picture.fill_path(&path, &paint(*colour, 1.0), FillRule::Winding, placed, None);
+                    image.fill_path(&path, &paint(*colour, 1.0), FillRule::Winding, placed, None);
                 }
             }
             Mark::Begin(..) | Mark::End => {}
         }
     }
-    let encoded = picture.encode_png().map_err(|e| e.to_string())?;
+    let encoded = image.encode_png().map_err(|e| e.to_string())?;
     Ok(with_resolution(encoded, dpi))
 }
 
@@ -69,7 +69,7 @@ fn paint(Colour(r, g, b): Colour, opacity: f64) -> Paint<'static> {
     paint
 }
 
-fn draw(picture: &mut Pixmap, path: &Path, stroke: Option<&Stroke>, transform: Transform) {
+fn draw(image: &mut Pixmap, path: &Path, stroke: Option<&Stroke>, transform: Transform) {
     let Some(stroke) = stroke else { return };
     let pen = tiny_skia::Stroke {
         width: stroke.width as f32,
@@ -77,10 +77,10 @@ fn draw(picture: &mut Pixmap, path: &Path, stroke: Option<&Stroke>, transform: T
         dash: StrokeDash::new(stroke.dash.iter().map(|&d| d as f32).collect(), 0.0),
         ..tiny_skia::Stroke::default()
     };
-    picture.stroke_path(path, &paint(stroke.colour, 1.0), &pen, transform, None);
+    image.stroke_path(path, &paint(stroke.colour, 1.0), &pen, transform, None);
 }
 
-/// The outlines of a text whose base line starts, or whose middle or end is, at the origin.
+/// The outlines of a text, anchored at the origin.
 fn outlines(text: &Text, size: f64, anchor: Anchor) -> Option<Path> {
     let width = text.width(size);
     let mut x = match anchor {
@@ -104,7 +104,7 @@ fn outlines(text: &Text, size: f64, anchor: Anchor) -> Option<Path> {
     pen.builder.finish()
 }
 
-/// Puts outlines where they belong on the base line.
+/// Moves and scales the outlines of glyphs to their places on the baseline.
 struct Pen {
     builder: PathBuilder,
     x: f32,
@@ -140,10 +140,10 @@ impl OutlineBuilder for Pen {
     }
 }
 
-/// Where the header of a PNG file ends: 8 bytes of signature, 25 of the first chunk.
+/// The length of the header of a PNG file: 8 bytes of signature, 25 of the first chunk.
 const HEADER: usize = 33;
 
-/// Says in the file how many dots make an inch, so that it is placed at its true size.
+/// Adds the resolution to the file, so that other programs show it at its true size.
 fn with_resolution(mut png: Vec<u8>, dpi: f64) -> Vec<u8> {
     let per_metre = ((dpi / 0.0254).round() as u32).to_be_bytes();
     let mut chunk = b"pHYs".to_vec();
@@ -158,7 +158,7 @@ fn with_resolution(mut png: Vec<u8>, dpi: f64) -> Vec<u8> {
     png
 }
 
-/// CRC-32 as PNG has it, bit by bit: there are thirteen bytes.
+/// CRC-32 as in the PNG standard, bit by bit, which is fast enough for thirteen bytes.
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, &b| {
         (0..8).fold(crc ^ u32::from(b), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
@@ -168,7 +168,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_checksum_is_that_of_the_standard() {
+    fn the_checksum_is_crc_32() {
         assert_eq!(super::checksum(b"123456789"), 0xcbf4_3926);
     }
 }

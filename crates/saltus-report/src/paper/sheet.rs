@@ -1,29 +1,29 @@
-//! A sheet with marks on it: the little that a figure needs, so that three formats are easy to write.
+//! A sheet of lines, circles and text: few primitives, so that three file formats are easy to write.
 //!
 //! Lengths are in points (1/72 inch), x to the right, y down.
 
 use super::font;
 
-/// Points in a millimetre.
+/// Points per millimetre.
 pub const MM: f64 = 72.0 / 25.4;
 
-/// Red, green, blue.
+/// A colour: red, green, blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Black, for axes and letters.
+/// Black, for axes and text.
 pub const BLACK: Colour = Colour(0, 0, 0);
-/// White, for what lies on top of lines.
+/// White, for the inside of open circles.
 pub const WHITE: Colour = Colour(255, 255, 255);
-/// Grey, for what should not draw the eye.
+/// Grey, for the zero line.
 pub const GREY: Colour = Colour(150, 150, 150);
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stroke {
-    /// Its colour.
+    /// The colour.
     pub colour: Colour,
-    /// Its width.
+    /// The width.
     pub width: f64,
     /// Lengths of dashes and gaps; empty for a solid line.
     pub dash: &'static [f64],
@@ -36,26 +36,26 @@ impl Stroke {
     }
 }
 
-/// Letters of one style.
+/// Text of one style.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Letters {
-    /// What they say.
+pub struct Span {
+    /// The text.
     pub text: String,
-    /// Slanted, for a name that is one letter.
+    /// Whether it is in italics.
     pub italic: bool,
-    /// 1 for an exponent, -1 for an index, 0 else.
+    /// 1 for a superscript, -1 for a subscript, 0 otherwise.
     pub shift: i8,
 }
 
-/// Size of indices and exponents, and how far they are moved, as parts of the size of letters.
+/// The size of superscripts and subscripts, as a fraction of the font size.
 pub const SMALL: f64 = 0.72;
-/// How far an exponent is raised.
+/// The rise of a superscript.
 pub const RAISE: f64 = 0.36;
-/// How far an index is lowered.
+/// The drop of a subscript.
 pub const LOWER: f64 = 0.18;
 
-impl Letters {
-    /// Their size where the text has size `size`, and how far they are moved up.
+impl Span {
+    /// The font size and the rise, for text of size `size`.
     pub fn placed(&self, size: f64) -> (f64, f64) {
         match self.shift {
             0 => (size, 0.0),
@@ -68,38 +68,38 @@ impl Letters {
 /// A line of text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
-    /// Its parts.
-    pub parts: Vec<Letters>,
+    /// The spans.
+    pub parts: Vec<Span>,
 }
 
 impl Text {
-    /// Upright letters.
+    /// Upright text.
     pub fn plain(text: impl Into<String>) -> Self {
         Text::default().then(text, false, 0)
     }
 
-    /// With more letters behind it.
+    /// Appends text.
     pub fn then(mut self, text: impl Into<String>, italic: bool, shift: i8) -> Self {
-        self.parts.push(Letters { text: text.into(), italic, shift });
+        self.parts.push(Span { text: text.into(), italic, shift });
         self
     }
 
-    /// With another text behind it.
+    /// Appends another text.
     pub fn join(mut self, other: Text) -> Self {
         self.parts.extend(other.parts);
         self
     }
 
-    /// How wide it is.
+    /// The width at a font size.
     pub fn width(&self, size: f64) -> f64 {
         self.parts.iter().map(|p| font::width(&p.text, p.italic) * p.placed(size).0).sum()
     }
 }
 
-/// Which part of a text stands at its place.
+/// The anchor of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// Its start.
     Start,
     /// Its middle.
     Middle,
@@ -110,95 +110,95 @@ pub enum Anchor {
 /// A mark on the sheet.
 #[derive(Clone, Debug)]
 pub enum Mark {
-    /// A line through points, or the area inside it.
+    /// A line through points, or a filled area.
     Path {
         /// The points.
         points: Vec<(f64, f64)>,
-        /// Whether the last is joined to the first.
+        /// Whether the last point is joined to the first.
         closed: bool,
-        /// What it is filled with, and how opaque that is.
+        /// The fill and its opacity.
         fill: Option<(Colour, f64)>,
-        /// How its line is drawn.
+        /// The outline.
         stroke: Option<Stroke>,
     },
-    /// A disc or a ring.
+    /// A circle.
     Circle {
-        /// Its centre.
+        /// The centre.
         centre: (f64, f64),
-        /// Its radius.
+        /// The radius.
         radius: f64,
-        /// What it is filled with.
+        /// The fill.
         fill: Colour,
-        /// Its rim.
+        /// The outline.
         stroke: Option<Stroke>,
     },
-    /// A text; turned by a quarter if it runs upwards.
+    /// A text.
     Text {
-        /// What it says.
+        /// The text.
         text: Text,
-        /// Where its base line is.
+        /// The position of the anchor on the baseline.
         at: (f64, f64),
-        /// The size of its letters.
+        /// The font size.
         size: f64,
-        /// Which part stands there.
+        /// The anchor.
         anchor: Anchor,
-        /// Whether it runs upwards.
+        /// Whether it is rotated to run upwards.
         upwards: bool,
-        /// Its colour.
+        /// The colour.
         colour: Colour,
     },
-    /// What the marks up to the matching end are: a class, and where it helps the numbers behind it.
+    /// The start of a group: its class and its data, for programs that read the file.
     Begin(&'static str, Vec<(&'static str, String)>),
-    /// The end of such a group.
+    /// The end of a group.
     End,
 }
 
-/// A sheet.
+/// A drawing.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    /// Its width.
+    /// The width, in points (1/72 inch).
     pub width: f64,
-    /// Its height.
+    /// The height, in points.
     pub height: f64,
-    /// What it shows, in a sentence.
+    /// The title.
     pub title: String,
-    /// The marks, from the back to the front.
+    /// The marks, from back to front.
     pub marks: Vec<Mark>,
 }
 
 impl Sheet {
-    /// An open line.
+    /// Adds an open line.
     pub fn line(&mut self, points: Vec<(f64, f64)>, stroke: Stroke) {
         self.marks.push(Mark::Path { points, closed: false, fill: None, stroke: Some(stroke) });
     }
 
-    /// A filled area.
+    /// Adds a filled area.
     pub fn area(&mut self, points: Vec<(f64, f64)>, colour: Colour, opacity: f64) {
         self.marks.push(Mark::Path { points, closed: true, fill: Some((colour, opacity)), stroke: None });
     }
 
-    /// A disc; a ring if its inside is white.
+    /// Adds a filled or an open circle.
     pub fn dot(&mut self, centre: (f64, f64), radius: f64, colour: Colour, filled: bool) {
         let stroke = Some(Stroke::solid(colour, (radius * 0.45).min(0.6)));
         self.marks.push(Mark::Circle { centre, radius, fill: if filled { colour } else { WHITE }, stroke });
     }
 
-    /// A text.
+    /// Adds text.
     pub fn text(&mut self, text: Text, at: (f64, f64), size: f64, anchor: Anchor) {
         self.marks.push(Mark::Text { text, at, size, anchor, upwards: false, colour: BLACK });
     }
 
-    /// A text that runs upwards.
+    /// Adds text that runs upwards.
     pub fn upwards(&mut self, text: Text, at: (f64, f64), size: f64) {
         self.marks.push(Mark::Text { text, at, size, anchor: Anchor::Middle, upwards: true, colour: BLACK });
     }
 
-    /// Opens a group.
+    /// Starts a group.
     pub fn begin(&mut self, class: &'static str, data: Vec<(&'static str, String)>) {
         self.marks.push(Mark::Begin(class, data));
     }
 
-    /// Closes it.
+    /// Ends a group.
     pub fn end(&mut self) {
         self.marks.push(Mark::End);
     }

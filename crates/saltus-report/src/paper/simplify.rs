@@ -1,9 +1,9 @@
-//! Fewer points for the same line: those are left out that no printer can tell from the line without them.
+//! Line simplification: removes points whose absence is invisible in print.
 
-/// How far, in points, the line may be from what is left out.
+/// The largest distance of a removed point from the simplified line, in points (1/72 inch).
 const TOLERANCE: f64 = 0.02;
 
-/// A part of the points, in order, both ends included (Ramer, Douglas and Peucker).
+/// The simplified line, which includes both ends (Ramer–Douglas–Peucker algorithm).
 pub fn simplified(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let n = points.len();
     if n < 3 {
@@ -11,19 +11,19 @@ pub fn simplified(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     }
     let mut kept = vec![false; n];
     (kept[0], kept[n - 1]) = (true, true);
-    let mut open = vec![(0, n - 1)];
-    while let Some((a, b)) = open.pop() {
+    let mut pending = vec![(0, n - 1)];
+    while let Some((a, b)) = pending.pop() {
         let farthest = (a + 1..b).map(|k| (k, distance(points[k], points[a], points[b])));
         let farthest = farthest.max_by(|x, y| x.1.total_cmp(&y.1)).filter(|(_, far)| *far > TOLERANCE);
         if let Some((k, _)) = farthest {
             kept[k] = true;
-            open.extend([(a, k), (k, b)]);
+            pending.extend([(a, k), (k, b)]);
         }
     }
     points.iter().zip(kept).filter_map(|(p, keep)| keep.then_some(*p)).collect()
 }
 
-/// From a point to the stretch between two others.
+/// The distance of `p` from the segment between `a` and `b`.
 fn distance(p: (f64, f64), a: (f64, f64), b: (f64, f64)) -> f64 {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let (px, py) = (p.0 - a.0, p.1 - a.1);
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_straight_line_needs_two_points_and_a_corner_three() {
+    fn only_corners_and_bends_are_kept() {
         let straight: Vec<_> = (0..100).map(|k| (f64::from(k), 2.0 * f64::from(k))).collect();
         assert_eq!(simplified(&straight), [(0.0, 0.0), (99.0, 198.0)]);
         let corner: Vec<_> = (0..=100).map(|k| (f64::from(k), f64::from((k - 50_i32).abs()))).collect();

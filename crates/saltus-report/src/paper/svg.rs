@@ -1,10 +1,11 @@
-//! A sheet as SVG, with letters that stay letters.
+//! Writes a sheet as SVG. Text stays text.
 
 use super::font;
 use super::sheet::{Anchor, Colour, MM, Mark, Sheet, Stroke, Text};
+use crate::text::{decimals, escape};
 use std::fmt::Write;
 
-/// The whole file.
+/// The SVG file.
 pub fn write(sheet: &Sheet) -> String {
     let mut out = String::new();
     let (w, h) = (sheet.width, sheet.height);
@@ -20,13 +21,13 @@ pub fn write(sheet: &Sheet) -> String {
         escape(&sheet.title)
     );
     for mark in &sheet.marks {
-        one(&mut out, mark);
+        write_mark(&mut out, mark);
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn one(out: &mut String, mark: &Mark) {
+fn write_mark(out: &mut String, mark: &Mark) {
     let _ = match mark {
         Mark::Path { points, closed, fill, stroke } => {
             let mut d = String::with_capacity(points.len() * 14);
@@ -65,7 +66,7 @@ fn one(out: &mut String, mark: &Mark) {
                 short(at.1),
                 short(*size),
                 hex(*colour),
-                letters(text, *size)
+                spans(text, *size)
             )
         }
         Mark::Begin(class, data) => {
@@ -76,7 +77,7 @@ fn one(out: &mut String, mark: &Mark) {
     };
 }
 
-fn letters(text: &Text, size: f64) -> String {
+fn spans(text: &Text, size: f64) -> String {
     let mut out = String::new();
     let mut height = 0.0;
     for part in &text.parts {
@@ -114,25 +115,7 @@ fn hex(Colour(r, g, b): Colour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// A length to a hundredth of a point: finer than any printer.
+/// A length in points, to a hundredth, which is finer than any printer.
 fn short(x: f64) -> String {
-    let text = format!("{x:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".into() } else { text.to_string() }
-}
-
-/// Text as text: nothing in it is markup. Control characters, which XML does not have, are left out.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
-            c => out.push(c),
-        }
-    }
-    out
+    decimals(x, 2)
 }

@@ -1,38 +1,38 @@
-//! Where the ticks of an axis stand, and what they say.
+//! The ticks of an axis and their labels.
 
 use super::sheet::Text;
 
-/// A linear or a logarithmic axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal lengths for equal differences.
+    /// Linear.
     Linear,
-    /// Equal lengths for equal ratios.
+    /// Logarithmic.
     Log,
 }
 
-/// Nothing is added at the ends.
-pub const TIGHT: (f64, f64) = (0.0, 0.0);
-/// What keeps a curve off the frame.
-pub const LOOSE: (f64, f64) = (0.05, 0.05);
+/// No margins: the axis ends with the data.
+pub const NO_MARGINS: (f64, f64) = (0.0, 0.0);
+/// Margins that keep curves off the frame, as fractions of the range.
+pub const MARGINS: (f64, f64) = (0.05, 0.05);
 
 /// The ticks of an axis.
 #[derive(Clone, Debug)]
 pub struct Ticks {
-    /// The interval shown.
+    /// The range of the axis.
     pub range: (f64, f64),
-    /// Linear or logarithmic.
+    /// The scale.
     pub scale: Scale,
-    /// Ticks with a number, and the number.
+    /// Ticks with labels.
     pub major: Vec<(f64, Text)>,
-    /// Ticks without.
+    /// Ticks without labels.
     pub minor: Vec<f64>,
-    /// A power of ten that all numbers are to be multiplied by; zero mostly.
+    /// The power of ten by which all labels are to be multiplied; usually zero.
     pub power: i32,
 }
 
 impl Ticks {
-    /// Where on [0, 1] a value lies.
+    /// The place of a value on the axis, 0 at its start and 1 at its end.
     pub fn place(&self, x: f64) -> f64 {
         let (a, b) = self.range;
         match self.scale {
@@ -41,12 +41,12 @@ impl Ticks {
         }
     }
 
-    /// About `count` ticks for values in an interval, which is widened by `loose` times its length at either end, so that no
-    /// line lies on the frame.
-    pub fn linear(low: f64, high: f64, count: f64, loose: (f64, f64)) -> Self {
-        let (low, high) = apart(low, high);
+    /// About `count` ticks for values between `low` and `high`; the axis is longer by the given margins, as fractions of the
+    /// range.
+    pub fn linear(low: f64, high: f64, count: f64, margins: (f64, f64)) -> Self {
+        let (low, high) = distinct(low, high);
         let (step, parts) = step((high - low) / count.max(1.0));
-        let range = (low - loose.0 * (high - low), high + loose.1 * (high - low));
+        let range = (low - margins.0 * (high - low), high + margins.1 * (high - low));
         let within = |x: &f64| *x >= range.0 - 1e-9 * step && *x <= range.1 + 1e-9 * step;
         let numbers = |step: f64| {
             let (from, to) = ((range.0 / step).ceil() as i64 - 1, (range.1 / step).floor() as i64 + 1);
@@ -67,7 +67,7 @@ impl Ticks {
         Ticks { range, scale: Scale::Linear, major: at.iter().map(|&x| (x, label(x))).collect(), minor, power }
     }
 
-    /// Powers of ten for positive values; with `whole` the axis begins and ends at one.
+    /// Ticks at powers of ten for positive values; with `whole` the axis starts and ends at a power of ten.
     pub fn log(low: f64, high: f64, count: f64, whole: bool) -> Self {
         let high = if high > 1e-280 && high.is_finite() { high } else { 1.0 };
         let low = if low > 0.0 && low < high { low } else { high / 10.0 };
@@ -92,13 +92,13 @@ impl Ticks {
     }
 }
 
-/// Two different finite ends.
-fn apart(low: f64, high: f64) -> (f64, f64) {
+/// Finite ends of a range that is not empty.
+fn distinct(low: f64, high: f64) -> (f64, f64) {
     if !((high - low).is_finite() && low <= high) {
         return (0.0, 1.0);
     }
     let size = low.abs().max(high.abs());
-    // A constant up to rounding is drawn as one.
+    // A range of rounding errors is a constant.
     match high - low > 1e-11 * size && size > 1e-300 {
         true => (low, high),
         false if size < 1e-300 => (-1.0, 1.0),
@@ -106,10 +106,10 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// The round step next to a length, and into how many parts minor ticks divide it.
+/// The round step closest to a length, and the number of parts into which minor ticks divide it.
 fn step(rough: f64) -> (f64, i32) {
     let power = 10_f64.powf(rough.log10().floor());
-    // The limits are the geometric means of neighbours: the nearest number of ticks is taken.
+    // The limits are the geometric means of 1, 2, 5 and 10.
     let (step, parts) = match rough / power {
         r if r < 1.414 => (1.0, 5),
         r if r < 3.162 => (2.0, 4),
@@ -119,7 +119,7 @@ fn step(rough: f64) -> (f64, i32) {
     (step * power, parts)
 }
 
-/// With a true minus sign; zero has none.
+/// A number with a true minus sign, and none for zero.
 pub fn minus(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_string(),
@@ -132,19 +132,19 @@ pub fn minus(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(ticks: &Ticks) -> Vec<String> {
+    fn labels(ticks: &Ticks) -> Vec<String> {
         ticks.major.iter().map(|(_, t)| t.parts.iter().map(|p| p.text.as_str()).collect()).collect()
     }
 
     #[test]
-    fn ticks_are_round() {
-        assert_eq!(said(&Ticks::linear(0.0, 5.0, 5.0, TIGHT)), ["0", "1", "2", "3", "4", "5"]);
-        assert_eq!(said(&Ticks::linear(-4.43, 3.54, 5.0, LOOSE)), ["−4", "−2", "0", "2"]);
-        assert_eq!(said(&Ticks::linear(0.0, 1.0, 4.0, LOOSE)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        let small = Ticks::linear(0.0, 3e-7, 3.0, LOOSE);
-        assert_eq!((said(&small), small.power), (vec!["0".into(), "1".into(), "2".into(), "3".into()], -7));
-        assert_eq!(Ticks::linear(0.0, 1.0, 5.0, TIGHT).minor.len(), 15);
-        assert_eq!(said(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
+    fn ticks_are_at_round_numbers() {
+        assert_eq!(labels(&Ticks::linear(0.0, 5.0, 5.0, NO_MARGINS)), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(labels(&Ticks::linear(-4.43, 3.54, 5.0, MARGINS)), ["−4", "−2", "0", "2"]);
+        assert_eq!(labels(&Ticks::linear(0.0, 1.0, 4.0, MARGINS)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        let small = Ticks::linear(0.0, 3e-7, 3.0, MARGINS);
+        assert_eq!((labels(&small), small.power), (vec!["0".into(), "1".into(), "2".into(), "3".into()], -7));
+        assert_eq!(Ticks::linear(0.0, 1.0, 5.0, NO_MARGINS).minor.len(), 15);
+        assert_eq!(labels(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let ends = [0.0, 1.0, -1.0, 1e300, -1e300, 5e-324, 1e-300, f64::NAN, f64::INFINITY, 1.0 + 1e-15];
         for low in ends {
             for high in ends {
-                for ticks in [Ticks::linear(low, high, 5.0, LOOSE), Ticks::log(low, high, 5.0, true)] {
+                for ticks in [Ticks::linear(low, high, 5.0, MARGINS), Ticks::log(low, high, 5.0, true)] {
                     assert!(ticks.major.len() < 40 && ticks.minor.len() < 400, "{low} {high}");
                     assert!(ticks.range.0 < ticks.range.1, "{low} {high} {:?}", ticks.range);
                 }

@@ -31,6 +31,17 @@ impl Browser {
     /// Opens a page and reads it when its script is done.
     pub fn open(&self, page: &Path, scratch: &Path) -> Opened {
         let stem = page.file_stem().expect("a name").to_string_lossy().into_owned();
+        let (dom, log) = self.dump(page, scratch);
+        let start = dom.find("id=\"readback\">").unwrap_or_else(|| panic!("{stem} was not read back: {log}"));
+        let text = &dom[start + "id=\"readback\">".len()..];
+        let read = serde_json::from_str(&text[..text.find("</script>").expect("an end")]).expect("JSON");
+        let requests = requests(&scratch.join(format!("net-{stem}.json")));
+        Opened { dom, read, log, requests }
+    }
+
+    /// Opens a page; its final HTML and the log of the browser.
+    pub fn dump(&self, page: &Path, scratch: &Path) -> (String, String) {
+        let stem = page.file_stem().expect("a name").to_string_lossy().into_owned();
         let profile = scratch.join(format!("profile-{stem}"));
         let net = scratch.join(format!("net-{stem}.json"));
         let out = Command::new(&self.0)
@@ -52,13 +63,9 @@ impl Browser {
             .expect("the browser starts");
         let picture = std::fs::metadata(scratch.join(format!("{stem}.png"))).map_or(0, |m| m.len());
         assert!(picture > 20_000, "{stem}: a picture of {picture} bytes");
-        let dom = String::from_utf8_lossy(&out.stdout).into_owned();
-        let log = String::from_utf8_lossy(&out.stderr).into_owned();
-        let start = dom.find("id=\"readback\">").unwrap_or_else(|| panic!("{stem} was not read back: {log}"));
-        let text = &dom[start + "id=\"readback\">".len()..];
-        let read = serde_json::from_str(&text[..text.find("</script>").expect("an end")]).expect("JSON");
         let _ = std::fs::remove_dir_all(profile);
-        Opened { dom, read, log, requests: requests(&net) }
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&out.stdout), text(&out.stderr))
     }
 }
 

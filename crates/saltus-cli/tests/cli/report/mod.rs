@@ -126,17 +126,22 @@ fn compare(model: &str, said: &Value, page: &Opened) {
         let said = said["audit"]["energy_end"].as_f64().expect("energy");
         assert!((end - said).abs() <= 1e-12 * said.abs().max(1.0), "{model}: {end} {said}");
     }
-    // Pointing at a curve shows that instant in the animation and on every figure over time.
+    // Time histories share one time axis: the same range at the same place.
+    let figures = page.read["figures"].as_array().expect("list");
+    let axes: Vec<_> =
+        figures.iter().filter(|f| f["timed"] == true).map(|f| (&f["range"], &f["left"], &f["width"])).collect();
+    assert!(axes.len() >= 3 && axes.iter().all(|axis| axis == &axes[0]), "{model}: {axes:?}");
+    // Hovering over a curve shows that instant in the animation and in every time history.
     let linked = &page.read["linked"];
     let t = linked["t"].as_f64().expect("a time");
     let shown = linked["now"].as_str().and_then(|s| s.split_whitespace().nth(2)).and_then(|s| s.parse::<f64>().ok());
-    // The nearest point of any curve within some pixels is the one that is pointed at.
+    // The nearest point of any curve within some pixels is hovered.
     let near = 0.01 * last["t"].as_f64().expect("an end");
     assert!(shown.is_some_and(|shown| (shown - t).abs() <= near), "{model}: {linked}");
     assert!(linked["cursors"].as_u64().unwrap_or(0) >= 3, "{model}: {linked}");
     let seen = &page.read["animated"];
     assert!(seen["shapes"].as_u64().unwrap_or(0) > 0, "{model} is not drawn");
-    assert!(seen["ink"][0].as_u64().unwrap_or(0) > 50 && seen["ink"][1].as_u64().unwrap_or(0) > 50, "{model}: {seen}");
+    assert!((0..2).all(|k| seen["pixels"][k].as_u64().unwrap_or(0) > 50), "{model}: {seen}");
 }
 
 #[test]
@@ -216,4 +221,21 @@ fn text_from_a_model_is_text() {
     opened.is_clean("nasty");
     assert!(!opened.dom.contains("<title>taken"));
     assert_eq!(opened.table("impact-table")[0][2], nasty);
+}
+
+#[test]
+fn an_old_browser_gets_a_sentence_and_the_tables() {
+    let Some(browser) = Browser::find("a report in a browser that cannot unpack it") else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let report = dir.path().join("page.html");
+    saltus(&["run", "ball"], &report);
+    let page = std::fs::read_to_string(&report).expect("there");
+    let old = page.replacen("<style>", "<script>delete window.DecompressionStream</script><style>", 1);
+    std::fs::write(&report, old).expect("written");
+    let (dom, log) = browser.dump(&report, dir.path());
+    assert!(dom.contains("<li>This browser is too old to show the figures"), "{log}");
+    assert!(
+        dom.contains("id=\"impact-table\"") && !dom.contains("class=\"main-svg") && !log.contains("CONSOLE"),
+        "{log}"
+    );
 }
