@@ -2,7 +2,8 @@
 
 use crate::figure::{numbers, rounded};
 use crate::text::number;
-use saltus::model::{Drawing, ShapeKind};
+use saltus::model::ShapeKind;
+use saltus::problem::Drawing;
 use saltus::{Model, SetupError, Side, Trajectory};
 use serde_json::{Value, json};
 

@@ -21,7 +21,6 @@ mod thin;
 
 pub use animation::Shape;
 pub use figure::{Figure, Trace};
-pub use figures::{ReadEnergy, ReadGaps};
 pub use page::{Origin, Page};
 pub use pages::{
     CheckReport, CompareReport, Compared, ConvergeReport, EquilibriaReport, Errors, Landscape, Rest, RunReport, check,

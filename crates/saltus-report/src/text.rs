@@ -1,5 +1,7 @@
 //! Text of pages and figures: escaping and the formatting of numbers.
 
+pub use saltus::text::number;
+
 /// Escapes text for HTML and XML, in elements and in attributes. Control characters, which XML forbids, become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -19,48 +21,17 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A number with at most `digits` significant digits, without trailing zeros; very small and very large ones in scientific
-/// notation.
-pub fn number(x: f64, digits: usize) -> String {
-    if x == 0.0 {
-        return "0".into();
-    }
-    if !x.is_finite() {
-        return x.to_string();
-    }
-    let magnitude = x.abs().log10().floor() as i32;
-    if !(-4..7).contains(&magnitude) {
-        let text = format!("{x:.*e}", digits.saturating_sub(1));
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", trimmed(mantissa));
-    }
-    decimals(x, (digits as i32 - 1 - magnitude).max(0) as usize)
-}
-
 /// A number with at most `places` decimal places, without trailing zeros.
 pub fn decimals(x: f64, places: usize) -> String {
-    match trimmed(&format!("{x:.places$}")) {
+    match saltus::text::trimmed(&format!("{x:.places$}")) {
         "-0" => "0".into(),
         text => text.into(),
     }
 }
 
-/// A decimal number without trailing zeros.
-fn trimmed(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
-}
-
-/// An integer with its thousands separated by thin spaces.
+/// An integer with its thousands separated by thin spaces, at which no line is broken.
 pub fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
-            text.push('\u{202f}');
-        }
-        text.push(c);
-    }
-    text
+    saltus::text::grouped(n as u64).replace(' ', "\u{202f}")
 }
 
 /// `1 impact`, `2 impacts`.

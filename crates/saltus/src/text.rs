@@ -19,14 +19,14 @@ pub fn number(x: f64, digits: usize) -> String {
     if !(-4..7).contains(&magnitude) {
         let text = format!("{x:.*e}", digits.saturating_sub(1));
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", trim(mantissa));
+        return format!("{}e{exponent}", trimmed(mantissa));
     }
     let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
-    trim(&format!("{x:.decimals$}")).to_string()
+    trimmed(&format!("{x:.decimals$}")).to_string()
 }
 
-/// Without trailing zeros after the point.
-fn trim(text: &str) -> &str {
+/// A decimal number without trailing zeros after the point.
+pub fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 

@@ -13,11 +13,6 @@ use crate::text::grouped;
 use crate::thin::{Curve, Limit};
 use serde_json::json;
 
-/// Evaluates the gaps of all constraints at a time and a position.
-pub type ReadGaps<'a> = dyn FnMut(f64, &[f64], &mut [f64]) + 'a;
-/// Evaluates the kinetic and the potential energy at a time, a position and a velocity.
-pub type ReadEnergy<'a> = dyn FnMut(f64, &[f64], &[f64]) -> (f64, f64) + 'a;
-
 /// The largest number of coordinates or constraints in a figure.
 pub const MAX_SERIES: usize = 24;
 

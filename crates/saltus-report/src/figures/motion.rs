@@ -1,10 +1,11 @@
 //! Positions, velocities, gaps and energy over time; phase portraits.
 
-use super::{MAX_SERIES, ReadEnergy, ReadGaps, limit, omitted, thinning};
+use super::{MAX_SERIES, limit, omitted, thinning};
 use crate::figure::{Figure, Trace};
 use crate::series;
 use crate::text::with_unit;
 use crate::thin::Line;
+use saltus::problem::{Energy, Gaps};
 use saltus::{Model, Trajectory};
 use serde_json::json;
 
@@ -118,13 +119,12 @@ pub fn phase(model: &Model, trajectory: &Trajectory) -> Figure {
 }
 
 /// Gaps over time.
-pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut ReadGaps) -> Figure {
+pub fn gaps(model: &Model, trajectory: &Trajectory, gaps: &mut Gaps) -> Figure {
     let (m, n) = (model.constraints.len(), model.constraints.len().min(MAX_SERIES));
     let mut figure = Figure::new("gaps", "Gaps", &time(model), &with_unit("gap", &model.units.length)).over_time();
-    let mut all = vec![0.0; m];
     let lines = series::sampled(trajectory, n, limit(n), &mut |t, q, _, out| {
-        read(t, q, &mut all);
-        out.copy_from_slice(&all[..n]);
+        gaps.evaluate(t, q);
+        out.copy_from_slice(&gaps.values[..n]);
     });
     for (a, line) in lines.iter().enumerate() {
         let name = &model.constraints[a].name;
@@ -135,15 +135,15 @@ pub fn gaps(model: &Model, trajectory: &Trajectory, read: &mut ReadGaps) -> Figu
 }
 
 /// Energy over time, with its jumps at impacts.
-pub fn energy(model: &Model, trajectory: &Trajectory, potential: bool, read: &mut ReadEnergy) -> Figure {
+pub fn energy(model: &Model, trajectory: &Trajectory, energy: &mut Energy) -> Figure {
     let mut figure =
         Figure::new("energy", "Energy", &time(model), &with_unit("energy", &model.units.energy)).over_time();
     let lines = series::sampled(trajectory, 3, limit(3), &mut |t, q, v, out| {
-        let (kinetic, potential) = read(t, q, v);
+        let (kinetic, potential) = energy.both(t, q, v);
         out.copy_from_slice(&[kinetic + potential, kinetic, potential]);
     });
     let names = ["total", "kinetic", "potential"];
-    let shown: &[usize] = if potential { &[0, 1, 2] } else { &[1] };
+    let shown: &[usize] = if model.potential.is_some() { &[0, 1, 2] } else { &[1] };
     for &k in shown {
         let line = &lines[k];
         let width = if k == 0 { 2.2 } else { 1.2 };

@@ -2,36 +2,24 @@
 
 use super::tables;
 use crate::animation::{self, Shape};
-use crate::figures::{self, ReadEnergy, ReadGaps};
+use crate::figures;
 use crate::page::{Origin, Page};
 use crate::text::{count, grouped, number, quantity};
-use saltus::structure::Shocks;
-use saltus::{Ledger, Model, Phase, PhaseKind, Run, RunOptions, SetupError, Side, Status};
+use saltus::analysis::{Shocks, forcing_period};
+use saltus::{Phase, PhaseKind, Run, SetupError, Side, Status, System};
 
-/// The contents of the page of a run. Gaps and energies are functions, so that every kind of system can provide them.
+/// The contents of the page of a run.
 pub struct RunReport<'a> {
-    /// The model: names, constraints, units, parameters, drawing.
-    pub model: &'a Model,
+    /// The system: names, gaps, energies, units, parameters, drawing.
+    pub system: &'a dyn System,
     /// The run.
     pub run: &'a Run,
-    /// Its ledger.
-    pub ledger: &'a Ledger,
-    /// The options of the run.
-    pub options: &'a RunOptions,
     /// The origin of the page.
     pub origin: Origin,
     /// The wall time of the run in seconds.
     pub wall_s: f64,
     /// Further findings, such as the state in which the motion settles.
     pub findings: Vec<String>,
-    /// The gaps, if they are to be shown.
-    pub gaps: Option<Box<ReadGaps<'a>>>,
-    /// The energies, if they are to be shown.
-    pub energy: Option<Box<ReadEnergy<'a>>>,
-    /// Whether the system is forced; if so, spectra are shown.
-    pub forced: bool,
-    /// The period of the forcing, if it has one.
-    pub period: Option<f64>,
     /// Shapes given as samples, for the animation.
     pub shapes: Vec<Shape>,
     /// The shocks of a structure.
@@ -39,16 +27,17 @@ pub struct RunReport<'a> {
 }
 
 /// Creates the page of a run.
-pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
-    let (model, run, options) = (report.model, report.run, report.options);
+pub fn run(report: RunReport) -> Result<Page, SetupError> {
+    let (system, run) = (report.system, report.run);
+    let model = system.model();
     let trajectory = &run.trajectory;
-    let resolution = match options.scheme.stepping() {
-        Some(_) => format!("h = {}", number(run.step, 6)),
-        None => format!("tolerance {:e}", options.settings.tolerance),
+    let resolution = match run.tolerance {
+        None => format!("h = {}", number(run.step, 6)),
+        Some(tolerance) => format!("tolerance {tolerance:e}"),
     };
     let reached = trajectory.t.last().copied().unwrap_or(0.0);
     let end = quantity(&number(reached, 6), &model.units.time);
-    let subtitle = format!("{}, {resolution}, t = 0 to {end}", options.scheme.name);
+    let subtitle = format!("{}, {resolution}, t = {} to {end}", run.scheme.name, number(run.start.t, 6));
     let mut page = Page::new(&model.title, &subtitle, &report.origin);
     page.section("overview", "Overview");
     overview(&mut page, &report);
@@ -60,21 +49,21 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
     if !trajectory.is_empty() {
         page.section("figures", "Time histories");
         let mut over_time = vec![figures::positions(model, trajectory), figures::velocities(model, trajectory)];
-        if let (Some(gaps), false) = (&mut report.gaps, model.constraints.is_empty()) {
-            over_time.push(figures::gaps(model, trajectory, gaps));
+        if !model.constraints.is_empty() {
+            over_time.push(figures::gaps(model, trajectory, &mut system.gaps()));
         }
         over_time.extend(figures::reactions(model, trajectory));
-        if let Some(energy) = &mut report.energy {
-            over_time.push(figures::energy(model, trajectory, model.potential.is_some(), energy));
+        if let Some(problem) = system.as_problem() {
+            over_time.push(figures::energy(model, trajectory, &mut problem.energy()));
         }
         figures::align_times(&mut over_time, (trajectory.t[0], reached));
         page.figures(over_time);
         page.section("shape", "Phase portrait and statistics");
         let mut others = vec![figures::phase(model, trajectory)];
-        if let Some(period) = report.period {
+        if let Some(period) = system.as_problem().and_then(|p| forcing_period(p, run.options.end)) {
             others.extend(figures::section(model, trajectory, period));
         }
-        if report.forced {
+        if system.is_forced() {
             others.extend(figures::spectrum(model, trajectory));
         }
         if trajectory.impacts.len() > 1 {
@@ -103,7 +92,7 @@ pub fn run(mut report: RunReport) -> Result<Page, SetupError> {
 /// Accumulations and grazes, if the scheme locates them, in sentences.
 fn events(report: &RunReport) -> Vec<String> {
     let names = |phase: &Phase| {
-        let names = phase.constraints.iter().map(|&a| report.model.constraints[a].name.as_str());
+        let names = phase.constraints.iter().map(|&a| report.system.model().constraints[a].name.as_str());
         names.collect::<Vec<_>>().join(" and ")
     };
     let timeline = &report.run.timeline;
@@ -129,12 +118,12 @@ fn events(report: &RunReport) -> Vec<String> {
 
 /// The overview: how the run ended, what happened, notes.
 fn overview(page: &mut Page, report: &RunReport) {
-    let (model, run, ledger) = (report.model, report.run, report.ledger);
+    let (model, run, ledger) = (report.system.model(), report.run, &report.run.ledger);
     let trajectory = &run.trajectory;
     if run.status != Status::Finished {
         page.list("warning", [run.status.to_string()]);
     }
-    let holds = ledger.complaints(report.options).is_empty();
+    let holds = ledger.complaints().is_empty();
     let audit = &run.audit;
     page.tiles(&[
         ("impacts", grouped(trajectory.impacts.len())),

@@ -4,7 +4,7 @@ use super::RunReport;
 use crate::html::{Cell, table};
 use crate::page::Page;
 use crate::text::{count, grouped, number, with_unit};
-use saltus::structure::Shocks;
+use saltus::analysis::Shocks;
 
 /// The largest number of rows in a table.
 const MAX_ROWS: usize = 2_000;
@@ -12,7 +12,7 @@ const MAX_ROWS: usize = 2_000;
 const MAX_COORDINATES: usize = 4;
 
 fn names(report: &RunReport, constraints: &[usize]) -> String {
-    constraints.iter().map(|&a| report.model.constraints[a].name.as_str()).collect::<Vec<_>>().join(" + ")
+    constraints.iter().map(|&a| report.system.model().constraints[a].name.as_str()).collect::<Vec<_>>().join(" + ")
 }
 
 /// States how many rows are shown, if not all are.
@@ -27,7 +27,7 @@ fn truncated(page: &mut Page, all: usize, what: &str, file: &str) {
 }
 
 pub fn impacts(page: &mut Page, report: &RunReport) {
-    let (model, all) = (report.model, &report.run.trajectory.impacts);
+    let (model, all) = (report.system.model(), &report.run.trajectory.impacts);
     if all.is_empty() {
         page.say(if model.constraints.is_empty() { "The model has no constraints." } else { "No impacts." });
         return;
@@ -50,7 +50,7 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
         heads.push(with_unit(&format!("{name}′ before"), &unit));
         heads.push(with_unit(&format!("{name}′ after"), &unit));
     }
-    let uncertainty = |k: usize| report.ledger.impacts.get(k).map_or(f64::NAN, |e| e.uncertainty);
+    let uncertainty = |k: usize| report.run.ledger.impacts.get(k).map_or(f64::NAN, |e| e.uncertainty);
     let rows = all.iter().take(MAX_ROWS).enumerate().map(|(k, i)| {
         let mut row = vec![
             Cell::count(k + 1),
@@ -78,7 +78,7 @@ pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
         return;
     }
     truncated(page, shocks.list.len(), "shock", "shocks.csv");
-    let units = &report.model.units;
+    let units = &report.system.model().units;
     let heads = [
         "no.".to_string(),
         "stop".into(),
@@ -92,7 +92,7 @@ pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
     let rows = shocks.list.iter().take(MAX_ROWS).enumerate().map(|(k, s)| {
         vec![
             Cell::number((k + 1) as f64, 6),
-            Cell::text(&report.model.constraints[s.stop].name),
+            Cell::text(&report.system.model().constraints[s.stop].name),
             Cell::number(s.start, 10),
             Cell::number(s.end - s.start, 5),
             Cell::number(s.impulse, 6),
@@ -108,7 +108,7 @@ pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
 pub fn contacts(page: &mut Page, report: &RunReport) {
     let all = &report.run.trajectory.contacts;
     truncated(page, all.len(), "contact", "contacts.csv");
-    let units = &report.model.units;
+    let units = &report.system.model().units;
     let heads = [
         "constraint".to_string(),
         with_unit("start", &units.time),
@@ -116,14 +116,14 @@ pub fn contacts(page: &mut Page, report: &RunReport) {
         with_unit("impulse", &units.impulse),
     ];
     let rows = all.iter().take(MAX_ROWS).map(|c| {
-        let name = &report.model.constraints[c.constraint].name;
+        let name = &report.system.model().constraints[c.constraint].name;
         vec![Cell::text(name), Cell::number(c.start, 10), Cell::number(c.end, 10), Cell::number(c.impulse, 6)]
     });
     page.raw(&table("contact-table", &heads, rows, true));
 }
 
 pub fn ledger(page: &mut Page, report: &RunReport) {
-    let (ledger, units) = (report.ledger, &report.model.units);
+    let (ledger, units) = (&report.run.ledger, &report.system.model().units);
     let heads = ["", "property", "measured quantity", "value", "tolerance", "result"].map(String::from);
     let rows = ledger.properties.iter().map(|p| {
         let tolerance = if p.allowed == f64::MAX { Cell::text("finite") } else { Cell::number(p.allowed, 3) };
@@ -150,28 +150,26 @@ pub fn ledger(page: &mut Page, report: &RunReport) {
     let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::number(value, 6)]);
     page.raw(&table("balance-table", &heads, rows, false));
     page.say(&format!("Relative residual, with respect to the energy exchanged: {}.", number(b.relative(), 3)));
-    page.list("warning", ledger.complaints(report.options));
+    page.list("warning", ledger.complaints());
     if !ledger.meetings.is_empty() {
         page.list("note", ledger.meetings.iter().take(50).map(|m| m.sentence.clone()));
     }
 }
 
 pub fn settings(page: &mut Page, report: &RunReport) {
-    let (model, run, options) = (report.model, report.run, report.options);
-    let by_events = options.scheme.stepping().is_none();
-    let step = if by_events { "output interval" } else { "step h" };
+    let (model, run) = (report.system.model(), report.run);
+    let step = if run.by_events() { "output interval" } else { "step h" };
     let mut rows = vec![
-        ("scheme".to_string(), options.scheme.name.to_string()),
+        ("scheme".to_string(), run.scheme.name.to_string()),
         (step.into(), number(run.step, 8)),
-        ("end time".into(), number(options.end, 8)),
+        ("end time".into(), number(run.options.end, 8)),
         ("steps".into(), grouped(run.steps as usize)),
         ("stored instants".into(), grouped(run.trajectory.len())),
         ("wall time (s)".into(), number(report.wall_s, 3)),
     ];
-    match by_events {
-        true => rows.push(("tolerance".into(), format!("{:e}", options.settings.tolerance))),
-        false => rows.push(("forcing".into(), options.settings.forcing.name().into())),
-    }
+    rows.extend(run.tolerance.map(|tolerance| ("tolerance".into(), format!("{tolerance:e}"))));
+    let given = run.options.settings.given().filter(|(name, _)| *name != "tolerance");
+    rows.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));
     for (name, value) in model.parameters.iter().take(500) {
         rows.push((with_unit(name, model.units.parameter(name)), number(*value, 12)));
     }

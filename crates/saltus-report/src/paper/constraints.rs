@@ -1,37 +1,25 @@
 //! Figures of the constraints: gaps, reactions, energy, impacts.
 
-use super::Hit;
 use super::panel::{AxisLabel, Layer, MAX_STYLES, Panel, Plot};
-use super::pictures::{Drawing, Source, layer, thinned};
+use super::pictures::{Drawing, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
 use crate::text::quotient;
-use saltus::Problem;
+use saltus::{Impact, Problem, Side, System};
 
 impl Drawing<'_> {
-    pub(super) fn gaps(&mut self, source: Source) -> Result<Vec<Panel>, String> {
-        let (m, d, c) = (self.m, self.m.dimension(), self.m.constraints.len());
+    pub(super) fn gaps(&mut self, system: &dyn System) -> Result<Vec<Panel>, String> {
+        let (m, c) = (self.motion, self.motion.constraints.len());
         if c == 0 {
             return Err("the model has no constraints, hence no gaps".into());
         }
-        let mut rows = vec![0.0; m.t.len() * c];
-        let mut read: Box<crate::ReadGaps> = match source {
-            Source::Problem(problem) => {
-                let mut gaps = problem.gaps();
-                Box::new(move |t, q, out| {
-                    gaps.evaluate(t, q);
-                    out.copy_from_slice(&gaps.values);
-                })
-            }
-            Source::Structure(structure) => {
-                let mut signals = structure.signals();
-                Box::new(move |t, q, out| signals.gaps(t, q, out))
-            }
-        };
-        for (k, &t) in m.t.iter().enumerate() {
-            read(t, &m.q[k * d..(k + 1) * d], &mut rows[k * c..(k + 1) * c]);
+        let mut gaps = system.gaps();
+        let mut rows = Vec::with_capacity(self.t.len() * c);
+        for (k, &t) in self.t.t.iter().enumerate() {
+            gaps.evaluate(t, self.t.q(k));
+            rows.extend(&gaps.values);
         }
-        let groups = self.groups(&m.constraints, MAX_STYLES);
+        let groups = self.groups(m.constraints, MAX_STYLES);
         let panel = |group: Vec<usize>| Panel {
             x: self.time(),
             y: AxisLabel { name: Text::plain("gap"), unit: m.units.length.clone() },
@@ -50,13 +38,11 @@ impl Drawing<'_> {
     }
 
     pub(super) fn energy(&mut self, problem: &Problem) -> Vec<Panel> {
-        let (m, d) = (self.m, self.m.dimension());
-        let mut energy = problem.energy();
-        let mut read = |velocity: &[f64]| -> Vec<(f64, f64)> {
-            let row = |v: &[f64], k: usize| v[k * d..(k + 1) * d].to_vec();
-            (0..m.t.len()).map(|k| energy.both(m.t[k], &row(&m.q, k), &row(velocity, k))).collect()
+        let (motion, mut energy) = (self.t, problem.energy());
+        let mut read = |side: Side| -> Vec<(f64, f64)> {
+            (0..motion.len()).map(|k| energy.both(motion.t[k], motion.q(k), motion.v(k, side))).collect()
         };
-        let (left, right) = (read(&m.v_left), read(&m.v_right));
+        let (left, right) = (read(Side::Left), read(Side::Right));
         let mut layers = Vec::new();
         let mut add = |what: &str, style: usize, of: &dyn Fn((f64, f64)) -> f64| {
             let line = self.curve(|k| (of(left[k]), of(right[k])));
@@ -69,17 +55,17 @@ impl Drawing<'_> {
         } else {
             add("kinetic", 0, &|e| e.0);
         }
-        let y = AxisLabel { name: Text::plain("energy"), unit: m.units.energy.clone() };
+        let y = AxisLabel { name: Text::plain("energy"), unit: self.motion.units.energy.clone() };
         let legend = layers.len() > 1;
         vec![Panel { x: self.time(), y, span: self.span(), scale: Scale::Linear, zero: true, legend, layers }]
     }
 
     pub(super) fn reactions(&mut self) -> Result<Vec<Panel>, String> {
-        let m = self.m;
+        let (m, motion) = (self.motion, self.t);
         let active = |a: &usize| {
-            m.impacts.iter().any(|i| i.impulses.iter().any(|p| p.0 == *a)) || m.contacts.iter().any(|c| c.0 == *a)
+            motion.impacts.iter().any(|i| i.constraints.contains(a)) || motion.contacts.iter().any(|c| c.constraint == *a)
         };
-        let all: Vec<usize> = self.groups(&m.constraints, usize::MAX).into_iter().flatten().filter(active).collect();
+        let all: Vec<usize> = self.groups(m.constraints, usize::MAX).into_iter().flatten().filter(active).collect();
         let shown: Vec<usize> = all.iter().copied().take(MAX_STYLES).collect();
         if shown.is_empty() {
             return Err("no constraint is active in this interval, hence no reactions".into());
@@ -107,10 +93,10 @@ impl Drawing<'_> {
         if densities.iter().any(|l| matches!(&l.plot, Plot::Areas(pieces) if !pieces.is_empty())) {
             panels.push(panel("reaction", &m.units.force, densities));
         }
-        if !m.impacts.is_empty() {
+        if !motion.impacts.is_empty() {
             let stems = |a: usize| {
-                let of = |i: &Hit| i.impulses.iter().find(|p| p.0 == a).map(|p| (i.t, p.1));
-                Plot::Stems(m.impacts.iter().filter_map(of).collect())
+                let of = |i: Impact| i.constraints.iter().position(|&b| b == a).map(|k| (i.t, i.impulses[k]));
+                Plot::Stems(motion.impacts.iter().filter_map(of).collect())
             };
             panels.push(panel("impulse", &m.units.impulse, layers(&stems)));
         }
@@ -119,24 +105,25 @@ impl Drawing<'_> {
 
     /// The reaction density of a constraint, one piece per contact; the mean over each contact if densities are unknown.
     fn densities(&self, a: usize) -> Vec<Vec<(f64, f64)>> {
-        let (m, c) = (self.m, self.m.constraints.len());
-        if m.reaction.is_empty() {
-            let of = m.contacts.iter().filter(|k| k.0 == a && k.2 > k.1);
-            return of.map(|&(_, s, e, p)| vec![(s, p / (e - s)), (e, p / (e - s))]).collect();
+        let (motion, c) = (self.t, self.motion.constraints.len());
+        if !motion.has_reactions() {
+            let of = motion.contacts.iter().filter(|k| k.constraint == a && k.end > k.start);
+            let mean = |k: &saltus::Contact| k.impulse / (k.end - k.start);
+            return of.map(|k| vec![(k.start, mean(k)), (k.end, mean(k))]).collect();
         }
         let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
         let (mut was_active, mut last) = (false, 0.0);
-        for k in 0..m.t.len() {
-            let r = m.reaction[k * c + a];
+        for k in 0..motion.len() {
+            let r = motion.reactions_at(k, c)[a];
             let is_active = r.is_finite() && r != 0.0;
             if is_active && !was_active {
                 pieces.push(Vec::new());
             }
             if let Some(piece) = pieces.last_mut() {
                 match (is_active, was_active) {
-                    (true, _) => piece.push((m.t[k], r)),
+                    (true, _) => piece.push((motion.t[k], r)),
                     // At a release the stored right limit is zero; the left limit is close to the value before.
-                    (false, true) => piece.push((m.t[k], last)),
+                    (false, true) => piece.push((motion.t[k], last)),
                     _ => {}
                 }
             }
@@ -146,23 +133,23 @@ impl Drawing<'_> {
     }
 
     pub(super) fn impacts(&mut self) -> Result<Vec<Panel>, String> {
-        let m = self.m;
-        let wanted = |i: &&Hit| self.chosen.is_empty() || i.impulses.iter().any(|p| self.chosen.contains(&p.0));
-        let hits: Vec<&Hit> = m.impacts.iter().filter(wanted).collect();
+        let m = self.motion;
+        let wanted = |i: &Impact| self.chosen.is_empty() || i.constraints.iter().any(|a| self.chosen.contains(a));
+        let hits: Vec<Impact> = self.t.impacts.iter().filter(wanted).collect();
         if hits.is_empty() {
             return Err("no impacts in this interval".into());
         }
         let speed = AxisLabel { name: Text::plain("approach speed"), unit: quotient(&m.units.length, &m.units.time) };
         let mut layers: Vec<Layer> = Vec::new();
         for hit in &hits {
-            let a = hit.impulses.first().map_or(0, |p| p.0);
+            let a = hit.constraints.first().copied().unwrap_or(0);
             let key = m.constraints.get(a).map_or("", String::as_str);
             let at = layers.iter().position(|l| l.key == key).unwrap_or_else(|| {
                 layers.push(layer(Text::plain(key), key, layers.len(), Plot::Points(Vec::new())));
                 layers.len() - 1
             });
             if let Plot::Points(points) = &mut layers[at].plot {
-                points.push((hit.t, hit.approach));
+                points.push((hit.t, hit.approach.abs()));
             }
         }
         if layers.len() > MAX_STYLES {
@@ -178,7 +165,7 @@ impl Drawing<'_> {
             legend,
             layers,
         };
-        let speeds: Vec<f64> = hits.iter().map(|h| h.approach).collect();
+        let speeds: Vec<f64> = hits.iter().map(|h| h.approach.abs()).collect();
         let distribution = Panel {
             x: speed,
             y: AxisLabel { name: Text::plain("impacts"), unit: String::new() },

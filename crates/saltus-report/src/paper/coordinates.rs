@@ -10,7 +10,7 @@ use crate::{Limit, Spectrum, Thinner, welch};
 
 impl Drawing<'_> {
     fn unit(&self, i: usize, velocity: bool) -> String {
-        if velocity { self.m.units.velocity(i) } else { self.m.units.position(i).to_string() }
+        if velocity { self.motion.units.velocity(i) } else { self.motion.units.position(i).to_string() }
     }
 
     /// The label of a panel: the name of its only coordinate, or that of the family with the index i.
@@ -22,12 +22,12 @@ impl Drawing<'_> {
     }
 
     pub(super) fn over_time(&mut self, velocity: bool) -> Vec<Panel> {
-        let (m, d) = (self.m, self.m.dimension());
-        let groups = self.groups(&m.coordinates, MAX_STYLES);
+        let m = self.motion;
+        let groups = self.groups(m.coordinates, MAX_STYLES);
         let panel = |group: Vec<usize>| Panel {
             x: self.time(),
             y: AxisLabel {
-                name: Self::shared_name(&m.coordinates, &group, velocity),
+                name: Self::shared_name(m.coordinates, &group, velocity),
                 unit: self.unit(group[0], velocity),
             },
             span: self.span(),
@@ -39,8 +39,8 @@ impl Drawing<'_> {
                 .enumerate()
                 .map(|(style, &i)| {
                     let line = match velocity {
-                        true => self.curve(|k| (m.v_left[k * d + i], m.v_right[k * d + i])),
-                        false => self.curve(|k| (m.q[k * d + i], m.q[k * d + i])),
+                        true => self.curve(|k| self.velocity(k, i)),
+                        false => self.curve(|k| (self.t.q(k)[i], self.t.q(k)[i])),
                     };
                     layer(name(&m.coordinates[i], velocity), &m.coordinates[i], style, Self::plot(&line))
                 })
@@ -50,18 +50,18 @@ impl Drawing<'_> {
     }
 
     pub(super) fn phase(&mut self) -> Vec<Panel> {
-        let (m, d) = (self.m, self.m.dimension());
-        let all: Vec<usize> = self.groups(&m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS).collect();
+        let m = self.motion;
+        let all: Vec<usize> = self.groups(m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS).collect();
         let panel = |&i: &usize| {
-            let n = m.t.len();
+            let n = self.t.len();
             // A curve in the plane has more turns than extrema over time, so it needs more points.
             let limit = Limit { points: 4 * LIMIT.points, ..LIMIT };
             let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), limit);
             for k in 0..n {
-                let (q, left, right) = (m.q[k * d + i], m.v_left[k * d + i], m.v_right[k * d + i]);
+                let (t, q, (left, right)) = (self.t.t[k], self.t.q(k)[i], self.velocity(k, i));
                 match (left - right).abs() > 1e-13 * (left.abs() + right.abs()) {
-                    true => thin.jump(m.t[k], [q, left], [q, right]),
-                    false => thin.push(m.t[k], [q, left]),
+                    true => thin.jump(t, [q, left], [q, right]),
+                    false => thin.push(t, [q, left]),
                 }
             }
             let curve = thin.finish();
@@ -85,11 +85,11 @@ impl Drawing<'_> {
     }
 
     pub(super) fn spectrum(&mut self) -> Result<Vec<Panel>, String> {
-        let (m, d) = (self.m, self.m.dimension());
+        let m = self.motion;
         let mut panels = Vec::new();
-        for i in self.groups(&m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS) {
-            let x: Vec<f64> = (0..m.t.len()).map(|k| m.q[k * d + i]).collect();
-            let spectrum = spectrum(&m.t, &x).ok_or("a spectrum needs at least 64 instants")?;
+        for i in self.groups(m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS) {
+            let x: Vec<f64> = (0..self.t.len()).map(|k| self.t.q(k)[i]).collect();
+            let spectrum = spectrum(&self.t.t, &x).ok_or("a spectrum needs at least 64 instants")?;
             let top = spectrum.density.iter().copied().fold(0.0, f64::max);
             // Values twelve decades below the largest are rounding errors. Thinned on the logarithmic axis on which they are drawn.
             let points = spectrum.frequency.iter().zip(&spectrum.density).filter(|(_, p)| **p >= top * 1e-12);

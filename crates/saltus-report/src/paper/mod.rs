@@ -19,8 +19,8 @@ mod svg;
 mod ticks;
 
 pub use layout::Columns;
-pub use motion::{Hit, Motion};
-pub use pictures::{Figure, Options, Source, What, draw};
+pub use motion::Motion;
+pub use pictures::{Figure, Options, What, draw};
 pub use sheet::Sheet;
 
 /// The file format of a figure.

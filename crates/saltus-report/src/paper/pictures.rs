@@ -2,11 +2,11 @@
 
 use super::label::{family, name};
 use super::layout::{self, Arrangement, Columns};
-use super::motion::Motion;
+use super::motion::{Motion, refined};
 use super::panel::{AxisLabel, Layer, Plot};
 use super::sheet::{Sheet, Text};
 use crate::{Limit, Line, Thinner, largest};
-use saltus::{Problem, Structure};
+use saltus::{Side, Trajectory};
 
 /// The subject of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,31 +84,23 @@ pub(super) const MAX_PANELS: usize = 6;
 /// Finer than a printer resolves in a column.
 pub(super) const LIMIT: Limit = Limit { points: 6000, jumps: 4000 };
 
-/// The system, from which gaps and energies are computed.
-#[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
-    /// A model with expressions.
-    Problem(&'a Problem),
-    /// A structure; its coordinates are its points.
-    Structure(&'a Structure),
-}
-
 /// Draws a figure of a motion. Figures of gaps and energies need the system.
-pub fn draw(motion: &Motion, source: Option<Source>, what: What, options: &Options) -> Result<Figure, String> {
-    if motion.t.len() < 2 {
+pub fn draw(motion: &Motion, what: What, options: &Options) -> Result<Figure, String> {
+    if motion.trajectory.len() < 2 {
         return Err("fewer than two instants in this interval".into());
     }
-    let mut drawing = Drawing { m: &motion.refined(), chosen: &options.chosen, notes: Vec::new() };
+    let fine = refined(motion.trajectory, motion.constraints.len());
+    let mut drawing = Drawing { motion, t: &fine, chosen: &options.chosen, notes: Vec::new() };
     let needs_model = |what: &str| format!("{what} need the model, which is not available for this run");
     let (panels, arrangement) = match what {
         What::Positions => (drawing.over_time(false), Arrangement::Stacked),
         What::Velocities => (drawing.over_time(true), Arrangement::Stacked),
         What::Phase => (drawing.phase(), Arrangement::Separate),
-        What::Gaps => (drawing.gaps(source.ok_or_else(|| needs_model("gaps"))?)?, Arrangement::Stacked),
+        What::Gaps => (drawing.gaps(motion.system.ok_or_else(|| needs_model("gaps"))?)?, Arrangement::Stacked),
         What::Reactions => (drawing.reactions()?, Arrangement::Stacked),
-        What::Energy => match source.ok_or_else(|| needs_model("energies"))? {
-            Source::Problem(problem) => (drawing.energy(problem), Arrangement::Stacked),
-            Source::Structure(_) => {
+        What::Energy => match motion.system.ok_or_else(|| needs_model("energies"))?.as_problem() {
+            Some(problem) => (drawing.energy(problem), Arrangement::Stacked),
+            None => {
                 return Err(
                     "energy histories are not available for structures; energy.csv has the energy balance".into()
                 );
@@ -117,7 +109,7 @@ pub fn draw(motion: &Motion, source: Option<Source>, what: What, options: &Optio
         What::Impacts => (drawing.impacts()?, Arrangement::Separate),
         // From the stored instants, without refinement.
         What::Spectrum => {
-            drawing.m = motion;
+            drawing.t = motion.trajectory;
             (drawing.spectrum()?, Arrangement::Separate)
         }
     };
@@ -127,18 +119,20 @@ pub fn draw(motion: &Motion, source: Option<Source>, what: What, options: &Optio
 }
 
 pub(super) struct Drawing<'a> {
-    pub(super) m: &'a Motion,
+    pub(super) motion: &'a Motion<'a>,
+    /// The motion, refined.
+    pub(super) t: &'a Trajectory,
     pub(super) chosen: &'a [usize],
     pub(super) notes: Vec<String>,
 }
 
 impl Drawing<'_> {
     pub(super) fn time(&self) -> AxisLabel {
-        AxisLabel { name: name("t", false), unit: self.m.units.time.clone() }
+        AxisLabel { name: name("t", false), unit: self.motion.units.time.clone() }
     }
 
     pub(super) fn span(&self) -> Option<(f64, f64)> {
-        Some((*self.m.t.first()?, *self.m.t.last()?))
+        self.t.span()
     }
 
     /// The chosen indices, grouped by family, with at most `max` members per group.
@@ -164,15 +158,15 @@ impl Drawing<'_> {
 
     /// A thinned curve; `value` returns the left and the right limit at instant k.
     pub(super) fn curve(&self, value: impl Fn(usize) -> (f64, f64)) -> Line {
-        let n = self.m.t.len();
+        let n = self.t.len();
         let differ = |(a, b): (f64, f64)| (a - b).abs() > 1e-13 * (a.abs() + b.abs());
         let jumps: Vec<usize> = (0..n).filter(|&k| differ(value(k))).collect();
-        let sizes: Vec<(f64, f64)> = jumps.iter().map(|&k| (self.m.t[k], value(k).0 - value(k).1)).collect();
+        let sizes: Vec<(f64, f64)> = jumps.iter().map(|&k| (self.t.t[k], value(k).0 - value(k).1)).collect();
         let mut drawn = largest(&sizes, LIMIT.jumps).into_iter().map(|at| jumps[at]).peekable();
         let mut thin = Thinner::<1>::new(n, self.span().unwrap_or((0.0, 1.0)), LIMIT);
         for k in 0..n {
             let (left, right) = value(k);
-            let t = self.m.t[k];
+            let t = self.t.t[k];
             match (drawn.next_if_eq(&k), differ((left, right))) {
                 (Some(_), _) => thin.jump(t, [left], [right]),
                 (None, true) => thin.pass(t, [left], [right]),
@@ -180,6 +174,11 @@ impl Drawing<'_> {
             }
         }
         thin.finish()
+    }
+
+    /// Both limits of the velocity of coordinate i at instant k.
+    pub(super) fn velocity(&self, k: usize, i: usize) -> (f64, f64) {
+        (self.t.v(k, Side::Left)[i], self.t.v(k, Side::Right)[i])
     }
 
     pub(super) fn plot(line: &Line) -> Plot {

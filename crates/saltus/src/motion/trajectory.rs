@@ -267,18 +267,35 @@ impl Trajectory {
         right.or_else(|| self.reactions(self.t[k], Side::Left, m)).unwrap_or_else(|| vec![f64::NAN; m])
     }
 
-    /// The part of the motion between two times; impacts and contacts that reach into it are kept. Its polynomials are not.
+    /// The part of the motion between two times, with an instant at each of them if they lie within it. Contacts are cut, and
+    /// their impulses in proportion; polynomials are not kept.
     pub fn window(&self, from: f64, to: f64) -> Trajectory {
         let mut part = Trajectory::new(self.d);
         let inside = |t: f64| t >= from && t <= to;
+        let m = self.samples.len() / self.len().max(1);
+        let row = |k: usize| &self.samples[k * m..(k + 1) * m];
+        let mut samples = Vec::new();
+        // An end between stored instants; the reaction at the instant before holds until the next.
+        let between = |t: f64, part: &mut Trajectory, samples: &mut Vec<f64>| {
+            let next = self.t.partition_point(|x| *x <= t);
+            if let (Some((q, v)), true) = (self.at(t, Side::Right), next > 0 && self.t[next - 1] < t) {
+                part.push(t, &q, &v);
+                samples.extend(row(next - 1));
+            }
+        };
+        between(from, &mut part, &mut samples);
         for k in (0..self.len()).filter(|&k| inside(self.t[k])) {
             part.push_jump(self.t[k], self.q(k), self.v(k, Side::Left), self.v(k, Side::Right));
+            samples.extend(row(k));
         }
-        let m = self.samples.len() / self.len().max(1);
-        let rows = (0..self.len()).filter(|&k| inside(self.t[k]));
-        part.samples = rows.flat_map(|k| self.samples[k * m..(k + 1) * m].iter().copied()).collect();
+        between(to, &mut part, &mut samples);
+        part.samples = samples;
         self.impacts.iter().filter(|i: &Impact| inside(i.t)).for_each(|i| part.impacts.push_impact(&i));
-        part.contacts = self.contacts.iter().filter(|c| c.end >= from && c.start <= to).cloned().collect();
+        for c in self.contacts.iter().filter(|c| c.end >= from && c.start <= to) {
+            let (start, end) = (c.start.max(from), c.end.min(to));
+            let share = if c.end > c.start { (end - start) / (c.end - c.start) } else { 1.0 };
+            part.contacts.push(Contact { start, end, impulse: c.impulse * share, ..c.clone() });
+        }
         part.events = self.events.iter().filter(|e| inside(e.t)).cloned().collect();
         part
     }
