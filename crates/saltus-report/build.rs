@@ -1,4 +1,4 @@
-//! Packs plotly.js for the pages, once per build: what enters the library, and every page, is a third of its size.
+//! Packs plotly.js once per build, so that neither the library nor the pages contain its full 4.6 MB.
 
 #[path = "src/pack.rs"]
 mod pack;

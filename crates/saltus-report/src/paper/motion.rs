@@ -47,11 +47,13 @@ const PARTS: usize = 12;
 
 impl Motion {
     /// The number of coordinates.
+    #[must_use]
     pub fn dimension(&self) -> usize {
         self.coordinates.len()
     }
 
     /// The part between two times, interpolated at the ends if they lie between instants.
+    #[must_use]
     pub fn window(&self, from: f64, to: f64) -> Motion {
         let (d, m) = (self.dimension(), if self.reaction.is_empty() { 0 } else { self.constraints.len() });
         let (a, b) = (self.t.partition_point(|&t| t < from), self.t.partition_point(|&t| t <= to));
@@ -84,6 +86,7 @@ impl Motion {
     }
 
     /// The same motion with interpolated points if there are so few instants that straight lines would be visible.
+    #[must_use]
     pub fn refined(&self) -> Motion {
         if self.t.len() > MAX_REFINED {
             return self.clone();
