@@ -17,7 +17,7 @@ fn main() {
     else {
         panic!("the crate plotly does not embed plotly.js as expected");
     };
-    let packed = pack::pack(script.as_bytes());
+    let packed = pack::pack(script.as_bytes(), 9);
     let element = format!("<!--{notice}-->\n<script type=\"text/plain\" id=\"plotly\">{packed}</script>\n");
     let out = std::env::var("OUT_DIR").expect("Cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("plotly.html"), element).expect("OUT_DIR is writable");

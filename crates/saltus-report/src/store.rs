@@ -17,7 +17,7 @@ pub fn packed(data: &Value) -> String {
     let mut bytes = store.stripped(data).to_string().into_bytes();
     bytes.push(0);
     bytes.append(&mut store.bytes);
-    pack(&bytes)
+    pack(&bytes, 6)
 }
 
 #[derive(Default)]
