@@ -1,10 +1,11 @@
-//! Figures as plotly.js takes them: traces and a layout.
+//! Figures in the format of plotly.js: traces and a layout.
 
 use crate::text::escape;
 use serde_json::{Value, json};
 
 /// A figure.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Figure {
     /// Its identifier on the page.
     pub id: &'static str,
@@ -22,6 +23,7 @@ pub struct Figure {
 
 impl Figure {
     /// An empty figure with axis titles.
+    #[must_use]
     pub fn new(id: &'static str, title: &str, x: &str, y: &str) -> Self {
         let axis = |title: &str| json!({ "title": { "text": escape(title) }, "exponentformat": "power" });
         let layout = json!({ "xaxis": axis(x), "yaxis": axis(y) });
@@ -29,12 +31,14 @@ impl Figure {
     }
 
     /// Declares the horizontal axis to be time.
+    #[must_use]
     pub fn over_time(mut self) -> Self {
         self.timed = true;
         self
     }
 
     /// Sets the caption.
+    #[must_use]
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self
@@ -46,6 +50,7 @@ impl Figure {
     }
 
     /// The data from which the page's script draws the figure.
+    #[must_use]
     pub fn data(&self) -> Value {
         json!({ "id": self.id, "timed": self.timed, "traces": self.traces, "layout": self.layout })
     }
@@ -57,6 +62,7 @@ pub struct Trace(Value);
 
 impl Trace {
     /// A scatter trace: `mode` is `lines`, `markers` or `lines+markers`; `role` tells scripts what the trace represents.
+    #[must_use]
     pub fn new(role: &str, name: &str, mode: &str, x: &[f64], y: &[f64]) -> Self {
         Trace(json!({
             "type": "scatter", "mode": mode, "name": escape(name), "meta": { "role": role },
@@ -65,6 +71,7 @@ impl Trace {
     }
 
     /// A trace of another type.
+    #[must_use]
     pub fn other(role: &str, name: &str, fields: Value) -> Self {
         let mut trace = Trace(json!({ "name": escape(name), "meta": { "role": role } }));
         trace.merge(fields);
@@ -72,17 +79,20 @@ impl Trace {
     }
 
     /// Sets fields, merged one level deep.
+    #[must_use]
     pub fn with(mut self, fields: Value) -> Self {
         self.merge(fields);
         self
     }
 
     /// Sets the colour of the `k`-th series.
+    #[must_use]
     pub fn colour(self, k: usize) -> Self {
         self.with(json!({ "line": { "color": colour(k), "width": 1.5 }, "marker": { "color": colour(k) } }))
     }
 
     /// Puts the trace into a group that is shown and hidden together; one trace per group is listed in the legend.
+    #[must_use]
     pub fn group(self, group: &str, listed: bool) -> Self {
         self.with(json!({ "legendgroup": escape(group), "showlegend": listed }))
     }

@@ -28,3 +28,8 @@ pub use pages::{
 };
 pub use spectrum::{Spectrum, welch};
 pub use thin::{Curve, Jump, Limit, Line, Thinner, largest};
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

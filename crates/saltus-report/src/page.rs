@@ -38,6 +38,7 @@ pub struct Page {
 
 impl Page {
     /// An empty page.
+    #[must_use]
     pub fn new(title: &str, subtitle: &str, origin: &Origin) -> Self {
         Page { title: title.into(), subtitle: subtitle.into(), origin: origin.clone(), ..Page::default() }
     }
@@ -131,9 +132,10 @@ impl Page {
         let data = json!({ "figures": figures, "animation": self.animation });
         let contents: String =
             self.contents.iter().map(|(id, title)| format!("<a href=\"#{id}\">{}</a>", escape(title))).collect();
-        // No request of any kind is allowed: everything falls back to `default-src 'none'`, and nothing may come from a network,
-        // a file or a blob, but for pictures, which plotly.js makes for its export. 'unsafe-inline' covers the scripts written
-        // here and the script element that page.js creates from the unpacked text of plotly.js; no blob: and no eval is needed.
+        // No requests are allowed: `default-src 'none'` forbids every kind of source not listed, including connections, fonts
+        // and frames. Images may be data: and blob: URLs, which plotly.js creates to export figures. 'unsafe-inline' allows the
+        // scripts of this file, including the script element that page.js creates from the unpacked text of plotly.js, so
+        // scripts need neither blob: nor 'unsafe-eval'.
         let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       base-uri 'none'; form-action 'none'";
         write!(

@@ -50,6 +50,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The position of coordinate `i`. Impacts, where it has corners, are always kept.
+#[must_use]
 pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
     let drawn =
         drawn_jumps(trajectory, limit, |k| (trajectory.v(k, Side::Right)[i] - trajectory.v(k, Side::Left)[i]).abs());
@@ -78,12 +79,14 @@ pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
 /// assert_eq!((line.jumps[0].left, line.jumps[0].right), ([-1.0], [0.5]));
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
+#[must_use]
 pub fn velocity(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
     let [_, line] = split(state(trajectory, i, limit, false));
     line
 }
 
 /// The phase portrait of coordinate `i`: position and velocity, broken where the velocity jumps.
+#[must_use]
 pub fn phase(trajectory: &Trajectory, i: usize, limit: Limit) -> Curve<2> {
     state(trajectory, i, limit, true)
 }
@@ -135,6 +138,7 @@ pub type ReadState<'a> = dyn FnMut(f64, &[f64], &[f64], &mut [f64]) + 'a;
 
 /// Functions of the state, such as gaps and energies, one curve each. `read` is called with the time, the position and the
 /// velocity and writes `count` values; at a jump of the velocity it is called for both limits.
+#[must_use]
 pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut ReadState) -> Vec<Line> {
     let size = |k: usize| {
         let (left, right) = (trajectory.v(k, Side::Left), trajectory.v(k, Side::Right));
@@ -169,6 +173,7 @@ pub fn sampled(trajectory: &Trajectory, count: usize, limit: Limit, read: &mut R
 
 /// The reaction density of each of `m` constraints, one piece of curve per contact; the mean over each contact if the scheme
 /// computes no densities.
+#[must_use]
 pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
     let mut lines: Vec<Thinner<1>> = (0..m).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
     // If there are too many contacts, those with the largest impulse in each interval of time are shown.
@@ -200,6 +205,7 @@ pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
 
 /// The impulses of a constraint at impacts.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Stems {
     /// The times.
     pub t: Vec<f64>,
@@ -212,6 +218,7 @@ pub struct Stems {
 }
 
 /// The impulses of constraint `a`.
+#[must_use]
 pub fn impulses(trajectory: &Trajectory, a: usize, limit: Limit) -> Stems {
     let impulse = |i: &Impact| i.constraints.iter().position(|&b| b == a).map(|k| i.impulses[k]);
     let all: Vec<(f64, f64, usize)> =

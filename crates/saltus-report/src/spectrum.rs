@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 /// A one-sided power spectral density.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Spectrum {
     /// The frequencies, in cycles per unit of time.
     pub frequency: Vec<f64>,
@@ -13,6 +14,7 @@ pub struct Spectrum {
 
 /// The density of samples at equal intervals `dt`, with windows of `window` samples, a power of two; None if there are too few
 /// samples for one window.
+#[must_use]
 pub fn welch(samples: &[f64], dt: f64, window: usize) -> Option<Spectrum> {
     if window < 8 || !window.is_power_of_two() || samples.len() < window || !(dt > 0.0) {
         return None;

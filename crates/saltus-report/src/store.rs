@@ -1,7 +1,8 @@
-//! The data of a page: JSON, with long arrays of numbers stored beside it as bytes that compress well.
+//! The data of a page: JSON, and long arrays of numbers as bytes that compress well.
 //!
-//! Of each number the difference of its bits from those of the number before it is stored, by columns: the first bytes of all
-//! differences, then the second bytes, and so on. On a smooth curve the last columns are mostly zeros. The values stay exact.
+//! Each number is stored as the difference of its bits from those of its predecessor. The differences are stored by columns: the
+//! first bytes of all differences, then the second bytes, and so on. For a smooth curve the last columns are mostly zeros. The
+//! values are exact.
 
 use crate::pack::pack;
 use serde_json::{Value, json};
@@ -10,28 +11,28 @@ use std::collections::HashMap;
 /// Shorter arrays stay in the JSON.
 const SHORTEST: usize = 16;
 
-/// Data as text for a page: the JSON, a zero byte and the stored arrays, packed.
+/// Packs data for a page: the JSON, a zero byte and the stored arrays.
 pub fn packed(data: &Value) -> String {
     let mut store = Store::default();
     let mut bytes = store.stripped(data).to_string().into_bytes();
     bytes.push(0);
     bytes.append(&mut store.bytes);
-    pack(&bytes)
+    pack(&bytes, 6)
 }
 
 #[derive(Default)]
 struct Store {
     bytes: Vec<u8>,
-    /// Where each array is: curves of one run often share their times.
-    places: HashMap<Vec<u8>, usize>,
+    /// The offset of each stored array; curves of a run often share their times.
+    offsets: HashMap<Vec<u8>, usize>,
 }
 
 impl Store {
-    /// The same data with every long array of numbers replaced by its place, `{"f64": [offset, count]}`.
+    /// The same data with every long array of numbers replaced by a reference, `{"f64": [offset, count]}`.
     fn stripped(&mut self, value: &Value) -> Value {
         match value {
             Value::Array(items) => match numbers(items) {
-                Some(numbers) => self.place(&numbers),
+                Some(numbers) => self.store(&numbers),
                 None => items.iter().map(|item| self.stripped(item)).collect(),
             },
             Value::Object(fields) => fields.iter().map(|(key, field)| (key.clone(), self.stripped(field))).collect(),
@@ -39,15 +40,15 @@ impl Store {
         }
     }
 
-    fn place(&mut self, numbers: &[f64]) -> Value {
-        // Single precision where nothing is lost by it.
+    fn store(&mut self, numbers: &[f64]) -> Value {
+        // Single precision if that is exact.
         let short = numbers.iter().all(|&x| f64::from(x as f32) == x || x.is_nan());
         let (name, columns) = match short {
             true => ("f32", columns(differences32(numbers))),
             false => ("f64", columns(differences64(numbers))),
         };
         let end = self.bytes.len();
-        let offset = *self.places.entry(columns).or_insert_with_key(|columns| {
+        let offset = *self.offsets.entry(columns).or_insert_with_key(|columns| {
             self.bytes.extend(columns);
             end
         });
@@ -55,7 +56,7 @@ impl Store {
     }
 }
 
-/// The numbers of a long array of nothing else; null, which JSON has for it, is not a number.
+/// The values of a long array that contains only numbers; null stands for NaN.
 fn numbers(items: &[Value]) -> Option<Vec<f64>> {
     if items.len() < SHORTEST {
         return None;
@@ -101,7 +102,7 @@ mod tests {
             })
         );
         assert_eq!(store.bytes.len(), 160 + 80);
-        // As the page reads them.
+        // Decoded as in the page's script.
         let difference = |k: usize| u64::from_le_bytes(std::array::from_fn(|column| store.bytes[20 * column + k]));
         let word = |k: usize| f64::from_bits((0..=k).map(difference).fold(0, u64::wrapping_add));
         assert_eq!((0..20).map(word).collect::<Vec<_>>(), times);

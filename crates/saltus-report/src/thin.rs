@@ -22,6 +22,7 @@ impl Default for Limit {
 
 /// A jump drawn as one.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Jump<const C: usize> {
     /// The time.
     pub t: f64,
@@ -33,6 +34,7 @@ pub struct Jump<const C: usize> {
 
 /// A thinned curve with `C` channels over time.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Curve<const C: usize> {
     /// The times; at a jump the same time three times, for the left limit, the break and the right limit.
     pub t: Vec<f64>,
@@ -51,6 +53,7 @@ pub type Line = Curve<1>;
 
 impl<const C: usize> Curve<C> {
     /// The number of instants shown; an instant with a jump counts once.
+    #[must_use]
     pub fn shown(&self) -> usize {
         self.t.len() - 2 * self.breaks()
     }
@@ -60,6 +63,7 @@ impl<const C: usize> Curve<C> {
     }
 
     /// The index ranges of the points between breaks.
+    #[must_use]
     pub fn segments(&self) -> Vec<std::ops::Range<usize>> {
         let mut ranges = Vec::new();
         let mut start = 0;
@@ -97,6 +101,7 @@ pub struct Thinner<const C: usize> {
 
 impl<const C: usize> Thinner<C> {
     /// A thinner for a curve of `count` points between two times.
+    #[must_use]
     pub fn new(count: usize, span: (f64, f64), limit: Limit) -> Self {
         let bins = (limit.points / (2 * C + 2)).max(1) as f64;
         Thinner {
@@ -153,6 +158,7 @@ impl<const C: usize> Thinner<C> {
     }
 
     /// Returns the thinned curve.
+    #[must_use]
     pub fn finish(mut self) -> Curve<C> {
         self.flush();
         self.curve
@@ -207,6 +213,7 @@ impl<const C: usize> Thinner<C> {
 
 /// Selects events, given as (time, size) in order of time: all of them, or the largest in each of `max` equal intervals of time
 /// if there are more than `max`.
+#[must_use]
 pub fn largest(events: &[(f64, f64)], max: usize) -> Vec<usize> {
     if events.len() <= max {
         return (0..events.len()).collect();

@@ -21,6 +21,7 @@ pub struct CheckReport<'a> {
 const MAX_ANGLES: usize = 40;
 
 /// Creates the page of a model check.
+#[must_use]
 pub fn check(report: &CheckReport) -> Page {
     let (model, found) = (report.model, report.found);
     let mut page = Page::new(&model.title, &format!("model check, {} points sampled", found.points), &report.origin);

@@ -43,6 +43,7 @@ pub struct CompareReport<'a> {
 const FIGURES: [&str; 6] = ["overlay-1", "overlay-2", "overlay-3", "overlay-4", "overlay-5", "overlay-6"];
 
 /// Creates the page of a comparison.
+#[must_use]
 pub fn compare(report: &CompareReport) -> Page {
     let model = report.model;
     let mut page = Page::new(&model.title, &report.subtitle, &report.origin);

@@ -48,6 +48,7 @@ fn fitted(points: &[(f64, f64)], fit: &Fit, h: f64) -> f64 {
 }
 
 /// Creates the page of a convergence study.
+#[must_use]
 pub fn converge(report: &ConvergeReport) -> Page {
     let mut page = Page::new(&report.model.title, &report.subtitle, &report.origin);
     page.section("orders", "Convergence");

@@ -36,6 +36,7 @@ pub struct EquilibriaReport<'a> {
 }
 
 /// Creates the page of equilibria.
+#[must_use]
 pub fn equilibria(mut report: EquilibriaReport) -> Page {
     let (model, all) = (report.model, report.all);
     let searched = if all.exhaustive { "all active sets" } else { "active sets near each start" };

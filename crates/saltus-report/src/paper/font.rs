@@ -14,7 +14,7 @@ pub fn bytes(italic: bool) -> &'static [u8] {
 static FACES: LazyLock<[Option<Face<'static>>; 2]> =
     LazyLock::new(|| [false, true].map(|italic| Face::parse(bytes(italic), 0).ok()));
 
-/// The upright or the italic face; None only if the embedded file were invalid.
+/// The upright or the italic face; None if the embedded file is invalid, which a test rules out.
 pub fn face(italic: bool) -> Option<&'static Face<'static>> {
     FACES[usize::from(italic)].as_ref()
 }

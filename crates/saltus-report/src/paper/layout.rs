@@ -5,6 +5,7 @@ use super::sheet::{MM, Sheet};
 
 /// The width of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Columns {
     /// 85 mm.
     One,

@@ -25,6 +25,7 @@ pub use sheet::Sheet;
 
 /// The file format of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// Vector graphics, for editing and for the web.
     Svg,
@@ -36,6 +37,7 @@ pub enum Kind {
 
 impl Kind {
     /// The format given by the extension of a file name.
+    #[must_use]
     pub fn of(path: &std::path::Path) -> Option<Kind> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "svg" => Some(Kind::Svg),

@@ -1,4 +1,4 @@
-//! The choice of figures, and what their drawing has in common.
+//! The subjects of figures, and what all figures share.
 
 use super::label::{family, name};
 use super::layout::{self, Arrangement, Columns};
@@ -10,6 +10,7 @@ use saltus::{Side, Trajectory};
 
 /// The subject of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum What {
     /// Positions over time.
     Positions,
@@ -43,6 +44,7 @@ impl What {
     ];
 
     /// The name of the subject.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             What::Positions => "positions",
@@ -57,6 +59,7 @@ impl What {
     }
 
     /// Whether the figure shows constraints rather than coordinates.
+    #[must_use]
     pub fn of_constraints(self) -> bool {
         matches!(self, What::Gaps | What::Reactions | What::Impacts)
     }
@@ -72,6 +75,8 @@ pub struct Options {
 }
 
 /// A drawn figure.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Figure {
     /// The drawing.
     pub sheet: Sheet,

@@ -155,6 +155,7 @@ pub enum Mark {
 
 /// A drawing.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Sheet {
     /// The width, in points (1/72 inch).
     pub width: f64,
