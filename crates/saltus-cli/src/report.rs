@@ -1,10 +1,9 @@
 //! `--report FILE.html`: pages of what a command found.
 
-use crate::setup::{Ready, ReadyStructure};
+use crate::commands::run::Done;
+use crate::setup::Ready;
 use crate::text::out;
-use saltus::analysis::{forcing_period, is_forced};
-use saltus::structure::StructureRun;
-use saltus::{Ledger, Run, RunOptions, SetupError};
+use saltus::{Run, SetupError, Structure};
 use saltus_io::{ModelFile, output};
 use saltus_report::{Origin, Page, RunReport, Shape};
 use std::path::Path;
@@ -33,80 +32,36 @@ fn quoted(word: &str) -> String {
 }
 
 /// The page of a run.
-pub fn of_run(
-    ready: &Ready,
-    options: &RunOptions,
-    run: &Run,
-    ledger: &Ledger,
-    wall_s: f64,
-    findings: Vec<String>,
-) -> Result<Page, SetupError> {
-    let problem = &ready.problem;
-    let model = problem.model();
-    let (mut gaps, mut energy) = (problem.gaps(), problem.energy());
+pub fn of_run(ready: &Ready, done: &Done, findings: Vec<String>) -> Result<Page, SetupError> {
+    let system = &*ready.opened.system;
+    let settled = done.settled.sentence(system.model());
     saltus_report::run(RunReport {
-        model,
-        run,
-        ledger,
-        options,
-        origin: origin(&ready.file),
-        wall_s,
-        findings,
-        gaps: Some(Box::new(move |t, q, out| {
-            gaps.evaluate(t, q);
-            out.copy_from_slice(&gaps.values);
-        })),
-        energy: Some(Box::new(move |t, q, v| energy.both(t, q, v))),
-        forced: is_forced(model),
-        period: forcing_period(problem, options.end),
-        shapes: Vec::new(),
-        shocks: None,
-    })
-}
-
-/// The page of a run of a structure.
-pub fn of_structure(
-    ready: &ReadyStructure,
-    options: &RunOptions,
-    done: &StructureRun,
-    wall_s: f64,
-    findings: Vec<String>,
-) -> Result<Page, SetupError> {
-    let model = ready.structure.model();
-    let mut signals = ready.structure.signals();
-    saltus_report::run(RunReport {
-        model,
+        system,
         run: &done.run,
-        ledger: &done.ledger,
-        options,
         origin: origin(&ready.file),
-        wall_s,
-        findings,
-        gaps: Some(Box::new(move |t, q, out| signals.gaps(t, q, out))),
-        energy: None,
-        forced: !model.signals.is_empty(),
-        period: None,
-        shapes: shapes(ready, done),
-        shocks: Some(&done.shocks),
+        wall_s: done.wall_s,
+        findings: settled.into_iter().chain(findings).collect(),
+        shapes: system.as_structure().map_or_else(Vec::new, |structure| shapes(structure, &done.run)),
+        shocks: done.shocks.as_ref(),
     })
 }
 
-/// The deflected shapes of the parts, exaggerated to a sixth of their length, one above the other.
-fn shapes(ready: &ReadyStructure, done: &StructureRun) -> Vec<Shape> {
+/// The deflected shapes of the parts, magnified to a sixth of their length, one above the other.
+fn shapes(structure: &Structure, run: &Run) -> Vec<Shape> {
     let outlines: Vec<Vec<f64>> =
-        ready.structure.parts().iter().map(|p| p.outline().into_iter().map(|(x, _)| x).collect()).collect();
+        structure.parts().iter().map(|p| p.outline().into_iter().map(|(x, _)| x).collect()).collect();
     let length = outlines.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let largest = done.shapes.iter().flat_map(|(_, u)| u).fold(0.0_f64, |m, u| m.max(u.abs()));
+    let largest = run.shapes.iter().flat_map(|(_, u)| u).fold(0.0_f64, |m, u| m.max(u.abs()));
     if !(length > 0.0 && largest > 0.0) {
         return Vec::new();
     }
     let wanted = length / 6.0 / largest;
-    // A round factor is easier to believe.
+    // A round factor is easier to read.
     let power = 10f64.powf(wanted.log10().floor());
     let factor = [5.0, 2.0, 1.0].into_iter().map(|x| x * power).find(|x| *x <= wanted).unwrap_or(power);
     let mut at = 0;
     let mut shapes = Vec::new();
-    for (k, (x, part)) in outlines.into_iter().zip(ready.structure.parts()).enumerate() {
+    for (k, (x, part)) in outlines.into_iter().zip(structure.parts()).enumerate() {
         let range = at..at + x.len();
         at = range.end;
         if x.is_empty() {
@@ -114,8 +69,8 @@ fn shapes(ready: &ReadyStructure, done: &StructureRun) -> Vec<Shape> {
         }
         shapes.push(Shape {
             name: if part.name.is_empty() { part.what.clone() } else { part.name.clone() },
-            t: done.shapes.iter().map(|(t, _)| *t).collect(),
-            frames: done.shapes.iter().map(|(_, u)| u[range.clone()].to_vec()).collect(),
+            t: run.shapes.iter().map(|(t, _)| *t).collect(),
+            frames: run.shapes.iter().map(|(_, u)| u[range.clone()].to_vec()).collect(),
             x,
             factor,
             offset: -0.5 * length * k as f64,
@@ -130,16 +85,16 @@ pub fn save(path: &Path, page: &Page) -> Result<(), SetupError> {
 }
 
 /// Says where the page is.
-pub fn tell(path: &Path) {
+pub fn announce(path: &Path) {
     out!("\nwrote the report to {}\n", path.display());
 }
 
-/// Writes the page of a command that has told all else by now; a failure is shown and is the exit code.
+/// Writes the page of a command that has printed everything else; a failure is shown and is the exit code.
 pub fn written(path: &Path, page: &Page, json: bool) -> Result<(), ExitCode> {
     match save(path, page) {
         Ok(()) => {
             if !json {
-                tell(path);
+                announce(path);
             }
             Ok(())
         }

@@ -308,8 +308,11 @@ fn pairs(option: &str, texts: &[String], primes: bool) -> Result<Vec<(String, St
             Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
                 Ok((name.trim().to_string(), value.trim().to_string()))
             }
-            _ => Err(SetupError::new(format!("`{option} {text}` is not of the form NAME=VALUE"))
-                .help(if primes { "such as  --start x=0.3,x'=0" } else { "such as  --set e=0.5" })),
+            _ => Err(SetupError::new(format!("`{option} {text}` is not of the form NAME=VALUE")).help(if primes {
+                "such as  --start x=0.3,x'=0"
+            } else {
+                "such as  --set e=0.5"
+            })),
         })
         .collect()
 }

@@ -35,7 +35,8 @@ pub fn is_output_lost() -> bool {
 
 /// Text from a model on one line and without control or direction marks, so that it cannot manipulate the terminal.
 pub fn printable(text: &str) -> String {
-    let invisible = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
+    let invisible =
+        |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
     text.chars().map(|c| if invisible(c) { '\u{fffd}' } else { c }).collect()
 }
 

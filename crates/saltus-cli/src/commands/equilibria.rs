@@ -67,10 +67,10 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         print(system, args.time, &all);
     }
     if let Some(path) = &args.model.report {
-        let words = all.found.iter().map(|e| saltus_report::Rest {
-            contacts: contacts(model, e),
-            evidence: e.stability.sentence(),
-        });
+        let words = all
+            .found
+            .iter()
+            .map(|e| saltus_report::Rest { contacts: contacts(model, e), evidence: e.stability.sentence() });
         let page = saltus_report::equilibria(saltus_report::EquilibriaReport {
             model,
             origin: report::origin(&ready.file),
@@ -87,7 +87,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
 }
 
 /// The potential and the smallest gap at a position, for the picture of a model.
-fn landscape(system: &dyn System, t: f64) -> Option<saltus_report::Landscape<'static>> {
+fn landscape(system: &dyn System, t: f64) -> Option<Box<saltus_report::Landscape<'static>>> {
     let problem = system.as_problem()?;
     let (mut energy, mut gaps) = (problem.energy(), problem.gaps());
     let still = vec![0.0; problem.dimension()];

@@ -1,10 +1,10 @@
 //! `saltus plot RUN_DIR`: static figures for papers, from the files of a run.
 
 use crate::setup::Refusal;
-use crate::text::{number, out, tame};
-use saltus::{SetupError, nearest};
-use saltus_io::{RunFiles, System, output};
-use saltus_report::paper::{self, Columns, Hit, Kind, Motion, Options, What};
+use crate::text::{number, out, printable};
+use saltus::{SetupError, Trajectory, nearest};
+use saltus_io::{SavedRun, output};
+use saltus_report::paper::{self, Columns, Kind, Motion, Options, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -58,7 +58,7 @@ pub struct Args {
     /// Where it ends [default: the end of the run]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     to: Option<f64>,
-    /// Dots an inch of a png
+    /// Dots per inch of a png
     #[arg(long, default_value_t = 300.0)]
     dpi: f64,
 }
@@ -77,33 +77,32 @@ fn execute(args: &Args) -> Result<(), Refusal> {
         SetupError::new(message).help("the ending of --out says which format is meant")
     })?;
     if !(args.dpi >= 10.0 && args.dpi <= 5000.0) {
-        let message = format!("the dots an inch must be between 10 and 5000, not {}", args.dpi);
+        let message = format!("the dots per inch must be between 10 and 5000, not {}", args.dpi);
         return Err(SetupError::new(message).into());
     }
-    let run = RunFiles::open(&args.dir)?;
+    let run = SavedRun::open(&args.dir)?;
     let chosen = match what.of_constraints() {
         true => choose(&args.constraint, &run.constraints, "constraint")?,
         false => choose(&args.coordinate, &run.coordinates, "coordinate")?,
     };
-    let system = run.system();
     let needed = matches!(what, What::Gaps | What::Energy);
-    // Other figures can do without the model, whose input files may be elsewhere; then the axes have no units.
-    let system: Option<System> = match system {
-        Ok(system) => Some(system),
+    // Other figures can do without the model, whose data files may be elsewhere; then the axes have no units.
+    let system = match run.system() {
+        Ok((_, opened)) => Some(opened.system),
         Err(error) if needed => return Err(error.into()),
         Err(_) => None,
     };
-    let source = system.as_ref().map(|s| match s {
-        System::Problem(problem) => paper::Source::Problem(problem),
-        System::Structure(structure) => paper::Source::Structure(structure),
-    });
-    let units = source.map(|s| match s {
-        paper::Source::Problem(problem) => problem.model().units.clone(),
-        paper::Source::Structure(structure) => structure.model().units.clone(),
-    });
-    let motion = windowed(motion(run, units.unwrap_or_default()), args)?;
+    let windowed = window(&run.trajectory, args)?;
+    let motion = Motion {
+        title: &run.title,
+        coordinates: &run.coordinates,
+        constraints: &run.constraints,
+        units: system.as_ref().map(|s| s.model().units.clone()).unwrap_or_default(),
+        trajectory: windowed.as_ref().unwrap_or(&run.trajectory),
+        system: system.as_deref(),
+    };
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
-    let figure = paper::draw(&motion, source, what, &Options { columns, chosen }).map_err(SetupError::new)?;
+    let figure = paper::draw(&motion, what, &Options { columns, chosen }).map_err(SetupError::new)?;
     let bytes = paper::encode(&figure.sheet, kind, args.dpi).map_err(SetupError::new)?;
     let unwritten = |e: output::WriteError| SetupError::new(e.to_string());
     output::prepare_file(&args.out).map_err(unwritten)?;
@@ -111,7 +110,8 @@ fn execute(args: &Args) -> Result<(), Refusal> {
     let mm = |points: f64| number(points * 25.4 / 72.0, 3);
     out!("wrote {} ({} × {} mm)\n", args.out.display(), mm(figure.sheet.width), mm(figure.sheet.height));
     for note in figure.notes {
-        out!("note: {} (--{} chooses)\n", tame(&note), if what.of_constraints() { "constraint" } else { "coordinate" });
+        let option = if what.of_constraints() { "constraint" } else { "coordinate" };
+        out!("note: {} (choose with --{option})\n", printable(&note));
     }
     Ok(())
 }
@@ -145,32 +145,15 @@ fn choose(words: &[String], names: &[String], kind: &str) -> Result<Vec<usize>, 
     Ok(chosen)
 }
 
-fn motion(run: RunFiles, units: saltus::model::Units) -> Motion {
-    let hits = run.impacts.into_iter();
-    Motion {
-        title: run.title,
-        coordinates: run.coordinates,
-        constraints: run.constraints,
-        units,
-        t: run.t,
-        q: run.q,
-        v_left: run.v_left,
-        v_right: run.v_right,
-        reaction: run.reaction,
-        impacts: hits.map(|i| Hit { t: i.t, impulses: i.impulses, approach: i.approach.abs() }).collect(),
-        contacts: run.contacts,
-    }
-}
-
-fn windowed(motion: Motion, args: &Args) -> Result<Motion, SetupError> {
-    let (Some(&first), Some(&last)) = (motion.t.first(), motion.t.last()) else {
-        return Err(SetupError::new("the run has no instants"));
-    };
+/// The part of the motion that is asked for; None: all of it.
+fn window(motion: &Trajectory, args: &Args) -> Result<Option<Trajectory>, SetupError> {
+    let (first, last) = motion.span().ok_or_else(|| SetupError::new("the run has no instants"))?;
     let (from, to) = (args.from.unwrap_or(first), args.to.unwrap_or(last));
     if !(from < to) || !(from < last) || !(to > first) {
         let message = format!("there is nothing between {} and {}", number(from, 6), number(to, 6));
         let help = format!("the run goes from {} to {}", number(first, 6), number(last, 6));
         return Err(SetupError::new(message).help(help));
     }
-    Ok(if (args.from, args.to) == (None, None) { motion } else { motion.window(from.max(first), to.min(last)) })
+    let is_whole = args.from.is_none() && args.to.is_none();
+    Ok((!is_whole).then(|| motion.window(from.max(first), to.min(last))))
 }

@@ -118,8 +118,7 @@ impl Done {
     /// The summary.
     pub fn summary(&self, ready: &Ready, all_impacts: bool) -> Summary {
         let model = ready.opened.system.model();
-        let mut summary =
-            Summary::new(&ready.file.name, model, &self.run, &self.settled, self.wall_s, all_impacts);
+        let mut summary = Summary::new(&ready.file.name, model, &self.run, &self.settled, self.wall_s, all_impacts);
         if let (Some(facts), Some(shocks)) = (&self.facts, &self.shocks) {
             summary.structure = Some(StructureSummary::new(model, facts, shocks, &self.run.extremes));
         }

@@ -1,8 +1,8 @@
 //! `saltus schemes`: the list, as the schemes declare themselves.
 
-use crate::text::out;
+use crate::text::{out, wrapped};
 use anstyle::Style;
-use saltus::scheme::SCHEMES;
+use saltus::scheme::{Domain, SCHEMES, Setting};
 use std::process::ExitCode;
 
 /// List the schemes: what they do, what is proved about them, what to use them for.
@@ -21,6 +21,7 @@ pub fn main(args: &Args) -> ExitCode {
                 serde_json::json!({
                     "name": s.name, "level": s.level, "restitution": s.restitution, "order": s.order.is_finite().then_some(s.order),
                     "proved": s.proved, "use_for": s.use_for,
+                    "settings": s.settings.iter().map(json).collect::<Vec<_>>(),
                 })
             })
             .collect();
@@ -33,7 +34,11 @@ pub fn main(args: &Args) -> ExitCode {
         for (what, text) in
             [("level", s.level), ("restitution", s.restitution), ("proved", s.proved), ("use it for", s.use_for)]
         {
-            out!("  {what:12} {}\n", wrapped(text));
+            out!("  {what:12} {}\n", wrapped(text, 15, 95));
+        }
+        for (k, setting) in s.settings.iter().enumerate() {
+            let text = format!("{}: {}{}", setting.name, setting.meaning, values(setting));
+            out!("  {:12} {}\n", if k == 0 { "settings" } else { "" }, wrapped(&text, 15, 95));
         }
         out!("\n");
     }
@@ -41,19 +46,19 @@ pub fn main(args: &Args) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Breaks a long text into lines that line up under the first.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if lines[last].chars().count() + word.chars().count() > 80 {
-            lines.push(word.to_string());
-        } else {
-            if !lines[last].is_empty() {
-                lines[last].push(' ');
-            }
-            lines[last].push_str(word);
-        }
+/// The values that a setting takes, in words.
+fn values(setting: &Setting) -> String {
+    match setting.domain {
+        Domain::Number { default: Some(x), .. } => format!(" (default {x:?})"),
+        Domain::Number { default: None, .. } => String::new(),
+        Domain::Choice(choices) => format!(" ({})", choices.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")),
     }
-    lines.join("\n               ")
+}
+
+fn json(setting: &Setting) -> serde_json::Value {
+    let (default, choices) = match setting.domain {
+        Domain::Number { default, .. } => (default, None),
+        Domain::Choice(choices) => (None, Some(choices.iter().map(|c| c.name).collect::<Vec<_>>())),
+    };
+    serde_json::json!({ "name": setting.name, "meaning": setting.meaning, "default": default, "choices": choices })
 }

@@ -188,7 +188,10 @@ fn shocks(model: &Model, shocks: &Shocks) {
     heading_of(shocks.list.len(), "shock");
     let width = model.constraints.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).max(6);
     let forces = if shocks.list.iter().any(|s| s.peak.is_some()) { "  peak force" } else { "" };
-    out!("{DIM}       time         {:width$}  duration     impulse      speed        rebounds{forces}{DIM:#}\n", "stop");
+    out!(
+        "{DIM}       time         {:width$}  duration     impulse      speed        rebounds{forces}{DIM:#}\n",
+        "stop"
+    );
     for (k, s) in shocks.list.iter().take(SHOWN).enumerate() {
         out!(
             "{:>4}   {:<11}  {:width$}  {:<11}  {:<11}  {:<11}  {:<8}{}\n",

@@ -153,9 +153,7 @@ impl RunDefaults {
         let is_own = self.scheme.is_none_or(|own| own.name == chosen.name);
         if !is_own {
             let stays = |n: &str| chosen.setting(n).is_some() || given.get(n).is_some();
-            let mut kept = Settings::new();
-            options.settings.given().filter(|(n, _)| stays(n)).for_each(|(n, v)| kept.set(n, v.clone()));
-            options.settings = kept;
+            options.settings = options.settings.filtered(stays);
         }
         given.given().for_each(|(n, v)| options.settings.set(n, v.clone()));
         options.reduction = self.reduction()?;

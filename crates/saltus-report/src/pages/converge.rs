@@ -5,18 +5,8 @@ use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
 use crate::text::number;
 use saltus::Model;
-use saltus::analysis::Fit;
+use saltus::analysis::{Convergence, Fit, Level, Over};
 use serde_json::json;
-
-/// One kind of error at every step.
-pub struct Errors {
-    /// The quantity of which it is the error.
-    pub name: &'static str,
-    /// The error at each step; NaN if unknown.
-    pub values: Vec<f64>,
-    /// The fitted order.
-    pub fit: Option<Fit>,
-}
 
 /// The contents of the page of a convergence study.
 pub struct ConvergeReport<'a> {
@@ -24,20 +14,33 @@ pub struct ConvergeReport<'a> {
     pub model: &'a Model,
     /// The origin of the page.
     pub origin: Origin,
-    /// The scheme and the reference.
-    pub subtitle: String,
-    /// The quantity that is refined: `step` or `number of modes`.
-    pub over: &'static str,
-    /// The steps (or the numbers of modes).
-    pub steps: Vec<f64>,
-    /// The errors.
-    pub errors: Vec<Errors>,
-    /// The number of impacts at each step.
-    pub impacts: Vec<usize>,
-    /// Findings.
-    pub findings: Vec<String>,
-    /// Warnings.
-    pub warnings: Vec<String>,
+    /// The study.
+    pub found: &'a Convergence,
+}
+
+/// One kind of error at every step.
+struct Errors {
+    /// The quantity of which it is the error.
+    name: &'static str,
+    /// The error at each step; NaN if unknown.
+    values: Vec<f64>,
+    /// The fitted order.
+    fit: Option<Fit>,
+}
+
+fn errors(found: &Convergence) -> Vec<Errors> {
+    let one = |name, fit, value: &dyn Fn(&Level) -> f64| Errors {
+        name,
+        values: found.levels.iter().map(value).collect(),
+        fit,
+    };
+    let orders = &found.orders;
+    vec![
+        one("position", orders.position, &|l| l.position),
+        one("velocity", orders.velocity, &|l| l.velocity),
+        one("impact times", orders.times, &|l| l.times.unwrap_or(f64::NAN)),
+        one("total impulse", orders.impulse, &|l| l.impulse),
+    ]
 }
 
 /// The value at `h` of the line of slope `fit.order` through the mean of the logarithms of positive points.
@@ -50,18 +53,27 @@ fn fitted(points: &[(f64, f64)], fit: &Fit, h: f64) -> f64 {
 /// Creates the page of a convergence study.
 #[must_use]
 pub fn converge(report: &ConvergeReport) -> Page {
-    let mut page = Page::new(&report.model.title, &report.subtitle, &report.origin);
+    let (model, found) = (report.model, report.found);
+    let subtitle = format!("{}, {}", found.scheme.name, found.compared_with());
+    let over = if found.over == Over::Modes { "number of modes" } else { "step" };
+    let sizes: Vec<f64> = found.levels.iter().map(|l| l.size).collect();
+    let all = errors(found);
+    let mut page = Page::new(&model.title, &subtitle, &report.origin);
     page.section("orders", "Convergence");
-    page.list("warning", report.warnings.clone());
-    page.list("good", report.findings.clone());
-    let mut figure = Figure::new("orders", &format!("Error over {}", report.over), report.over, "error");
+    page.list("warning", found.warnings.clone());
+    let extrapolated = found.extrapolated.as_ref().map(|q| {
+        let state = q.iter().take(12).zip(&model.coordinates).map(|(x, name)| format!("{name} = {}", number(*x, 8)));
+        format!("extrapolated final position: {}", state.collect::<Vec<_>>().join(", "))
+    });
+    page.list("good", found.verdict.clone().into_iter().chain(extrapolated));
+    let mut figure = Figure::new("orders", &format!("Error over {over}"), over, "error");
     for axis in ["xaxis", "yaxis"] {
         figure.layout[axis]["type"] = json!("log");
     }
-    for (k, errors) in report.errors.iter().enumerate() {
+    for (k, errors) in all.iter().enumerate() {
         // Rounding errors have no order, and zero has no place on a logarithmic axis.
         let points: Vec<(f64, f64)> =
-            report.steps.iter().copied().zip(errors.values.iter().copied()).filter(|p| p.1 > 1e-12).collect();
+            sizes.iter().copied().zip(errors.values.iter().copied()).filter(|p| p.1 > 1e-12).collect();
         let (h, e): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
         if points.is_empty() {
             continue;
@@ -77,20 +89,20 @@ pub fn converge(report: &ConvergeReport) -> Page {
         }
     }
     page.figures([figure.caption("Both axes are logarithmic: the slope of a line is the order of convergence.")]);
-    let heads: Vec<String> = [report.over.to_string()]
+    let heads: Vec<String> = [over.to_string()]
         .into_iter()
-        .chain(report.errors.iter().map(|e| e.name.to_string()))
+        .chain(all.iter().map(|e| e.name.to_string()))
         .chain(["impacts".into()])
         .collect();
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for (k, &h) in report.steps.iter().enumerate() {
+    for (k, &h) in sizes.iter().enumerate() {
         let mut row = vec![Cell::number(h, 6)];
-        row.extend(report.errors.iter().map(|e| Cell::number(e.values.get(k).copied().unwrap_or(f64::NAN), 4)));
-        row.push(Cell::count(report.impacts.get(k).copied().unwrap_or(0)));
+        row.extend(all.iter().map(|e| Cell::number(e.values.get(k).copied().unwrap_or(f64::NAN), 4)));
+        row.push(Cell::count(found.levels[k].impacts));
         rows.push(row);
     }
     let mut orders = vec![Cell::text("order")];
-    orders.extend(report.errors.iter().map(|e| {
+    orders.extend(all.iter().map(|e| {
         Cell::text(e.fit.map_or("–".into(), |f| format!("{} ± {}", number(f.order, 3), number(f.spread, 1))))
     }));
     orders.push(Cell::text(""));

@@ -76,7 +76,7 @@ fn colour(stability: Stability) -> &'static str {
     match stability {
         Stability::Stable { .. } => "#2ba15d",
         Stability::Unstable { .. } => "#e4572e",
-        Stability::Neutral { .. } | Stability::Unknown => "#c78a00",
+        Stability::Neutral { .. } | Stability::Pushed { .. } | Stability::Unknown => "#c78a00",
     }
 }
 

@@ -8,7 +8,7 @@ mod run;
 mod tables;
 
 pub use check::{CheckReport, check};
-pub use compare::{CompareReport, Compared, compare};
-pub use converge::{ConvergeReport, Errors, converge};
+pub use compare::{CompareReport, compare};
+pub use converge::{ConvergeReport, converge};
 pub use equilibria::{EquilibriaReport, Landscape, Rest, equilibria};
 pub use run::{RunReport, run};

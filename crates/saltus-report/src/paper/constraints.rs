@@ -63,7 +63,8 @@ impl Drawing<'_> {
     pub(super) fn reactions(&mut self) -> Result<Vec<Panel>, String> {
         let (m, motion) = (self.motion, self.t);
         let active = |a: &usize| {
-            motion.impacts.iter().any(|i| i.constraints.contains(a)) || motion.contacts.iter().any(|c| c.constraint == *a)
+            motion.impacts.iter().any(|i| i.constraints.contains(a))
+                || motion.contacts.iter().any(|c| c.constraint == *a)
         };
         let all: Vec<usize> = self.groups(m.constraints, usize::MAX).into_iter().flatten().filter(active).collect();
         let shown: Vec<usize> = all.iter().copied().take(MAX_STYLES).collect();

@@ -98,6 +98,18 @@ pub struct Convergence {
     pub warnings: Vec<String>,
 }
 
+impl Convergence {
+    /// What the runs are compared with, in words.
+    pub fn compared_with(&self) -> String {
+        let truth = if self.has_exact { "positions compared with the exact motion, the rest" } else { "compared" };
+        match self.reference {
+            Reference::Events => format!("{truth} with the run by events"),
+            Reference::Step(step) => format!("{truth} with its run with h = {}", number(step, 4)),
+            Reference::AllModes(modes) => format!("{truth} with all {modes} modes"),
+        }
+    }
+}
+
 /// Why there is no result.
 #[derive(Clone, Debug)]
 pub enum NoConvergence {

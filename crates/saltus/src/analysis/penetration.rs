@@ -30,7 +30,9 @@ pub fn stiffness_for_penetration(
     let energy = hardest.fold(0.0, f64::max);
     match energy > 0.0 {
         true => Ok(energy / (depth * depth)),
-        false => Err(SetupError::new("no impact was found from which to choose a stiffness")
-            .help("give the stiffness itself")),
+        false => {
+            Err(SetupError::new("no impact was found from which to choose a stiffness")
+                .help("give the stiffness itself"))
+        }
     }
 }

@@ -65,6 +65,11 @@ impl Run {
         &self.last
     }
 
+    /// The largest gain of energy at an impact, which only moving obstacles may give; zero if none gained.
+    pub fn largest_energy_gain(&self) -> f64 {
+        self.trajectory.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max)
+    }
+
     /// Whether it went from event to event.
     pub fn by_events(&self) -> bool {
         self.tolerance.is_some()

@@ -120,6 +120,12 @@ impl Settings {
         self.values.iter().map(|(name, value)| (name.as_str(), value))
     }
 
+    /// Those whose names pass a test.
+    #[must_use]
+    pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Settings {
+        Settings { values: self.values.iter().filter(|(name, _)| keep(name)).cloned().collect() }
+    }
+
     /// The value given for a setting.
     pub fn get(&self, name: &str) -> Option<&SettingValue> {
         self.values.iter().find(|(n, _)| n == name).map(|(_, value)| value)
@@ -145,8 +151,7 @@ impl Settings {
 
     /// Only the settings among those declared: for running several schemes with one set of settings.
     pub fn among(&self, declared: &[Setting]) -> Settings {
-        let known = |name: &str| declared.iter().any(|s| s.name == name);
-        Settings { values: self.values.iter().filter(|(n, _)| known(n)).cloned().collect() }
+        self.filtered(|name| declared.iter().any(|s| s.name == name))
     }
 
     /// Checks that a scheme declares all settings given, with values it allows for the kind of system.
