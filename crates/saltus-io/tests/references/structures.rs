@@ -141,19 +141,24 @@ fn p12_steps_tend_to_the_events() {
     // steps fluctuate by the place of the impacts in a step: a wide band).
     let structure = structure(&cantilever("beam-differences", 10, 1.0, 0.1, 0.0));
     let expected = nums(&reference("P12")["cases"]["e=0"]["u10_u5_at"]["1.0"]);
-    let schemes =
-        [("paoli-schatzman", "newmark", 1.8), ("paoli-schatzman", "exact", 1.8), ("moreau-jean", "centred", 0.5)];
+    let schemes = [
+        ("paoli-schatzman", Some("newmark"), 1.8),
+        ("paoli-schatzman", Some("exact"), 1.8),
+        ("moreau-jean", None, 0.5),
+    ];
     for (scheme, forcing, least) in schemes {
         let error = |h: f64| {
-            let done = run_with(&structure, &Options::steps(scheme, h).until(1.0).setting("forcing", forcing));
+            let mut options = Options::steps(scheme, h).until(1.0);
+            forcing.iter().for_each(|&word| options.settings.set("forcing", word));
+            let done = run_with(&structure, &options);
             let motion = &done.trajectory;
             let q = motion.q(motion.len() - 1);
             (0..2).map(|i| (q[i] - expected[i]).abs()).fold(0.0, f64::max)
         };
         let errors = [error(1e-3), error(1e-5)];
         let order = (errors[0] / errors[1]).log10() / 2.0;
-        println!("{scheme}, {forcing}: {errors:?}, order {order:.2}");
-        assert!(errors[1] < 2e-5 && order > least, "{scheme}, {forcing}: {errors:?}");
+        println!("{scheme}, {forcing:?}: {errors:?}, order {order:.2}");
+        assert!(errors[1] < 2e-5 && order > least, "{scheme}, {forcing:?}: {errors:?}");
     }
 }
 
