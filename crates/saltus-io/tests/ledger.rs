@@ -3,17 +3,16 @@
 #[path = "common/models.rs"]
 mod models;
 
-use saltus::{Ledger, Problem, RunOptions, Status, run};
+use saltus::{Ledger, Options, Problem, Status};
 use saltus_io::shipped;
 
 fn ledger(problem: &Problem, scheme: &str, step: f64, end: f64) -> Ledger {
-    let options = RunOptions::new(step, end).with(scheme).expect("listed");
-    let run = run(problem, &options, &mut |_| true).expect("runs");
+    let run = problem.run(&Options::events(end).scheme(scheme).step(step)).expect("runs");
     assert_eq!(run.status, Status::Finished);
-    let ledger = Ledger::new(problem, &options, &run);
+    let ledger = run.ledger;
     // By events everything holds; coarse steps may have reason to complain.
     if scheme == "event-driven" {
-        assert_eq!(ledger.complaints(&options), Vec::<String>::new(), "{}", problem.model().title);
+        assert_eq!(ledger.complaints(), Vec::<String>::new(), "{}", problem.model().title);
     }
     ledger
 }

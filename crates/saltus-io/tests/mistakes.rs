@@ -66,7 +66,7 @@ fn mistakes_in_names_and_keys() {
     mistake("[impact]", "[impcat]", "unknown key `impcat`", "impcat", "`impact`");
     mistake("m*g*y", "m*G*y", "unknown name `G`", "G", "`g`");
     mistake("gap = \"height\"", "gap = \"hieght\"", "unknown name `hieght`", "hieght", "`height`");
-    mistake("y = \"-0.1*y'\"", "z = \"-0.1*y'\"", "`z` is not a coordinate", "z", "`y`");
+    mistake("y = \"-0.1*y'\"", "z = \"-0.1*y'\"", "`z` is not a coordinate", "z", "the coordinates are: y");
     mistake("height = \"y\"", "m = \"y\"", "used twice", "m", "");
     mistake("height = \"y\"", "sin = \"y\"", "`sin` is a word of the expression language", "sin", "");
     mistake("height = \"y\"", "t = \"y\"", "`t` is a word", "t", "");
@@ -96,7 +96,13 @@ fn mistakes_in_expressions() {
     mistake("gap = \"height\"", "gap = \"sign(y)\"", "no slope anywhere", "sign(y)", "distance");
     // A string with escapes is marked as a whole: its letters are not those of the file.
     mistake("gap = \"height\"", "gap = \"\\u0079 + zzé\"", "unknown name `zzé`", "\"\\u0079 + zzé\"", "");
-    mistake("y = \"-0.1*y'\"", "\"\\u007a\" = \"1\"", "`z` is not a coordinate", "\"\\u007a\"", "`y`");
+    mistake(
+        "y = \"-0.1*y'\"",
+        "\"\\u007a\" = \"1\"",
+        "`z` is not a coordinate",
+        "\"\\u007a\"",
+        "the coordinates are: y",
+    );
     mistake("g = 9.81", "g = \"y*2\"", "the coordinate `y` cannot be used here", "y", "");
     mistake("g = 9.81", "g = \"1/0\"", "division by zero", "0", "");
     mistake("g = 9.81", "g = nan", "finite", "nan", "");
@@ -125,7 +131,13 @@ fn mistakes_in_drawings_and_units() {
     draw("point = [0, \"y\"]\nlook = \"bodi\"", "unknown look `bodi`", "\"bodi\"", "`body`");
     draw("point = [0, \"y\"]\nconstraint = \"flor\"", "no constraint `flor`", "\"flor\"", "`floor`");
     draw("point = [0, \"y[i]\"]\nfor = \"i = 1..2\"", "`y` is not a family", "y[i]", "");
-    mistake("[run]", "[units]\ntmie = \"s\"\n[run]", "nothing is called `tmie`", "tmie", "`time`");
+    mistake(
+        "[run]",
+        "[units]\ntmie = \"s\"\n[run]",
+        "`tmie` is neither a quantity, a coordinate nor a parameter",
+        "tmie",
+        "`time`",
+    );
     mistake("[run]", "[units]\ntime = 1\n[run]", "a unit must be a text", "1", "");
     mistake("velocity = 0.0 }", "velocity = 0.0, unit = 2 }", "a unit must be a text", "2", "");
     let text = GOOD.replace("[run]", "[[draw]]\nradius = 1\n\n[run]");
@@ -144,7 +156,7 @@ fn units_and_shapes_are_understood() {
     let model = problem.model();
     assert_eq!((model.units.position(0), model.units.velocity(0).as_str()), ("m", "m/s"));
     assert_eq!((model.units.parameter("g"), model.units.parameter("m")), ("m/s²", ""));
-    let mut drawing = saltus::model::Drawing::new(model).expect("compiled").expect("one");
+    let mut drawing = saltus::problem::Drawing::new(model).expect("compiled").expect("one");
     assert_eq!(drawing.at(2.0, &[3.0]), [0.0, 5.0, 0.5, -1.0, 0.0, 1.0, 0.0]);
     assert_eq!(model.draw[0].flashes, [0]);
     assert_eq!((model.draw[0].look.name(), model.draw[1].look.name()), ("body", "wall"));
@@ -252,8 +264,8 @@ fn overrides_are_checked_too() {
     set("g", "2*m").expect("an expression of parameters");
     for (name, value, message) in [
         ("gg", "1", "no parameter `gg`"),
-        ("g", "2*", "--set"),
-        ("g", "y", "--set"),
+        ("g", "2*", "in `g = 2*`: "),
+        ("g", "y", "in `g = y`: "),
         ("g", "k", "unknown name `k`"),
         ("g[1]", "1", "no parameter `g[1]`"),
         ("m", "0", "not positive definite"),

@@ -35,7 +35,7 @@ restitution = 0.0
 "#;
 
 fn load(text: &str, base: &Path) -> Result<(), FileError> {
-    ModelFile::parse("beam.toml", text, base)?.system(&[], &[]).map(|_| ())
+    ModelFile::parse("beam.toml", text, base)?.system().map(|_| ())
 }
 
 fn mistake(from: &str, to: &str, message: &str, marked: &str) {

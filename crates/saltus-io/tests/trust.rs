@@ -4,10 +4,11 @@
 mod models;
 
 use saltus::analysis::{
-    CheckOptions, EquilibriaOptions, LongTime, Stability, Verdict, check, ensemble, equilibria, judge, long_time,
+    CheckOptions, EquilibriaOptions, LongTime, ProbeOptions, Stability, Verdict, check, equilibria, long_time, probe,
+    sequentially,
 };
 use saltus::model::Builder;
-use saltus::{Ledger, Problem, RunOptions, run};
+use saltus::{Options, Problem};
 use saltus_io::shipped;
 
 fn model(name: &str, set: &[(&str, f64)]) -> Problem {
@@ -20,12 +21,11 @@ fn widest(problem: &Problem) -> f64 {
 }
 
 fn splits(problem: &Problem, end: f64) -> bool {
-    let options = RunOptions::new(end / 50.0, end);
-    let runs = ensemble(problem, 24, 1e-6, 3);
-    let runs: Vec<_> =
-        runs.into_iter().map(|s| (s.size, run(&s.problem, &options, &mut |_| true).expect("runs"))).collect();
-    assert_eq!(runs.len(), 24);
-    judge(&runs).splits
+    let options = Options::events(end).step(end / 50.0);
+    let how = ProbeOptions { starts: 24, size: 1e-6, seed: 3 };
+    let found = probe(problem, &problem.start(), &options, &how, &mut sequentially(problem)).expect("probed");
+    assert_eq!((found.runs, found.failed), (24, 0));
+    found.splits
 }
 
 #[test]
@@ -117,9 +117,7 @@ fn p07_a_block_dropped_flat_splits_on_the_tall_side_of_the_right_angle() {
     assert!(!splits(&dropped(0.7), 0.18), "acute");
     // The meeting is told in the ledger of a run.
     let tall = dropped(3.0);
-    let options = RunOptions::new(0.01, 0.3);
-    let done = run(&tall, &options, &mut |_| true).expect("runs");
-    let ledger = Ledger::new(&tall, &options, &done);
+    let ledger = tall.run(&Options::events(0.3).step(0.01)).expect("runs").ledger;
     assert_eq!(ledger.meetings.len(), 1);
     assert!(
         !ledger.meetings[0].continuous && ledger.meetings[0].sentence.contains("kinetic angle"),
@@ -153,9 +151,7 @@ fn p15_two_motions_from_data_as_near_as_you_like() {
         // V_n = V_0 8^−n with V_0 = 1 at t_1 = 1/2, that is 8·8^−n at t_n.
         let launch = 8.0 * 8f64.powi(-n);
         let (rest, bounce) = (p15(n, 0.0), p15(n, launch));
-        let fine = |p: &Problem| {
-            run(p, &RunOptions::new(end, end).with("event-driven").expect("listed"), &mut |_| true).expect("runs")
-        };
+        let fine = |p: &Problem| p.run(&Options::events(end).scheme("event-driven").step(end)).expect("runs");
         let (rest, bounce) = (fine(&rest), fine(&bounce));
         assert_eq!(rest.trajectory.q(rest.trajectory.len() - 1), [0.0]);
         // It comes down on the floor at t = 1 with speed 8, whatever n: an arbitrarily small push decides.
@@ -197,24 +193,21 @@ fn every_shipped_model_is_told_something_true() {
 #[test]
 fn long_runs_say_what_they_settled_on() {
     let ball = model("ball-gravity", &[("e", 0.5)]);
-    let options = RunOptions { until_rest: true, ..RunOptions::new(0.01, 1000.0) };
-    let done = run(&ball, &options, &mut |_| true).expect("runs");
+    let done = ball.run(&Options::events(1000.0).step(0.01).until_rest()).expect("runs");
     assert!(*done.trajectory.t.last().expect("some") < 100.0, "it stops at rest");
-    let LongTime::Rest { since, q, closed } = long_time(&ball, &options, &done) else { panic!("at rest") };
+    let LongTime::Rest { since, q, closed } = long_time(&ball, &done) else { panic!("at rest") };
     assert!((since - 1.354_570_922_957_192_7).abs() < 1e-6 && q[0] == 0.0 && closed == [0], "{since}");
     // The oscillator settles on its period-one orbit, at the period of the forcing.
     let oscillator = model("oscillator", &[]);
-    let options = RunOptions::new(0.1, 600.0);
-    let done = run(&oscillator, &options, &mut |_| true).expect("runs");
-    let LongTime::Periodic { period, impacts, forcing, .. } = long_time(&oscillator, &options, &done) else {
-        panic!("periodic")
-    };
+    let options = Options::events(600.0).step(0.1);
+    let done = oscillator.run(&options).expect("runs");
+    let LongTime::Periodic { period, impacts, forcing, .. } = long_time(&oscillator, &done) else { panic!("periodic") };
     assert!(
         (period - std::f64::consts::TAU).abs() < 1e-5 && impacts == 1 && forcing == Some(1),
         "{period} {impacts} {forcing:?}"
     );
     // The chaotic one settles on nothing.
     let chaos = model("oscillator", &[("c", 0.0), ("w", 2.8), ("s", 0.0)]);
-    let done = run(&chaos, &options, &mut |_| true).expect("runs");
-    assert_eq!(long_time(&chaos, &options, &done), LongTime::Neither);
+    let done = chaos.run(&options).expect("runs");
+    assert_eq!(long_time(&chaos, &done), LongTime::Neither);
 }

@@ -117,9 +117,9 @@ fn p02_comes_to_rest_with_the_right_energy_impulse_and_time() {
 #[test]
 fn storing_less_keeps_the_impacts_and_the_final_state() {
     let (problem, _) = models::problem(&models::shipped_file("ball-gravity"), &[]);
-    let options = RunOptions::new(1e-4, 3.0).with("paoli-schatzman").expect("listed");
-    let all = run(&problem, &options, &mut |_| true).expect("runs");
-    let some = run(&problem, &RunOptions { every: 500, ..options }, &mut |_| true).expect("runs");
+    let options = Options::steps("paoli-schatzman", 1e-4).until(3.0);
+    let all = problem.run(&options).expect("runs");
+    let some = problem.run(&options.every(500)).expect("runs");
     assert!(some.trajectory.len() < 200 && all.trajectory.len() == 30_001);
     assert_eq!(some.trajectory.impacts.len(), all.trajectory.impacts.len());
     for (a, b) in some.trajectory.impacts.iter().zip(all.trajectory.impacts.iter()) {

@@ -2,15 +2,12 @@
 
 use super::*;
 use saltus::PhaseKind;
-use saltus::scheme::{Settings, find};
 
 /// Runs a model by events with tolerance 1e-12; only events and few instants are stored.
 fn exact(file: &ModelFile, set: &[(&str, f64)], end: f64) -> Run {
     let (problem, _) = models::problem(file, set);
-    let step = end / 100.0;
-    let settings = Settings { tolerance: 1e-12, ..Settings::new(step) };
-    let options = RunOptions { scheme: find("event-driven").expect("listed"), settings, ..RunOptions::new(step, end) };
-    let run = run(&problem, &options, &mut |_| true).expect("runs");
+    let options = Options::events(end).scheme("event-driven").step(end / 100.0).tolerance(1e-12);
+    let run = problem.run(&options).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished);
     assert!(run.audit.max_violation < 1e-9, "{:?}", run.audit);
     assert_eq!(run.timeline.of(PhaseKind::Stepped).count(), 0, "no time stepping");

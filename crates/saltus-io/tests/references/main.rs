@@ -15,7 +15,7 @@ mod schemes;
 mod structures;
 mod wedge;
 
-use saltus::{Run, RunOptions, Side, run};
+use saltus::{Options, Run, Side};
 use saltus_io::{ModelFile, shipped};
 use serde_json::Value;
 use std::path::Path;
@@ -55,8 +55,7 @@ fn text_run(text: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
 
 fn model_run(file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64) -> Run {
     let (problem, _) = models::problem(file, set);
-    let options = RunOptions::new(step, end).with("paoli-schatzman").expect("listed");
-    let run = run(&problem, &options, &mut |_| true).expect("runs");
+    let run = problem.run(&Options::steps("paoli-schatzman", step).until(end)).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished);
     run
 }

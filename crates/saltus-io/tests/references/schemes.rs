@@ -4,18 +4,17 @@ use super::*;
 use saltus::scheme::{SCHEMES, Scheme};
 
 /// The time-stepping schemes that take any restitution and follow the law.
-fn general() -> impl Iterator<Item = &'static Scheme> {
-    SCHEMES.iter().filter(|s| s.stepping().is_some() && s.follows_law && s.restitution.starts_with("any"))
+fn general() -> impl Iterator<Item = Scheme> {
+    SCHEMES.iter().copied().filter(|s| s.steps().is_some() && s.follows_law && s.restitution.starts_with("any"))
 }
 
-fn with(scheme: &'static Scheme, name: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
+fn with(scheme: Scheme, name: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
     scheme_run(scheme, &models::shipped_file(name), set, step, end, 1)
 }
 
-fn scheme_run(scheme: &'static Scheme, file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64, every: u64) -> Run {
+fn scheme_run(scheme: Scheme, file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64, every: u64) -> Run {
     let (problem, _) = models::problem(file, set);
-    let options = RunOptions { scheme, every, ..RunOptions::new(step, end) };
-    let run = run(&problem, &options, &mut |_| true).expect("runs");
+    let run = problem.run(&Options::with(scheme, end).step(step).every(every)).expect("runs");
     assert_eq!(run.status, saltus::Status::Finished, "{}", scheme.name);
     run
 }
@@ -51,7 +50,9 @@ fn p06_corner_hits_obey_the_law_in_every_scheme() {
         if v0[0] != 0.0 {
             continue;
         }
-        for scheme in SCHEMES.iter().filter(|s| s.follows_law && (e == 0.0 || s.restitution.starts_with("any"))) {
+        for scheme in
+            SCHEMES.iter().copied().filter(|s| s.follows_law && (e == 0.0 || s.restitution.starts_with("any")))
+        {
             let run = with(scheme, "wedge", &[("angle", angle), ("e", e)], 0.997e-3, 2000.0 * 0.997e-3);
             let v = run.trajectory.v(run.trajectory.len() - 1, Side::Left);
             let close = v.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9);
@@ -64,7 +65,9 @@ fn p06_corner_hits_obey_the_law_in_every_scheme() {
 fn p14_touching_balls_follow_the_law_in_every_scheme() {
     let file = ModelFile::parse("test", super::many::CRADLE, Path::new("")).expect("parses");
     for (n, e) in [(2.0, 0.5), (3.0, 0.0), (3.0, 1.0), (5.0, 0.5), (5.0, 1.0)] {
-        for scheme in SCHEMES.iter().filter(|s| s.follows_law && (e == 0.0 || s.restitution.starts_with("any"))) {
+        for scheme in
+            SCHEMES.iter().copied().filter(|s| s.follows_law && (e == 0.0 || s.restitution.starts_with("any")))
+        {
             let run = scheme_run(scheme, &file, &[("n", n), ("e", e)], 0.997e-3, 1.5, 1);
             let v = run.trajectory.v(run.trajectory.len() - 1, Side::Left);
             for (i, v) in v.iter().enumerate() {

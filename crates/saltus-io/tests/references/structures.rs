@@ -1,32 +1,37 @@
 //! Beams, bars and buildings: P08, P09, P10, P12, P17.
 
 use super::{num, nums, reference};
-use saltus::structure::{self, Modes, Portrait, Reduction, StructureOptions, StructureRun};
-use saltus::{RunOptions, Side, Structure};
-use saltus_io::{ModelFile, System};
+use saltus::analysis::Shocks;
+use saltus::scheme::Settings;
+use saltus::structure::{Modes, Reduction, StructureFacts};
+use saltus::{Options, Run, Side, Structure};
+use saltus_io::{AnySystem, ModelFile};
 use std::path::Path;
 
 fn structure(text: &str) -> Structure {
     let file = ModelFile::parse("test", text, Path::new("")).expect("parses");
-    match file.system(&[], &[]).expect("a valid structure").0 {
-        System::Structure(structure) => *structure,
-        System::Problem(_) => panic!("not a structure"),
+    match file.system().expect("a valid structure").system {
+        AnySystem::Structure(structure) => structure,
+        AnySystem::Problem(_) => panic!("not a structure"),
     }
 }
 
-fn run_with(text: &str, options: RunOptions, more: StructureOptions) -> StructureRun {
-    let done = structure::run(&structure(text), &options, &more, &mut |_| true).expect("runs");
-    assert_eq!(done.run.status, saltus::Status::Finished);
-    assert!(done.ledger.balance.relative() < 1e-3, "the balance is open by {}", done.ledger.balance.relative());
-    done
+fn run_with(structure: &Structure, options: &Options) -> Run {
+    let run = structure.run(options).expect("runs");
+    assert_eq!(run.status, saltus::Status::Finished);
+    assert!(run.ledger.balance.relative() < 1e-3, "the balance is open by {}", run.ledger.balance.relative());
+    run
 }
 
-fn by_events(text: &str, end: f64) -> StructureRun {
-    run_with(text, RunOptions::new(end / 100.0, end).with("event-driven").expect("listed"), StructureOptions::default())
+fn by_events(text: &str, end: f64) -> Run {
+    run_with(&structure(text), &Options::events(end).scheme("event-driven").step(end / 100.0))
 }
 
-fn stepped(text: &str, step: f64, end: f64) -> StructureRun {
-    run_with(text, RunOptions::new(step, end).with("paoli-schatzman").expect("listed"), StructureOptions::default())
+fn stepped(text: &str, step: f64, end: f64) -> (Run, Shocks) {
+    let structure = structure(text);
+    let run = run_with(&structure, &Options::steps("paoli-schatzman", step).until(end));
+    let shocks = Shocks::new(&structure, &run, None);
+    (run, shocks)
 }
 
 /// A cantilever of unit length and properties with a load at its tip from t = 0 on and a stop at x₀.
@@ -80,7 +85,7 @@ fn p08_first_contacts_of_the_differences() {
         let (d, x0, gap) = (row["d"].as_u64().expect("d") as usize, num(&row["x0"]), num(&row["gap"]));
         let t1 = num(&row["t1"]);
         let done = by_events(&cantilever("beam-differences", d, x0, gap, 0.0), 1.02 * t1);
-        let first = done.run.trajectory.impacts.get(0);
+        let first = done.trajectory.impacts.get(0);
         assert!((first.t - t1).abs() < 1e-9, "d = {d}, x₀ = {x0}: {} {t1}", first.t);
         assert!((-first.approach - num(&row["impact_velocity"])).abs() < 1e-8, "{}", first.approach);
     }
@@ -93,7 +98,7 @@ fn p08_first_contacts_of_the_second_beam_tend_to_the_continuous_one() {
         // The error changes its sign with the mesh; its size falls with the highest modes left out, as Δx³.
         let errors = [16, 32, 64].map(|n| {
             let done = by_events(&cantilever("beam", n, x0, gap, 0.0), 1.02 * t1);
-            (done.run.trajectory.impacts.get(0).t - t1).abs()
+            (done.trajectory.impacts.get(0).t - t1).abs()
         });
         let order = (errors[0] / errors[2]).log2() / 2.0;
         println!("x₀ = {x0}, gap {gap}: {errors:?}, order {order:.2}");
@@ -109,7 +114,7 @@ fn p12_all_events_of_the_beam_on_its_stop() {
         let text = cantilever("beam-differences", 10, 1.0, 0.1, e);
         let end = if e == 0.0 { 1.0 } else { 0.5 };
         let done = by_events(&text, end);
-        let motion = &done.run.trajectory;
+        let motion = &done.trajectory;
         let events = cases[case]["events"].as_array().expect("events");
         let impacts: Vec<f64> = motion.impacts.iter().map(|i| i.t).collect();
         let expected: Vec<f64> = events.iter().filter(|x| x["kind"] == "impact").map(|x| num(&x["t"])).collect();
@@ -134,23 +139,26 @@ fn p12_all_events_of_the_beam_on_its_stop() {
 fn p12_steps_tend_to_the_events() {
     // With e = 0 and the end away from contact, Paoli–Schatzman is of second order here, Moreau–Jean of first (its errors at two
     // steps fluctuate by the place of the impacts in a step: a wide band).
-    let text = cantilever("beam-differences", 10, 1.0, 0.1, 0.0);
+    let structure = structure(&cantilever("beam-differences", 10, 1.0, 0.1, 0.0));
     let expected = nums(&reference("P12")["cases"]["e=0"]["u10_u5_at"]["1.0"]);
-    let schemes =
-        [("paoli-schatzman", "newmark", 1.8), ("paoli-schatzman", "exact", 1.8), ("moreau-jean", "centred", 0.5)];
+    let schemes = [
+        ("paoli-schatzman", Some("newmark"), 1.8),
+        ("paoli-schatzman", Some("exact"), 1.8),
+        ("moreau-jean", None, 0.5),
+    ];
     for (scheme, forcing, least) in schemes {
         let error = |h: f64| {
-            let mut options = RunOptions::new(h, 1.0).with(scheme).expect("listed");
-            options.settings.forcing = saltus::scheme::Forcing::find(forcing).expect("known");
-            let done = run_with(&text, options, StructureOptions::default());
-            let motion = &done.run.trajectory;
+            let mut options = Options::steps(scheme, h).until(1.0);
+            forcing.iter().for_each(|&word| options.settings.set("forcing", word));
+            let done = run_with(&structure, &options);
+            let motion = &done.trajectory;
             let q = motion.q(motion.len() - 1);
             (0..2).map(|i| (q[i] - expected[i]).abs()).fold(0.0, f64::max)
         };
         let errors = [error(1e-3), error(1e-5)];
         let order = (errors[0] / errors[1]).log10() / 2.0;
-        println!("{scheme}, {forcing}: {errors:?}, order {order:.2}");
-        assert!(errors[1] < 2e-5 && order > least, "{scheme}, {forcing}: {errors:?}");
+        println!("{scheme}, {forcing:?}: {errors:?}, order {order:.2}");
+        assert!(errors[1] < 2e-5 && order > least, "{scheme}, {forcing:?}: {errors:?}");
     }
 }
 
@@ -172,15 +180,15 @@ fn p09_a_bar_rebounds_from_a_plane() {
     let mut errors = Vec::new();
     for elements in [50, 200, 800] {
         let h = 0.5 * 10.0 / elements as f64 / 30.0;
-        let done = stepped(&bar(elements, "massless left", -10.0, 0.0), h, 2.0);
-        let (motion, shocks) = (&done.run.trajectory, &done.shocks);
+        let (done, shocks) = stepped(&bar(elements, "massless left", -10.0, 0.0), h, 2.0);
+        let motion = &done.trajectory;
         assert_eq!(shocks.list.len(), 1);
         let shock = shocks.list[0];
         let top = motion.at(5.0 / 6.0, Side::Left).expect("inside").0[2];
         let (q, v) = motion.at(1.9, Side::Left).expect("inside");
         // The rebound is that of a rigid body at the speed it came with; the mean of the bar tells.
         let after = [(q[3] - 10.0 * (1.9 - 7.0 / 6.0)).abs(), (v[3] - 10.0).abs()];
-        let energy = (done.run.audit.energy_end - 500.0).abs() / 500.0;
+        let energy = (done.audit.energy_end - 500.0).abs() / 500.0;
         let late = (shock.start - interval[0]).abs() + (shock.end - interval[1]).abs();
         let pressed = (shock.impulse / 200.0 - 1.0).abs();
         println!(
@@ -200,12 +208,12 @@ fn p09_a_bar_bounces_periodically() {
     let samples = &reference("P09")["gravity_periodic"]["samples"];
     let worst = |elements: usize| {
         let h = 0.5 * 10.0 / elements as f64 / 30.0;
-        let done = stepped(&bar(elements, "massless left", 0.0, 10.0), h, 16.0 / 3.0);
-        assert_eq!(done.shocks.list.len(), 2);
+        let (done, shocks) = stepped(&bar(elements, "massless left", 0.0, 10.0), h, 16.0 / 3.0);
+        assert_eq!(shocks.list.len(), 2);
         let mut worst = 0.0_f64;
         for (t, sample) in samples.as_object().expect("samples") {
             let t = num(&t.as_str().into());
-            let motion = &done.run.trajectory;
+            let motion = &done.trajectory;
             let (q, _) = motion.at(t.min(motion.t[motion.len() - 1]), Side::Left).expect("inside");
             for (x, key) in q.iter().zip(["u_bottom", "u_mid", "u_top"]) {
                 worst = worst.max((x - num(&sample[key])).abs());
@@ -230,7 +238,7 @@ fn p10_two_sided_stops() {
             num(&row["F"])
         );
         let done = by_events(&text, 200.0);
-        let impacts = &done.run.trajectory.impacts;
+        let impacts = &done.trajectory.impacts;
         let last: Vec<f64> = (impacts.len() - 4..impacts.len()).map(|k| -impacts.get(k).approach).collect();
         for speed in &last {
             assert!(
@@ -258,7 +266,7 @@ fn p17_two_buildings_pound() {
             num(&row["e"])
         );
         let done = by_events(&text, 20.0);
-        let impacts = &done.run.trajectory.impacts;
+        let impacts = &done.trajectory.impacts;
         assert_eq!(impacts.len() as u64, row["n_impacts_to_20s"].as_u64().expect("a count"));
         for (i, expected) in impacts.iter().zip(row["impacts"].as_array().expect("impacts")) {
             assert!((i.t - num(&expected["t"])).abs() < 1e-8, "{} {expected}", i.t);
@@ -266,10 +274,8 @@ fn p17_two_buildings_pound() {
         }
         // The same by steps: the first impacts, before differences have grown.
         let h = 2e-4;
-        let steps = stepped(&text, h, 3.0);
-        for (i, expected) in
-            steps.run.trajectory.impacts.iter().zip(row["impacts"].as_array().expect("impacts")).take(4)
-        {
+        let (steps, _) = stepped(&text, h, 3.0);
+        for (i, expected) in steps.trajectory.impacts.iter().zip(row["impacts"].as_array().expect("impacts")).take(4) {
             assert!((i.t - num(&expected["t"])).abs() < 20.0 * h, "{} {expected}", i.t);
         }
     }
@@ -278,16 +284,14 @@ fn p17_two_buildings_pound() {
 #[test]
 fn modes_with_residual_flexibility_come_nearer_to_the_whole() {
     // Static deflection of a cantilever pressed on its stop: with few modes the stop is too stiff, the residual gives it back.
-    let text = cantilever("beam", 20, 1.0, 0.1, 0.0);
-    let reaction = |more: StructureOptions| {
-        let options = RunOptions::new(1e-3, 2.0).with("paoli-schatzman").expect("listed");
-        run_with(&text, options, more).run.audit.impulses[0]
+    let structure = structure(&cantilever("beam", 20, 1.0, 0.1, 0.0));
+    let reaction = |reduction: Option<Reduction>| {
+        let mut options = Options::steps("paoli-schatzman", 1e-3).until(2.0);
+        options.reduction = reduction;
+        run_with(&structure, &options).audit.impulses[0]
     };
-    let whole = reaction(StructureOptions::default());
-    let with = |modes, residual| {
-        (reaction(StructureOptions { reduction: Some(Reduction { modes, residual }), ..Default::default() }) - whole)
-            .abs()
-    };
+    let whole = reaction(None);
+    let with = |modes, residual| (reaction(Some(Reduction { modes, residual })) - whole).abs();
     let (few, helped, many) = (with(2, false), with(2, true), with(12, false));
     println!("total impulse {whole}: off by {few} with 2 modes, {helped} with their residual, {many} with 12");
     assert!(many < few, "more modes are nearer: {few} {many}");
@@ -295,12 +299,12 @@ fn modes_with_residual_flexibility_come_nearer_to_the_whole() {
 }
 
 #[test]
-fn a_portrait_names_what_is_free() {
-    let free = Portrait::new(&structure(&bar(40, "lumped", 0.0, 0.0))).expect("a portrait");
+fn the_facts_name_what_is_free() {
+    let free = StructureFacts::new(&structure(&bar(40, "lumped", 0.0, 0.0)));
     assert_eq!(free.rigid, 1);
     assert_eq!(free.rigid_names, ["translation of the bar"]);
     assert!((free.masses[0].1.expect("known") - 10.0).abs() < 1e-12);
-    let held = Portrait::new(&structure(&cantilever("beam", 20, 1.0, 0.1, 0.0))).expect("a portrait");
+    let held = StructureFacts::new(&structure(&cantilever("beam", 20, 1.0, 0.1, 0.0)));
     assert_eq!((held.rigid, held.half_bandwidth, held.dofs), (0, 3, 40));
 }
 
@@ -308,21 +312,16 @@ fn a_portrait_names_what_is_free() {
 fn the_shipped_structures_run_and_their_books_close() {
     for name in saltus_io::shipped::names(true) {
         let file = super::models::shipped_file(name);
-        let (system, defaults) = file.system(&[], &[]).expect("valid");
-        let System::Structure(structure) = system else { panic!("{name} is a structure") };
-        let scheme = defaults.scheme.map_or("paoli-schatzman", |s| s.name);
-        let mut options = RunOptions::new(defaults.step.expect("a step"), defaults.end.expect("an end"));
-        options = options.with(scheme).expect("listed");
-        options.settings.forcing = defaults.forcing.unwrap_or_default();
-        options.every = 1000;
-        let reduction = defaults.modes.map(|m| Reduction { modes: m as usize, residual: defaults.residual });
-        let more = StructureOptions { reduction, ..StructureOptions::default() };
-        let done = structure::run(&structure, &options, &more, &mut |_| true).expect("runs");
+        let opened = file.system().expect("valid");
+        let AnySystem::Structure(structure) = opened.system else { panic!("{name} is a structure") };
+        let options = opened.defaults.options(None, name, &Settings::new()).expect("complete").every(1000);
+        let done = structure.run_from(&opened.start, &options).expect("runs");
+        let shocks = Shocks::new(&structure, &done, opened.defaults.rest);
         let open = done.ledger.balance.relative();
-        println!("{name}: {} shocks, balance open by {open:.1e}", done.shocks.list.len());
-        assert_eq!(done.run.status, saltus::Status::Finished, "{name}");
+        println!("{name}: {} shocks, balance open by {open:.1e}", shocks.list.len());
+        assert_eq!(done.status, saltus::Status::Finished, "{name}");
         assert!(open < 1e-3, "{name}: {open}");
-        assert!(!done.shocks.list.is_empty(), "{name} hits something");
-        assert!(done.run.audit.impulses.iter().all(|p| *p >= 0.0), "{name}");
+        assert!(!shocks.list.is_empty(), "{name} hits something");
+        assert!(done.audit.impulses.iter().all(|p| *p >= 0.0), "{name}");
     }
 }
