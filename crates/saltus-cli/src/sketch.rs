@@ -195,8 +195,8 @@ mod tests {
         let text = "[coordinates]\ny = { position = 1.0, velocity = -1.0 }\n[dynamics]\nkinetic = \"y'^2/2\"\n\
                     [[constraint]]\nname = \"floor\"\ngap = \"y\"\n[impact]\nrestitution = 1\n";
         let file = saltus_io::ModelFile::parse("test", text, std::path::Path::new(".")).expect("a model");
-        let (problem, _) = file.problem_with(&[], &[]).expect("a problem");
-        let run = saltus::run(&problem, &saltus::RunOptions::new(0.01, 4.0), &mut |_| true).expect("ran");
+        let (problem, _) = file.problem(&[]).expect("a problem");
+        let run = problem.run(&saltus::Options::steps("paoli-schatzman", 0.01).until(4.0)).expect("ran");
         (problem.model().clone(), run.trajectory)
     }
 

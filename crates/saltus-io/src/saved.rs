@@ -54,6 +54,15 @@ struct Header {
     summary: Value,
 }
 
+/// The rows of one impact.
+struct ImpactRows {
+    number: String,
+    constraints: Vec<usize>,
+    impulses: Vec<f64>,
+    /// The numbers of the first row.
+    values: Vec<f64>,
+}
+
 /// Tables beyond this are not read.
 const LARGEST: u64 = 1 << 31;
 
@@ -146,25 +155,22 @@ impl SavedRun {
         columns.extend(vector(""));
         columns.extend(vector("v_before_"));
         columns.extend(vector("v_after_"));
-        let mut last: Option<(String, Vec<f64>, Vec<usize>, Vec<f64>)> = None;
-        let mut done = Vec::new();
+        // One row per constraint; rows of one impact have the same number.
+        let mut impacts: Vec<ImpactRows> = Vec::new();
         for row in table(path, &columns)? {
             let a = self.constraint(&row[2], path)?;
             let numbers = row.iter().enumerate().filter(|(k, _)| ![0, 2].contains(k)).map(|(_, x)| value(x, path));
             let numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
-            match &mut last {
-                Some((number, _, constraints, impulses)) if *number == row[0] => {
-                    constraints.push(a);
-                    impulses.push(numbers[1]);
-                }
-                other => {
-                    done.extend(other.take());
-                    *other = Some((row[0].clone(), numbers.clone(), vec![a], vec![numbers[1]]));
-                }
+            if impacts.last().is_none_or(|last| last.number != row[0]) {
+                let number = row[0].clone();
+                impacts.push(ImpactRows { number, constraints: vec![], impulses: vec![], values: numbers.clone() });
+            }
+            if let Some(last) = impacts.last_mut() {
+                last.constraints.push(a);
+                last.impulses.push(numbers[1]);
             }
         }
-        done.extend(last);
-        for (_, n, constraints, impulses) in &done {
+        for ImpactRows { values: n, constraints, impulses, .. } in &impacts {
             let part = |k: usize| &n[5 + k * d..5 + (k + 1) * d];
             self.trajectory.impacts.push_impact(&Impact {
                 t: n[0],

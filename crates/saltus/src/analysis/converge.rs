@@ -161,10 +161,7 @@ pub fn converge(
 }
 
 /// Runs that must all reach the end.
-fn finished(
-    execute: &mut dyn FnMut(&[Job]) -> Vec<Result<Timed, SetupError>>,
-    jobs: &[Job],
-) -> Result<Vec<Run>, NoConvergence> {
+fn finished(execute: Execute, jobs: &[Job]) -> Result<Vec<Run>, NoConvergence> {
     let mut runs = Vec::new();
     for outcome in execute(jobs) {
         let run = outcome?.run;
@@ -250,7 +247,7 @@ fn events(
     start: &Start,
     base: &Options,
     step: f64,
-    execute: &mut dyn FnMut(&[Job]) -> Vec<Result<Timed, SetupError>>,
+    execute: Execute,
 ) -> Result<Option<Run>, SetupError> {
     let scheme = scheme::find("event-driven")?;
     let mut options = Options { settings: base.settings.among(scheme.settings), ..base.clone() };

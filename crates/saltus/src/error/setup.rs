@@ -18,7 +18,8 @@ pub struct SetupError {
     pub label: String,
     /// What to do about it.
     pub help: Option<String>,
-    kind: Kind,
+    /// Boxed, so that results stay small.
+    kind: Box<Kind>,
 }
 
 /// What sort of mistake a [`SetupError`] is, for code that reacts to it.
@@ -67,13 +68,13 @@ pub enum Kind {
 impl SetupError {
     /// A mistake with no place in a text.
     pub fn new(message: impl Into<String>) -> Self {
-        SetupError { message: message.into(), span: None, label: String::new(), help: None, kind: Kind::Other }
+        SetupError { message: message.into(), span: None, label: String::new(), help: None, kind: Box::default() }
     }
 
     /// Says what sort of mistake it is.
     #[must_use]
     pub fn with_kind(mut self, kind: Kind) -> Self {
-        self.kind = kind;
+        *self.kind = kind;
         self
     }
 
@@ -108,7 +109,7 @@ impl SetupError {
     /// assert_eq!((name.as_str(), value), ("restitution", 1.5));
     /// ```
     pub fn kind(&self) -> Kind {
-        self.kind.clone()
+        (*self.kind).clone()
     }
 
     /// A name that does not exist, with the nearest one that does, or all of them.
@@ -133,6 +134,6 @@ impl SetupError {
 impl From<ExprError> for SetupError {
     fn from(error: ExprError) -> Self {
         let ExprError { message, span, label, help } = error;
-        SetupError { message, span: Some(span), label, help, kind: Kind::Expression }
+        SetupError { message, span: Some(span), label, help, kind: Box::new(Kind::Expression) }
     }
 }

@@ -51,8 +51,10 @@ fn interval(options: &Options, t0: f64) -> Result<f64, SetupError> {
     Ok(step * options.every.max(1) as f64)
 }
 
-/// The number of steps, the step that fits, and what to say about it.
-fn steps(options: &Options, t0: f64) -> Result<(Option<(u64, f64)>, f64, Option<String>), SetupError> {
+/// The number of steps and the end (None: no end), the step that fits, and what to say about it.
+type Division = (Option<(u64, f64)>, f64, Option<String>);
+
+fn steps(options: &Options, t0: f64) -> Result<Division, SetupError> {
     let step = options.needed_step()?;
     if options.end.is_infinite() {
         grid(step, 0.0, step)?;

@@ -38,7 +38,7 @@ pub enum StructureSteps {
     /// It has no steps for them.
     None,
     /// Steps of its own.
-    Steps(fn(&StructureInstance, f64, &Settings) -> Result<Box<dyn Stepper>, SetupError>),
+    Steps(StartStructureSteps),
     /// Their modes go from event to event.
     Events,
     /// Another scheme runs in its place.
@@ -59,6 +59,9 @@ pub enum Method {
 
 /// Prepares a run of a scheme with a step on a problem; rejects a problem that the scheme's mathematics does not allow.
 pub type StartSteps = fn(&Instance, f64, &Settings) -> Result<Box<dyn Stepper>, SetupError>;
+
+/// The same on a structure.
+pub type StartStructureSteps = fn(&StructureInstance, f64, &Settings) -> Result<Box<dyn Stepper>, SetupError>;
 
 /// What a time-stepping scheme declares about its steps, and how to start it.
 #[derive(Clone, Copy, Debug)]

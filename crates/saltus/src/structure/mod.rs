@@ -93,6 +93,9 @@ pub struct Assembly {
     pub start: InitialState,
 }
 
+/// The modes last computed and how many were asked for, shared by all copies of a structure.
+type KeptModes = Arc<Mutex<Option<(usize, Arc<Modes>)>>>;
+
 /// A structure, assembled and checked. Cloning one is cheap: it shares its matrices.
 #[derive(Clone, Debug)]
 pub struct Structure {
@@ -107,7 +110,7 @@ pub struct Structure {
     pub(crate) place: Arc<Vec<usize>>,
     /// The lowest modes, computed when first asked for, and those of the last reduction.
     lowest: Arc<OnceLock<Option<Modes>>>,
-    reduced: Arc<Mutex<Option<(usize, Arc<Modes>)>>>,
+    reduced: KeptModes,
 }
 
 /// Damping that exists in modal coordinates only, or what all parts share.
