@@ -2,6 +2,7 @@
 
 mod commands;
 mod diagnose;
+mod done;
 mod locate;
 mod progress;
 mod report;

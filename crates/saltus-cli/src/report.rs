@@ -1,6 +1,6 @@
 //! `--report FILE.html`: pages of what a command found.
 
-use crate::commands::run::Done;
+use crate::done::Done;
 use crate::setup::Ready;
 use crate::text::out;
 use saltus::{Run, SetupError, Structure};

@@ -191,7 +191,7 @@ fn curve(
 mod tests {
     use super::*;
 
-    fn ball() -> (Model, Trajectory) {
+    fn ball() -> (std::sync::Arc<Model>, Trajectory) {
         let text = "[coordinates]\ny = { position = 1.0, velocity = -1.0 }\n[dynamics]\nkinetic = \"y'^2/2\"\n\
                     [[constraint]]\nname = \"floor\"\ngap = \"y\"\n[impact]\nrestitution = 1\n";
         let file = saltus_io::ModelFile::parse("test", text, std::path::Path::new(".")).expect("a model");

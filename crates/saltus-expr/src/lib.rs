@@ -54,7 +54,7 @@ mod series;
 mod simplify;
 mod table;
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 pub use error::{ExprError, Span};

@@ -1,7 +1,7 @@
 //! `saltus rerun DIR`: make a saved run again, and compare.
 
-use super::run::Done;
 use super::summary;
+use crate::done::Done;
 use crate::progress::{self, Bar};
 use crate::setup::{Ready, Refusal};
 use crate::text::out;

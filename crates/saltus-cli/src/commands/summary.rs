@@ -1,6 +1,7 @@
 //! The summary of a run as text.
 
-use super::run::{Done, heading};
+use super::run::heading;
+use crate::done::Done;
 use crate::setup::Ready;
 use crate::text::{count, duration, grouped, number, out, printable};
 use anstyle::{AnsiColor, Style};

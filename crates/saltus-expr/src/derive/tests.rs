@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::table::{Outside, Table};
-use crate::testing::{NAMES, node, run, smooth, try_node};
+use crate::tests::{NAMES, node, run, smooth, try_node};
 use proptest::prelude::*;
 
 /// Asserts that the derivative of `a` with respect to x is `b`.

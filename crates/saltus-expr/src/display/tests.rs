@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{any_expression, node, run, try_node};
+use crate::tests::{any_expression, node, run, try_node};
 use proptest::prelude::*;
 
 #[test]

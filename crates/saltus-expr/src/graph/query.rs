@@ -156,7 +156,7 @@ impl Graph {
 mod tests {
     use super::*;
     use crate::table::Outside;
-    use crate::testing::node;
+    use crate::tests::node;
 
     #[test]
     fn all_but_polynomials_and_waves_may_hide() {

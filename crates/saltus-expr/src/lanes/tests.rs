@@ -2,7 +2,7 @@ use super::*;
 use crate::graph::Graph;
 use crate::scalar::Scalar;
 use crate::table::Outside;
-use crate::testing::{NAMES, any_expression, try_node};
+use crate::tests::{NAMES, any_expression, try_node};
 use proptest::prelude::*;
 
 /// Asserts that all outputs of all lanes are bit-identical to scalar runs (any NaN equals any NaN).

@@ -1,6 +1,6 @@
 use super::*;
 use crate::parse::parse;
-use crate::testing::{Symbols, value};
+use crate::tests::{Symbols, value};
 
 fn fails(text: &str) -> ExprError {
     let mut g = Graph::new();

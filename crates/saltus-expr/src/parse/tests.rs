@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::value;
+use crate::tests::value;
 use proptest::prelude::*;
 
 #[test]

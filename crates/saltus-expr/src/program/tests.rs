@@ -3,7 +3,7 @@ use crate::lower::lower;
 use crate::parse::parse;
 use crate::scalar::Scalar;
 use crate::table::Outside;
-use crate::testing::{NAMES, Symbols, node, smooth, try_node};
+use crate::tests::{NAMES, Symbols, node, smooth, try_node};
 use proptest::prelude::*;
 
 fn compile(g: &mut Graph, inputs: &[&str], outputs: &[NodeId]) -> Program {

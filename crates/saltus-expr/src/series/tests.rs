@@ -3,7 +3,7 @@ use crate::graph::Graph;
 use crate::program::Program;
 use crate::scalar::Scalar;
 use crate::table::{Outside, Table};
-use crate::testing::{NAMES, smooth, try_node};
+use crate::tests::{NAMES, smooth, try_node};
 use proptest::prelude::*;
 
 const ORDER: usize = 12;
