@@ -196,7 +196,7 @@ mod tests {
                     [[constraint]]\nname = \"floor\"\ngap = \"y\"\n[impact]\nrestitution = 1\n";
         let file = saltus_io::ModelFile::parse("test", text, std::path::Path::new(".")).expect("a model");
         let (problem, _) = file.problem(&[]).expect("a problem");
-        let run = problem.run(&saltus::Options::steps("paoli-schatzman", 0.01).until(4.0)).expect("ran");
+        let run = problem.run(&saltus::Options::events(4.0).step(0.01)).expect("ran");
         (problem.model().clone(), run.trajectory)
     }
 

@@ -2,6 +2,7 @@
 
 mod program;
 
+mod again;
 mod command_line;
 mod options;
 mod plot;

@@ -14,7 +14,10 @@ fn texts(dir: &Path) -> String {
 /// The first words of the lines below a heading.
 fn commands(help: &str) -> Vec<&str> {
     let list = help.split("Commands:\n").nth(1).expect("a list of commands");
-    list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next()).collect()
+    // Long descriptions go on in further lines, which are indented more.
+    let is_first = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let lines = list.lines().take_while(|line| !line.is_empty()).filter(is_first);
+    lines.filter_map(|line| line.split_whitespace().next()).collect()
 }
 
 /// The long options that a help text describes, from lines such as `  -h, --help` and `      --end <T>`.

@@ -67,7 +67,7 @@ impl StepEngine {
         let StepPlan { model, stepper, stepping, mut gauge, crossings, cells, slides, closed, t0, q0, v0, h, .. } =
             plan;
         let (d, m) = (q0.len(), model.constraints.len());
-        let mut recorder = Recorder::new(d, m, plan.keep);
+        let mut recorder = Recorder::new(d, &gauge.compliant, plan.keep);
         let every = plan.every.max(1);
         if let Some((steps, _)) = plan.end {
             recorder.reserve(steps / every + 2, every)?;

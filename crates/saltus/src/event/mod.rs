@@ -73,6 +73,8 @@ pub(crate) struct EventPlan {
     pub interval: f64,
     /// The end of the run; infinite if none is set.
     pub end: f64,
+    /// Whether the run ends where everything has come to rest.
+    pub until_rest: bool,
     pub keep: Keep,
 }
 
@@ -95,6 +97,7 @@ pub(crate) struct EventEngine {
     own_gap: f64,
     /// The interval at which instants are stored.
     interval: f64,
+    until_rest: bool,
     safety_net: bool,
     /// Stretches crossed by time stepping.
     stretches: usize,
@@ -162,7 +165,7 @@ struct Buffers {
 
 impl EventEngine {
     pub fn new(plan: EventPlan) -> Result<Self, SetupError> {
-        let EventPlan { instance, tolerance: tol, safety_net, interval, end, keep } = plan;
+        let EventPlan { instance, tolerance: tol, safety_net, interval, end, until_rest, keep } = plan;
         let (d, m) = (instance.dimension(), instance.constraints());
         let code = instance.problem().motion()?;
         // The order at which a step of a convergent series costs least per digit (Jorba & Zou 2005), and some more: a step
@@ -185,6 +188,7 @@ impl EventEngine {
             directions: model.events.iter().map(|e| e.crossing).collect(),
             own_gap: 0.0,
             interval,
+            until_rest,
             safety_net,
             stretches: 0,
             roots: Roots::new(order + 2),
@@ -355,6 +359,8 @@ impl EventEngine {
         if self.trusted.is_finite() && s > shortest {
             self.trusted = if s >= longest.min(left) { f64::INFINITY } else { self.trusted.max(s) };
         }
+        // Where a rest ends the run, one interval of it is enough.
+        let s = if self.until_rest && self.flow_is_still() { s.min(self.interval) } else { s };
         if s > 0.0 {
             self.accept(s, s == left)?;
         }
@@ -396,6 +402,11 @@ impl EventEngine {
         Ok(())
     }
 
+    /// Whether nothing moves in the present piece.
+    fn flow_is_still(&self) -> bool {
+        (0..self.q.len()).all(|i| self.flow.velocity(i).iter().all(|&c| c == 0.0))
+    }
+
     /// Keeps the motion up to s and goes there.
     fn accept(&mut self, s: f64, last: bool) -> Result<(), Reason> {
         self.record.piece(self.t, s, &self.flow);
@@ -404,7 +415,7 @@ impl EventEngine {
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
             return Err(Reason::NotFinite { coordinate: self.instance.model().coordinates[i].clone() });
         }
-        self.at_rest = (0..self.q.len()).all(|i| self.flow.velocity(i).iter().all(|&c| c == 0.0));
+        self.at_rest = self.flow_is_still();
         let kind = if self.working.is_empty() { PhaseKind::Flight } else { PhaseKind::Contact };
         self.record.extend_phase(kind, self.t, t, &self.working);
         self.note_grazes(s);

@@ -42,7 +42,7 @@ impl Record {
     pub fn new(at: &Instance, interval: f64, end: f64, keep: Keep) -> Result<Self, SetupError> {
         let (d, m) = (at.dimension(), at.constraints());
         let t0 = at.start().t;
-        let mut out = Recorder::new(d, m, keep);
+        let mut out = Recorder::new(d, &vec![false; m], keep);
         if end.is_finite() {
             out.reserve(((end - t0) / interval).ceil() as u64 + 2, 1)?;
         }

@@ -80,7 +80,7 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
             "P2",
             "every position is in K(t)",
             "deepest gap below zero",
-            rigid_violation(evidence),
+            evidence.audit.max_violation,
             coarse(1e-9 * reach, step_allows.max(1e-12)),
         ),
         property("P3", "reactions push", "largest pull, relative to the total impulse", pull / total, 1e-9),
@@ -104,14 +104,6 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
         ));
     }
     properties
-}
-
-/// The deepest violation of a rigid constraint; springs may be compressed.
-fn rigid_violation(evidence: &Evidence) -> f64 {
-    match evidence.audit.worst {
-        Some((a, _)) if evidence.gauge.compliant[a] => 0.0,
-        _ => evidence.audit.max_violation,
-    }
 }
 
 /// The larger, not-a-number being the largest.

@@ -80,10 +80,13 @@ pub(crate) struct Recorder {
     last_seen: Option<f64>,
     first_seen: f64,
     is_dense: bool,
+    compliant: Vec<bool>,
 }
 
 impl Recorder {
-    pub fn new(d: usize, m: usize, keep: Keep) -> Self {
+    /// For `d` coordinates; `compliant` says which constraints are springs, whose compression is no violation.
+    pub fn new(d: usize, compliant: &[bool], keep: Keep) -> Self {
+        let m = compliant.len();
         Recorder {
             trajectory: Trajectory::new(d),
             timeline: Timeline::default(),
@@ -102,6 +105,7 @@ impl Recorder {
             last_seen: None,
             first_seen: 0.0,
             is_dense: keep.has(Keep::PIECES),
+            compliant: compliant.to_vec(),
         }
     }
 
@@ -133,6 +137,9 @@ impl Recorder {
     pub fn check(&mut self, t: f64, q: &[f64], gaps: &[f64]) -> Result<(), usize> {
         let mut outside = false;
         for (a, &f) in gaps.iter().enumerate() {
+            if f < 0.0 && self.compliant[a] {
+                continue;
+            }
             if f < -self.audit.max_violation {
                 self.audit.max_violation = -f;
                 self.audit.worst = Some((a, t));
@@ -267,5 +274,5 @@ fn too_large(d: usize, instants: u64, every: u64) -> SetupError {
     let enough = (bytes / (1 << 28)).saturating_mul(every).max(2);
     SetupError::new(format!("storing {instants} instants would take {gib:.1} GiB"))
         .with_kind(Kind::TooLarge)
-        .help(format!("store fewer: every {enough} steps, for example; impacts are always kept"))
+        .help(format!("store fewer, for example with every = {enough} (--every {enough}); impacts are always kept"))
 }

@@ -91,7 +91,8 @@ fn energy(model: &Model, begun: &Begun, run: &Run, fastest: f64, warnings: &mut 
             if grown == 1 { "one impact".to_string() } else { format!("{grown} impacts") }
         ));
     }
-    let Some((mut energy, _)) = begun.gauge.energy.clone() else { return };
+    // (The energies of a structure followed by its modes are not functions of the points that are observed.)
+    let Some((mut energy, _)) = begun.gauge.energy.clone().filter(|_| begun.observed.is_none()) else { return };
     let (start, end) = (run.audit.energy_start, run.audit.energy_end);
     if !model.conservative || begun.gauge.is_moving || end <= start {
         return;

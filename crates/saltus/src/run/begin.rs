@@ -111,8 +111,15 @@ fn by_events(at: &Instance, options: &Options, scheme: Scheme, safety_net: bool)
     let start = at.start();
     let tolerance = options.settings.number(&TOLERANCE).unwrap_or(1e-10);
     let interval = interval(options, start.t)?;
-    let plan =
-        EventPlan { instance: at.clone(), tolerance, safety_net, interval, end: options.end, keep: options.keep };
+    let plan = EventPlan {
+        instance: at.clone(),
+        tolerance,
+        safety_net,
+        interval,
+        end: options.end,
+        until_rest: options.until_rest && !at.model().depends_on_time(),
+        keep: options.keep,
+    };
     Ok(Begun {
         engine: Box::new(EventEngine::new(plan)?),
         gauge: Gauge::of(at),

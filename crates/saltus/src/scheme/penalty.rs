@@ -80,7 +80,7 @@ impl Penalty {
                 None => {
                     let most = inertia * (std::f64::consts::PI / (CONTACT_STEPS * h)).powi(2);
                     return Err(SetupError::new("penalty needs the stiffness of the obstacles").help(format!(
-                        "set `stiffness`; with the step {h} a contact at `{}` is well resolved up to {most:.1e}",
+                        "give it (--stiffness, or stiffness = … in [run]); with the step {h} a contact at `{}` is well resolved up to {most:.1e}",
                         c.name
                     )));
                 }

@@ -56,9 +56,9 @@ fn the_command_in_a_report_makes_it_again() {
 
 #[test]
 fn the_page_of_a_ball_is_at_most_two_megabytes() {
-    let dir = tempfile::tempdir().expect("a directory");
-    assert!(saltus(&["run", "ball-gravity", "--report", "page.html"], dir.path()).status.success());
-    let length = std::fs::metadata(dir.path().join("page.html")).expect("there").len();
+    let here = Scratch::new();
+    assert!(here.saltus(&["run", "ball-gravity", "--report", "page.html"]).succeeded());
+    let length = std::fs::metadata(here.join("page.html")).expect("there").len();
     assert!(length <= 2_000_000, "{length} bytes");
 }
 
