@@ -7,10 +7,8 @@
 //! The beam of Paoli 2001, (3.9), with e = 1/2 and h = 1e-4, as in `bench/peers/beam`. Setup is left out: the figure is the difference of
 //! a long run and a short one, the least of several. `--json` prints the lines that `bench/peers/beam/run.py --saltus` reads.
 
-use saltus::scheme::Forcing;
-use saltus::structure::{self, Reduction, StructureOptions};
-use saltus::{RunOptions, Structure};
-use saltus_io::{ModelFile, System};
+use saltus::{Options, Structure};
+use saltus_io::{AnySystem, ModelFile};
 use std::path::Path;
 use std::time::Instant;
 
@@ -31,31 +29,24 @@ fn main() {
         for scheme in ["moreau-jean", "paoli-schatzman"] {
             // Lines for the peer are of its own scheme only.
             if !json || scheme == "moreau-jean" {
-                let options = RunOptions::new(1e-4, 1.0).with(scheme).expect("listed");
-                tell(dofs, scheme, cost(&beam, &options, &StructureOptions::default(), steps));
+                tell(dofs, scheme, cost(&beam, &Options::steps(scheme, 1e-4), 1e-4, steps));
             }
         }
     }
     if !json {
         let beam = cantilever(1_000);
-        let mut options = RunOptions::new(1e-5, 1.0).with("paoli-schatzman").expect("listed");
-        options.settings.forcing = Forcing::Exact;
-        let more = StructureOptions {
-            reduction: Some(Reduction { modes: 100, residual: false }),
-            ..StructureOptions::default()
-        };
-        tell(100, "100 modes, exact flight", cost(&beam, &options, &more, 100_000));
+        let options = Options::steps("paoli-schatzman", 1e-5).setting("forcing", "exact").modes(100);
+        tell(100, "100 modes, exact flight", cost(&beam, &options, 1e-5, 100_000));
     }
 }
 
 /// Microseconds a step: a run of 2N steps less one of N, so that setup and the last words of a run fall out.
-fn cost(beam: &Structure, options: &RunOptions, more: &StructureOptions, steps: usize) -> f64 {
+fn cost(beam: &Structure, options: &Options, h: f64, steps: usize) -> f64 {
     let time = |steps: usize| {
-        let end = steps as f64 * options.step;
-        let options = RunOptions { end, every: u64::MAX >> 12, ..options.clone() };
+        let options = options.clone().until(steps as f64 * h).every(u64::MAX >> 12);
         let started = Instant::now();
-        let done = structure::run(beam, &options, more, &mut |_| true).expect("runs");
-        assert_eq!(done.run.steps, steps as u64);
+        let done = beam.run(&options).expect("runs");
+        assert_eq!(done.steps, steps as u64);
         started.elapsed().as_secs_f64()
     };
     let each = (0..REPEATS).map(|_| (time(2 * steps) - time(steps)) / steps as f64);
@@ -68,8 +59,8 @@ fn cantilever(dofs: usize) -> Structure {
          [points]\ntip = {{ x = 1 }}\n[loads]\ntip = 1\n[[constraint]]\nname = \"stop\"\ngap = \"0.1 - tip\"\nrestitution = 0.5\n"
     );
     let file = ModelFile::parse("cantilever", &text, Path::new("")).expect("parses");
-    match file.system(&[], &[]).expect("valid").0 {
-        System::Structure(structure) => *structure,
-        System::Problem(_) => unreachable!("a structure"),
+    match file.system().expect("valid").system {
+        AnySystem::Structure(structure) => structure,
+        AnySystem::Problem(_) => unreachable!("a structure"),
     }
 }

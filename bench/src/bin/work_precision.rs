@@ -10,8 +10,8 @@
 //! flow half a period after an impact. `pounding` (P17): two buildings, 23 impacts in 20 s; the answer was computed with 40
 //! digits.
 
-use saltus::scheme::{SCHEMES, Settings};
-use saltus::{Problem, RunOptions, Side, model::Builder, run};
+use saltus::scheme::SCHEMES;
+use saltus::{Options, Problem, Side, model::Builder};
 use saltus_io::shipped;
 use std::hint::black_box;
 use std::time::Instant;
@@ -47,31 +47,30 @@ fn main() {
     }
     for case in [oscillator(), pounding()] {
         for scheme in SCHEMES.iter().filter(|s| s.name != "auto" && s.follows_law && s.restitution.starts_with("any")) {
-            let knobs: Vec<f64> = match scheme.stepping() {
-                Some(_) => case.steps.clone(),
-                None => (3..=13).map(|k| 10f64.powi(-k)).collect(),
+            let knobs: Vec<f64> = match scheme.is_event_driven() {
+                false => case.steps.clone(),
+                true => (3..=13).map(|k| 10f64.powi(-k)).collect(),
             };
             if !only.is_empty() && !only.iter().any(|name| name == scheme.name || name == case.name) {
                 continue;
             }
             for knob in knobs {
-                let mut options = RunOptions { scheme, every: u64::MAX >> 12, ..RunOptions::new(knob, case.end) };
-                if scheme.stepping().is_none() {
-                    options.step = case.end;
-                    options.every = 1;
-                    options.settings = Settings { tolerance: knob, ..Settings::new(case.end) };
-                }
+                let options = Options::with(*scheme, case.end);
+                let options = match scheme.is_event_driven() {
+                    false => options.step(knob).every(u64::MAX >> 12),
+                    true => options.step(case.end).tolerance(knob),
+                };
                 measure(&case, &options, knob, json);
             }
         }
     }
 }
 
-fn measure(case: &Case, options: &RunOptions, knob: f64, json: bool) {
+fn measure(case: &Case, options: &Options, knob: f64, json: bool) {
     let (mut error, mut steps, mut count) = (0.0_f64, 0, 0_u32);
     let start = Instant::now();
     while start.elapsed().as_secs_f64() < LONG_ENOUGH {
-        let done = run(&case.problem, options, &mut |_| true).expect("runs");
+        let done = case.problem.run(options).expect("runs");
         let last = done.trajectory.len() - 1;
         let state = done.trajectory.q(last).iter().chain(done.trajectory.v(last, Side::Left));
         error = state.zip(&case.answer).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
