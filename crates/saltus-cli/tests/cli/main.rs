@@ -3,6 +3,7 @@
 mod program;
 
 mod command_line;
+mod docs;
 mod options;
 mod plot;
 mod report;
