@@ -4,6 +4,7 @@ mod program;
 
 mod again;
 mod command_line;
+mod docs;
 mod options;
 mod plot;
 mod report;
