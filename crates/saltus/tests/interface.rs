@@ -1,0 +1,138 @@
+//! The interface as its users write it: a parameter study, a control loop, a structure, errors, a scheme from outside.
+
+use saltus::model::Builder;
+use saltus::motion::Crossing;
+use saltus::problem::Instance;
+use saltus::scheme::{Node, Scheme, Settings, Stepper, Stepping};
+use saltus::structure::{self, Beam, beam::Section};
+use saltus::{Keep, Kind, Model, Options, Reason, SetupError, Side, Stop};
+use std::error::Error;
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+fn family() -> Result<Arc<Model>, SetupError> {
+    Builder::new("osc")
+        .parameter("w", 1.0)
+        .parameter("e", 0.8)
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .port("u")
+        .force("x", "cos(w*t) - 0.1*x' + u")
+        .constraint("stop", "1 - x")
+        .restitution("e")
+        .event("section", "x'", Crossing::Down)
+        .build()
+}
+
+#[test]
+fn a_study_of_one_motion() -> Result<(), Box<dyn Error>> {
+    let problem = family()?.problem()?;
+    let run = problem.run(&Options::events(20.0 * TAU).tolerance(1e-10))?.ok()?;
+    let mut motion = run.trajectory.cursor(Side::Right);
+    let (mut q, mut v) = ([0.0], [0.0]);
+    let mut times = 0;
+    for t in run.times(1000) {
+        motion.read(t, &mut q, &mut v)?;
+        assert!(q[0] <= 1.0 + 1e-9);
+        times += 1;
+    }
+    assert_eq!(times, 1001);
+    let mut hits = 0;
+    for hit in &run.trajectory.impacts {
+        assert!((hit.v_after[0] + 0.8 * hit.v_before[0]).abs() < 1e-9 && hit.impulses[0] > 0.0);
+        hits += 1;
+    }
+    assert!(hits > 10);
+    // What is stored is a choice; clock and active set travel with the state.
+    let lean = Options::events(30.0 * TAU).keep(Keep::EVENTS | Keep::IMPACTS);
+    let later = problem.resume(run.last())?.run(&lean)?;
+    let whole = problem.run(&Options::events(30.0 * TAU))?;
+    assert_eq!(later.trajectory.len(), 2, "start and end only");
+    assert!((later.last().q[0] - whole.last().q[0]).abs() < 1e-7);
+    assert_eq!(run.trajectory.events.len() + later.trajectory.events.len(), whole.trajectory.events.len());
+    Ok(())
+}
+
+#[test]
+fn a_control_loop() -> Result<(), Box<dyn Error>> {
+    let problem = family()?.problem()?;
+    for options in [Options::steps("mabrouk", 1e-4), Options::events(f64::INFINITY)] {
+        let mut sim = problem.engine(&options)?;
+        while sim.t() < 10.0 {
+            let push = -0.5 * sim.q()[0] - 0.2 * sim.v()[0];
+            sim.set("u", push)?;
+            match sim.advance_to(sim.t() + 1e-2)? {
+                Stop::Time => {}
+                Stop::Event { name, .. } if name == "section" => break,
+                _ => {}
+            }
+        }
+        // x'' = cos t − 1.5 x − 0.3 x' from rest: the speed falls through zero at this time (by quadrature).
+        assert!(sim.v()[0].abs() < 1e-2 && sim.t() > 1.0 && sim.t() < 3.0, "t = {}, v = {}", sim.t(), sim.v()[0]);
+        assert_eq!(sim.set("w2", 1.0).expect_err("no such port").kind(), Kind::UnknownName { name: "w2".into() });
+        let run = sim.finish();
+        assert!(run.ledger.complaints().is_empty() && !run.trajectory.events.is_empty());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_structure() -> Result<(), Box<dyn Error>> {
+    let mut s = structure::Builder::new("strip");
+    let section = Section { rigidity: 0.2, mass_per_length: 0.5 };
+    let beam = s.part(Beam::hermite(0.3, section, 30).clamped_free().rayleigh(0.5, 1e-5));
+    let tip = s.point("tip", beam.at(0.3));
+    s.parameter("F", 1.0);
+    s.force(&tip, "F*sin(60*t)");
+    s.stop("stop", 0.002 - &tip, 0.0);
+    let run = s.build()?.run(&Options::steps("paoli-schatzman", 1e-4).until(0.2))?.ok()?;
+    assert!(!run.trajectory.impacts.is_empty());
+    // Mistakes of a builder are errors, not panics.
+    let mut wrong = structure::Builder::new("wrong");
+    let beam = wrong.part(Beam::hermite(-1.0, section, 0));
+    wrong.point("tip", beam.at(7.0));
+    assert!(wrong.build().is_err());
+    Ok(())
+}
+
+#[test]
+fn errors_are_for_code_as_well() -> Result<(), Box<dyn Error>> {
+    let family = family()?;
+    match family.with(&[("e", 1.5)]).map_err(|e| e.kind()) {
+        Err(Kind::OutOfRange { value, .. }) => assert_eq!(value, 1.5),
+        other => panic!("{other:?}"),
+    }
+    let problem = family.problem()?;
+    let outside = saltus::Start::new(0.0, vec![1.5], vec![0.0]);
+    match problem.run_from(&outside, &Options::events(1.0)).map_err(|e| e.kind()) {
+        Err(Kind::Inadmissible { constraint, gap }) => assert_eq!((constraint.as_str(), gap), ("stop", -0.5)),
+        other => panic!("{other:?}"),
+    }
+    let short = saltus::Start::new(0.0, vec![], vec![0.0]);
+    assert!(matches!(problem.run_from(&short, &Options::events(1.0)).map_err(|e| e.kind()), Err(Kind::Length { .. })));
+    Ok(())
+}
+
+/// Stands still.
+struct Still(u64);
+
+impl Stepper for Still {
+    fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        (node.index, node.t) = (self.0, self.0 as f64 * 0.1);
+        self.0 += 1;
+        Ok(())
+    }
+}
+
+fn my_start(_: &Instance, _: f64, _: &Settings) -> Result<Box<dyn Stepper>, SetupError> {
+    Ok(Box::new(Still(0)))
+}
+
+#[test]
+fn a_scheme_from_outside() -> Result<(), Box<dyn Error>> {
+    let mine = Scheme::stepping("mine", Stepping { start: my_start, ..Stepping::velocity() });
+    let run = family()?.problem()?.run(&Options::steps(mine, 0.1).until(1.0))?;
+    assert_eq!((run.scheme.name, run.steps), ("mine", 10));
+    Ok(())
+}
