@@ -214,7 +214,7 @@ impl ModelArgs {
         opened.defaults.residual |= asked.structure.is_some_and(|s| s.residual);
         let mut own_start = true;
         if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
-            opened.start = continued(dir, asked.start.and_then(|s| s.at))?;
+            opened.start = continued(dir, &opened, asked.start.and_then(|s| s.at))?;
             own_start = false;
         }
         if let Some(path) = &self.report {
@@ -226,8 +226,15 @@ impl ModelArgs {
 }
 
 /// The state from which a saved run is continued.
-fn continued(dir: &Path, at: Option<f64>) -> Result<Start, Refusal> {
+fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refusal> {
     let saved = SavedRun::open(dir)?;
+    let model = opened.system.model();
+    let constraints = model.constraints.iter().map(|c| &c.name);
+    if saved.coordinates != model.coordinates || !saved.constraints.iter().eq(constraints) {
+        let message = format!("`{}` is a run of another model: \"{}\"", dir.display(), saved.title);
+        let help = "a run is continued by a model with the same coordinates and constraints; parameters may differ";
+        return Err(SetupError::new(message).help(help).into());
+    }
     match at {
         Some(t) => {
             progress::listen();

@@ -10,13 +10,12 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         .parameter("g", 9.81)
         .coordinate("a", 0.0, 2.0)
         .coordinate("b", 0.0, -1.0)
-        .define("x1", "sin(a)")
-        .define("x2", "sin(a) + sin(b)")
+        .definition("x", "sin(a) + sin(b)")
         .kinetic("a'^2 + b'^2/2 + a'*b'*cos(a - b)")
         .potential("-2*g*cos(a) - g*cos(b)")
         .restitution(0.9)
-        .constraint("right", "0.4 - x2")
-        .constraint("left", "x2 + 0.4")
+        .constraint("right", "0.4 - x")
+        .constraint("left", "x + 0.4")
         .build()?;
     let problem = pendulum.problem()?;
     let run = problem.run(&Options::events(10.0))?.ok()?;

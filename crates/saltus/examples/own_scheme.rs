@@ -28,7 +28,7 @@ impl Stepper for Explicit {
         node.v_left[0] = self.v;
         // Where the gap would close within the next step, the velocity obeys the law.
         self.gaps.linearise(node.t, &[self.q]);
-        let (gap, slope) = (self.gaps.values[0], self.gaps.gradient(0)[0]);
+        let (gap, slope) = (self.gaps.values[0], self.gaps.gradients.dot(0, &[1.0]));
         let rate = slope * self.v;
         if gap + self.h * rate <= 0.0 && rate < 0.0 {
             node.impulses[0] = -(1.0 + self.e) * rate / (slope * slope);
@@ -37,7 +37,7 @@ impl Stepper for Explicit {
         node.v_right[0] = self.v;
         self.dynamics.evaluate(node.t, &[self.q], &[self.v]);
         self.q += self.h * self.v;
-        self.v += self.h * self.dynamics.force()[0];
+        self.v += self.h * self.dynamics.g[0];
         self.index += 1;
         Ok(())
     }

@@ -118,7 +118,10 @@ fn print(system: &dyn System, t: f64, all: &Equilibria) {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     out!("{bold}{}{bold:#}\n", printable(&model.title));
     let how = if all.exhaustive { "every set of constraints" } else { "sets of constraints near each start" };
-    out!("{dim}{how}: {} sets, {} starts{dim:#}\n", all.sets, all.starts);
+    match system.as_structure() {
+        Some(_) => out!("{dim}by contact statics{dim:#}\n"),
+        None => out!("{dim}{how}: {}, {}{dim:#}\n", count(all.sets as u64, "set"), count(all.starts as u64, "start")),
+    }
     if system.is_forced() {
         let t = number(t, 6);
         out!("{dim}forces or constraints depend on time: these are equilibria of the model frozen at t = {t}{dim:#}\n");

@@ -68,7 +68,8 @@ pub fn structure(facts: &StructureFacts) {
         n => format!(", {n} of them massless"),
     };
     let dofs = grouped(facts.dofs as u64);
-    out!("structure            {dofs} degrees of freedom{massless}, half-bandwidth {}\n", facts.half_bandwidth);
+    let degrees = if facts.dofs == 1 { "degree" } else { "degrees" };
+    out!("structure            {dofs} {degrees} of freedom{massless}, half-bandwidth {}\n", facts.half_bandwidth);
     let masses: Vec<String> = facts
         .masses
         .iter()

@@ -1,4 +1,4 @@
-//! `[[event]]` and `ports`: events of the user's own, and numbers set from outside.
+//! `[[event]]`: events of the user's own.
 
 use super::tree::{self, Value};
 use super::{Failure, Reader, get, need};

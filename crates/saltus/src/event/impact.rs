@@ -1,4 +1,4 @@
-//! An impact: the law for any number of simultaneous contacts, moving partial_t included.
+//! An impact: the law for any number of simultaneous contacts, moving obstacles included.
 
 use super::{EventEngine, STILL, Touch};
 use crate::Reason;

@@ -127,7 +127,7 @@ pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
                     true => "the motion depends continuously on the data here",
                     false if e == (0.0, 0.0) => "the motion depends discontinuously on the data here",
                     false => {
-                        "no theorem guarantees that the motion depends continuously on the data here (a probe can tell)"
+                        "no theorem guarantees that the motion depends continuously on the data here (perturbed starts show it: --probe)"
                     }
                 };
                 let sentence = format!(

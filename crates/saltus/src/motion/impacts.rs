@@ -132,3 +132,29 @@ impl Impacts {
         (0..self.len()).map(|k| self.get(k))
     }
 }
+
+/// The impacts of a motion in order; see [`Impacts::iter`].
+#[derive(Clone, Debug)]
+pub struct ImpactIter<'a> {
+    impacts: &'a Impacts,
+    next: usize,
+}
+
+impl<'a> Iterator for ImpactIter<'a> {
+    type Item = Impact<'a>;
+
+    fn next(&mut self) -> Option<Impact<'a>> {
+        let k = self.next;
+        self.next += 1;
+        (k < self.impacts.len()).then(|| self.impacts.get(k))
+    }
+}
+
+impl<'a> IntoIterator for &'a Impacts {
+    type Item = Impact<'a>;
+    type IntoIter = ImpactIter<'a>;
+
+    fn into_iter(self) -> ImpactIter<'a> {
+        ImpactIter { impacts: self, next: 0 }
+    }
+}

@@ -9,7 +9,7 @@ mod trajectory;
 
 pub use events::{Crossing, EventHit};
 pub(crate) use impacts::Measured;
-pub use impacts::{Impact, Impacts};
+pub use impacts::{Impact, ImpactIter, Impacts};
 pub use pieces::Pieces;
 pub(crate) use pieces::{value, value_and_slope};
 pub use timeline::{Phase, PhaseKind, Timeline};

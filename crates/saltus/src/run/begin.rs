@@ -140,9 +140,11 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
     let mut scheme = options.scheme;
     let mut settings = options.settings.clone();
     if let StructureSteps::Instead(name) = scheme.structures {
-        settings.check(scheme.name, scheme.settings, Systems::Structures)?;
-        scheme = scheme::find(name)?;
-        settings = settings.among(scheme.settings);
+        // Settings of either scheme are understood; those of the one that does not run have no effect.
+        settings.among(scheme.settings).check(scheme.name, scheme.settings, Systems::Structures)?;
+        let runs = scheme::find(name)?;
+        settings = settings.filtered(|s| scheme.setting(s).is_none() || runs.setting(s).is_some());
+        scheme = runs;
     }
     settings.check(scheme.name, scheme.settings, Systems::Structures)?;
     let exact = settings.get("forcing").is_some_and(|word| word.to_string() == "exact");

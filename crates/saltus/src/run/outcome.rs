@@ -65,6 +65,11 @@ impl Run {
         &self.last
     }
 
+    /// Evenly spaced times from start to end, `n` intervals: all of them inside the motion.
+    pub fn times(&self, n: usize) -> impl Iterator<Item = f64> + use<> {
+        self.trajectory.times(n)
+    }
+
     /// The largest gain of energy at an impact, which only moving obstacles may give; zero if none gained.
     pub fn largest_energy_gain(&self) -> f64 {
         self.trajectory.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max)

@@ -161,7 +161,7 @@ impl Settings {
                 let known: Vec<&str> = declared.iter().map(|s| s.name).collect();
                 let help = match known.as_slice() {
                     [] => format!("{scheme} has no settings besides its step"),
-                    known => format!("{scheme} has: {}", known.join(", ")),
+                    known => format!("{scheme} has: {}; `saltus schemes` lists the settings of all", known.join(", ")),
                 };
                 return Err(SetupError::new(format!("{scheme} has no setting `{name}`"))
                     .with_kind(Kind::UnknownName { name: name.to_string() })

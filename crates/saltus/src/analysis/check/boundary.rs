@@ -256,7 +256,7 @@ impl<'p> Boundary<'p> {
             false => (
                 Verdict::Bad,
                 "not a right angle: continuous dependence on the data where they meet is not guaranteed by the theorem (it is sufficient, not \
-                 necessary; a probe can tell)"
+                 necessary; perturbed starts show it: --probe)"
                     .to_string(),
             ),
         };

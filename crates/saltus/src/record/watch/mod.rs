@@ -232,6 +232,11 @@ impl Watch {
                 gaps.evaluate(node.t, &node.q);
                 gaps.kinematics(node.t, &node.q);
                 touch.approach = gaps.rate(a, &node.v_left);
+                // At the node itself a massless degree of freedom has half of what the stop does to it; the step before has
+                // none of it.
+                if self.scheme.staggered {
+                    touch.approach -= 0.5 * self.h * gaps.gradients.dot(a, &node.acceleration);
+                }
                 // Where the incoming motion meets the constraint.
                 if touch.approach < 0.0 {
                     touch.start += (-gaps.values[a] / touch.approach).clamp(-self.h, self.h);
