@@ -92,10 +92,10 @@ fn measure(case: &Case, options: &Options, knob: f64, json: bool) {
 fn oscillator() -> Case {
     let (z, period) = (0.05_f64, std::f64::consts::TAU);
     let model = Builder::new("oscillator")
-        .coordinate("x", "1", &format!("{:?}", -0.8 * SPEED))
+        .coordinate("x", "1", format!("{:?}", -0.8 * SPEED))
         .kinetic("x'^2/2")
         .potential("x^2/2")
-        .force("x", &format!("cos(t + {PHASE:?}) - 0.1*x'"))
+        .force("x", format!("cos(t + {PHASE:?}) - 0.1*x'"))
         .restitution("0.8")
         .constraint("stop", "1 - x");
     // x = Re(a e^{i(t + φ)}) + e^{−zt}(c cos ωt + s sin ωt), with a = 1/(2z i): the drive is at resonance.

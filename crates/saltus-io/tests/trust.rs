@@ -103,7 +103,7 @@ fn p07_a_block_dropped_flat_splits_on_the_tall_side_of_the_right_angle() {
         let block = Builder::new("dropped block")
             .parameter("b", "1")
             .parameter("h", &text)
-            .coordinate("y", &format!("{h:?} + 0.1"), "0")
+            .coordinate("y", format!("{h:?} + 0.1"), "0")
             .coordinate("a", "0", "0")
             .kinetic("y'^2/2 + (b^2 + h^2)/3*a'^2/2")
             .potential("9.81*y")
@@ -136,7 +136,7 @@ fn p15(n: i32, launch: f64) -> Problem {
     });
     let force = pulses.collect::<Vec<_>>().join(" + ");
     let ball = Builder::new("P15")
-        .coordinate("u", "0", &format!("{launch:?}"))
+        .coordinate("u", "0", format!("{launch:?}"))
         .kinetic("u'^2/2")
         .force("u", &force)
         .restitution("1")
