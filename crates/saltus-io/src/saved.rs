@@ -4,6 +4,7 @@ use crate::model_file::ModelFile;
 use crate::output::{DataFile, OptionsRecord, StartRecord};
 use crate::read::{self, reason};
 use crate::{Changes, FileError, Opened};
+use saltus::problem::Reached;
 use saltus::{Contact, Impact, SetupError, Start, Trajectory};
 use serde::Deserialize;
 use serde_json::Value;
@@ -220,7 +221,13 @@ fn state(path: &Path) -> Result<Option<Start>, SetupError> {
     let (q, v) = (vector("q")?, vector("v")?);
     let parameters = vector("parameters")?;
     let closed = vector("closed")?.iter().map(|&a| a as usize).collect();
-    Ok(Some(Start::new(t, q, v).with_parameters(parameters).reached(closed)))
+    let modes = vector("modes")?;
+    let by = Reached {
+        closed,
+        modes: modes.first().map(|&n| (n as usize, modes.get(1) == Some(&1.0))),
+        within_impact: vector("within_impact")?.first() == Some(&1.0),
+    };
+    Ok(Some(Start::new(t, q, v).with_parameters(parameters).reached(by)))
 }
 
 fn damaged(name: &str) -> SetupError {

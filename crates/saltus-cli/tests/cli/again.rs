@@ -39,7 +39,7 @@ fn a_run_goes_on_where_another_ended_or_from_any_time() {
 fn a_saved_run_is_made_again_bit_for_bit() {
     let here = Scratch::new();
     let runs: [&[&str]; 4] = [
-        &["run", "rocking-block", "--set", "tilt=0.3", "--end", "1"],
+        &["run", "rocking-block", "--set", "g=9.7", "--end", "1"],
         &["run", "pounding-record", "--end", "2", "--scheme", "moreau-jean", "--theta", "0.6"],
         &["run", "ball-table", "--scheme", "mabrouk", "--start", "y=1.5", "--end", "3", "--every", "7"],
         &["run", "beam-stops", "--end", "0.02"],

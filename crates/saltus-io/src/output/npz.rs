@@ -7,7 +7,9 @@ use zip::write::SimpleFileOptions;
 
 /// `state.npz`: the last state of all degrees of freedom, from which a run can go on.
 pub fn state<W: Write + Seek>(out: W, last: &saltus::Start) -> io::Result<()> {
-    let closed: Vec<f64> = last.closed().unwrap_or_default().iter().map(|&a| a as f64).collect();
+    let by = last.reached_by().cloned().unwrap_or_default();
+    let closed: Vec<f64> = by.closed.iter().map(|&a| a as f64).collect();
+    let modes: Vec<f64> = by.modes.iter().flat_map(|&(n, residual)| [n as f64, f64::from(residual)]).collect();
     let vector = |name, values: &[f64]| {
         let values = values.to_vec();
         Array::vector(name, values)
@@ -18,6 +20,8 @@ pub fn state<W: Write + Seek>(out: W, last: &saltus::Start) -> io::Result<()> {
         vector("v", &last.v),
         vector("parameters", &last.parameters),
         vector("closed", &closed),
+        vector("modes", &modes),
+        vector("within_impact", &[f64::from(by.within_impact)]),
     ];
     write(out, &arrays)
 }

@@ -5,6 +5,7 @@ use crate::model_file::sha256;
 use crate::{Changes, ModelFile};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use saltus::problem::Reached;
 use saltus::scheme::{SettingValue, Settings};
 use saltus::structure::Reduction;
 use saltus::{Model, Options, Run, SetupError, Start};
@@ -38,12 +39,25 @@ pub struct StartRecord {
     pub parameters: Vec<f64>,
     /// The constraints that are closed, where a run reached this state.
     pub closed: Option<Vec<usize>>,
+    /// The modes of a structure that ran in them, and whether with residual flexibility.
+    pub modes: Option<(usize, bool)>,
+    /// Whether the scheme of that run was within an impact.
+    pub within_impact: bool,
 }
 
 impl From<&Start> for StartRecord {
     fn from(start: &Start) -> Self {
         let (q, v, parameters) = (start.q.clone(), start.v.clone(), start.parameters.clone());
-        StartRecord { t: start.t, q, v, parameters, closed: start.closed().map(<[usize]>::to_vec) }
+        let by = start.reached_by();
+        StartRecord {
+            t: start.t,
+            q,
+            v,
+            parameters,
+            closed: by.map(|by| by.closed.clone()),
+            modes: by.and_then(|by| by.modes),
+            within_impact: by.is_some_and(|by| by.within_impact),
+        }
     }
 }
 
@@ -52,7 +66,9 @@ impl StartRecord {
     pub fn start(&self) -> Start {
         let start = Start::new(self.t, self.q.clone(), self.v.clone()).with_parameters(self.parameters.clone());
         match &self.closed {
-            Some(closed) => start.reached(closed.clone()),
+            Some(closed) => {
+                start.reached(Reached { closed: closed.clone(), modes: self.modes, within_impact: self.within_impact })
+            }
             None => start,
         }
     }

@@ -48,6 +48,11 @@ pub(crate) trait Engine {
     /// Whether nothing moves any more.
     fn is_at_rest(&self) -> bool;
 
+    /// Whether a time-stepping scheme is within an impact that takes it more than one step.
+    fn is_within_impact(&self) -> bool {
+        false
+    }
+
     /// Steps made and to make.
     fn steps(&self) -> (u64, u64);
 

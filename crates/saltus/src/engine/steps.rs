@@ -60,6 +60,10 @@ pub(crate) struct StepEngine {
     fastest: f64,
     quiet: u32,
     is_finished: bool,
+    /// Whether velocities belong to the middles of steps, so that an impact takes more than one.
+    is_staggered: bool,
+    /// Whether contacts are motions of their own, as those of springs are.
+    feels_contacts: bool,
 }
 
 impl StepEngine {
@@ -105,6 +109,8 @@ impl StepEngine {
             h,
             t0,
             every,
+            is_staggered: stepping.staggered,
+            feels_contacts: stepping.contact_steps.is_none(),
             share: if stepping.staggered { 0.5 } else { 1.0 },
             is_moving,
             wants_extremes,
@@ -224,6 +230,10 @@ impl Engine for StepEngine {
         let observed = || (self.last.q.clone(), self.last.v_right.clone());
         let (q, v) = self.stepper.state().unwrap_or_else(observed);
         (q, v, self.watch.closed())
+    }
+
+    fn is_within_impact(&self) -> bool {
+        self.is_staggered && (self.watch.has_open_impact() || (self.feels_contacts && self.last.contact))
     }
 
     fn is_at_rest(&self) -> bool {

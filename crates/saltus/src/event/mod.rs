@@ -264,7 +264,13 @@ impl EventEngine {
                 }
             }
             self.evaluate(true)?;
-            self.stop()?;
+            // A run that stopped at the very instant of an impact has not made it: what is not held and approaches is struck.
+            let is_held = |a: usize| reached.as_ref().is_some_and(|closed| closed.contains(&a));
+            let approaches = |a: usize| self.flow.gap_rate(a, &self.v) < 0.0;
+            match (0..self.touch.len()).any(|a| self.touch[a] == Touch::Closed && !is_held(a) && approaches(a)) {
+                true => self.strike()?,
+                false => self.stop()?,
+            }
         }
         self.set_own_signs();
         self.choose()

@@ -6,7 +6,7 @@
 
 use super::{EventEngine, Touch};
 use crate::engine::{Engine, Reporter, StepEngine, StepPlan, grid};
-use crate::problem::Start;
+use crate::problem::{Reached, Start};
 use crate::record::{Crossings, Gauge, Keep};
 use crate::scheme::{self, Settings};
 use crate::{Reason, SetupError};
@@ -57,7 +57,8 @@ impl EventEngine {
     fn stepper(&self, name: &str, h: f64, to: f64, every: u64) -> Result<StepEngine, SetupError> {
         let closed = (0..self.touch.len()).filter(|&a| self.touch[a] == Touch::Working).collect();
         let parameters = self.instance.cells().to_vec();
-        let start = Start { parameters, ..Start::new(self.t, self.q.clone(), self.v.clone()) }.reached(closed);
+        let start = Start { parameters, ..Start::new(self.t, self.q.clone(), self.v.clone()) }
+            .reached(Reached { closed, ..Reached::default() });
         let at = self.instance.problem().instance(&start)?;
         let scheme = scheme::find(name)?;
         let Some(stepping) = scheme.steps() else { return Err(SetupError::new("not a time-stepping scheme")) };

@@ -9,7 +9,7 @@
 use super::Evidence;
 use crate::linalg::GAUSS_10;
 use crate::motion::{Cursor, Side};
-use crate::problem::{Energy, Gaps, Power};
+use crate::problem::{Energy, Gaps, PortHistory, Power};
 use crate::stepping::Account;
 
 /// An interval between impacts.
@@ -52,10 +52,37 @@ impl Balance {
 /// Intervals are joined beyond this many.
 const MAX_INTERVALS: usize = 100_000;
 
+/// Gives ports the values that they had at a time.
+struct PortReplay<'e> {
+    history: &'e PortHistory,
+    /// How many changes have been made; more than there are: not known.
+    done: usize,
+}
+
+impl PortReplay<'_> {
+    fn apply(&mut self, t: f64, side: Side) {
+        let PortHistory { cells, initial, changes } = self.history;
+        if changes.is_empty() {
+            return;
+        }
+        let wanted = match side {
+            Side::Left => changes.partition_point(|c| c.t < t),
+            Side::Right => changes.partition_point(|c| c.t <= t),
+        };
+        if wanted < self.done {
+            initial.iter().enumerate().for_each(|(k, &value)| cells.set(k, value));
+            self.done = 0;
+        }
+        changes[self.done..wanted].iter().for_each(|c| cells.set(c.port, c.value));
+        self.done = wanted;
+    }
+}
+
 struct Integrator<'e, 'a> {
     evidence: &'e Evidence<'a>,
     energy: Energy,
     power: Power,
+    ports: PortReplay<'e>,
     gaps: Gaps,
     is_moving: bool,
     q: Vec<f64>,
@@ -107,6 +134,7 @@ fn integrated(evidence: &Evidence, energy: &Energy, power: &Power) -> (Vec<Inter
         evidence,
         energy: energy.clone(),
         power: power.clone(),
+        ports: PortReplay { history: evidence.ports, done: usize::MAX },
         gaps: evidence.gauge.gaps.clone(),
         is_moving: evidence.gauge.is_moving,
         q: vec![0.0; d],
@@ -119,6 +147,10 @@ fn integrated(evidence: &Evidence, energy: &Energy, power: &Power) -> (Vec<Inter
         balance.exchanged += i.energy_change.abs().max(0.5 * i.speed * i.speed * 1e-3);
     }
     let intervals = if motion.is_empty() { Vec::new() } else { integrator.intervals() };
+    if !evidence.ports.changes.is_empty() && !motion.is_empty() {
+        balance.start = integrator.energy_at(motion.t[0], Side::Right);
+        balance.work += integrator.work_of_ports();
+    }
     for interval in &intervals {
         balance.work += interval.work;
         balance.exchanged += interval.work.abs();
@@ -133,6 +165,22 @@ fn integrated(evidence: &Evidence, energy: &Energy, power: &Power) -> (Vec<Inter
 }
 
 impl Integrator<'_, '_> {
+    fn energy_at(&mut self, t: f64, side: Side) -> f64 {
+        self.total(&mut Cursor::new(self.evidence.trajectory, side), t, side)
+    }
+
+    /// What changes of ports add to the energy at once, where it depends on them.
+    fn work_of_ports(&mut self) -> f64 {
+        let mut times: Vec<f64> = self.evidence.ports.changes.iter().map(|c| c.t).collect();
+        times.dedup();
+        // The state is continuous there: ports change between impacts.
+        let first = self.evidence.trajectory.t[0];
+        let jump = |t: f64| self.energy_at(t, Side::Right) - self.energy_at(t, Side::Left);
+        let work = times.into_iter().filter(|t| *t > first).map(jump).sum();
+        self.ports.apply(f64::INFINITY, Side::Right);
+        work
+    }
+
     /// The largest kinetic energy at a few hundred instants.
     fn largest_kinetic(&mut self) -> f64 {
         let motion = self.evidence.trajectory;
@@ -180,6 +228,7 @@ impl Integrator<'_, '_> {
 
     fn total(&mut self, cursor: &mut Cursor, t: f64, side: Side) -> f64 {
         cursor.read_on(t, side, &mut self.q, &mut self.v);
+        self.ports.apply(t, side);
         let (kinetic, potential) = self.energy.both(t, &self.q, &self.v);
         kinetic + potential
     }
@@ -211,6 +260,7 @@ impl Integrator<'_, '_> {
     fn rate(&mut self, piece: usize, t: f64) -> f64 {
         let pieces = &self.evidence.trajectory.pieces;
         pieces.read(piece, t, &mut self.q, &mut self.v);
+        self.ports.apply(t, Side::Right);
         let mut rate = self.power.at(t, &self.q, &self.v);
         if self.is_moving && pieces.has_reactions(piece) {
             self.reactions.fill(0.0);
@@ -232,14 +282,21 @@ impl Integrator<'_, '_> {
         // A few thousand trapezoids are better than the steps themselves.
         let stride = (motion.len() / 4000).clamp(1, 16);
         let mut work = 0.0;
-        let mut at = |k: usize, side: Side| self.power.at(motion.t[k], motion.q(k), motion.v(k, side));
+        let Self { power, ports, .. } = self;
+        let history = ports.history;
+        let mut at = |k: usize, side: Side| {
+            ports.apply(motion.t[k], side);
+            power.at(motion.t[k], motion.q(k), motion.v(k, side))
+        };
         while *node + 1 < motion.len() && motion.t[*node] < start {
             *node += 1;
         }
         let mut k = *node;
         while k + 1 < motion.len() && motion.t[k + 1] <= end {
             let mut next = (k + stride).min(motion.len() - 1);
-            while next > k + 1 && motion.t[next] > end {
+            // No trapezoid reaches over the end or over a change of a port.
+            let limit = history.next_change(motion.t[k]).min(end);
+            while next > k + 1 && motion.t[next] > limit {
                 next -= 1;
             }
             work += 0.5 * (motion.t[next] - motion.t[k]) * (at(k, Side::Right) + at(next, Side::Left));

@@ -17,6 +17,7 @@ pub use impacts::{Entry, Meeting};
 pub use properties::Property;
 
 use crate::motion::Trajectory;
+use crate::problem::PortHistory;
 use crate::record::{Audit, Gauge};
 use crate::stepping::Account;
 
@@ -26,6 +27,7 @@ pub(crate) struct Evidence<'a> {
     pub audit: &'a Audit,
     pub accounts: &'a [(f64, Account)],
     pub gauge: &'a Gauge,
+    pub ports: &'a PortHistory,
     /// Names of the constraints.
     pub names: &'a [String],
     pub by_events: bool,

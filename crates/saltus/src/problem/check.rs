@@ -11,7 +11,7 @@ use crate::{Kind, SetupError};
 pub fn start(instance: &Instance) -> Result<(), SetupError> {
     let model = instance.model();
     finite(instance)?;
-    if instance.start().closed.is_some() {
+    if instance.start().closed().is_some() {
         return Ok(());
     }
     symmetric(instance)?;

@@ -11,6 +11,7 @@ mod gaps;
 mod inputs;
 mod instance;
 mod motion;
+mod ports;
 mod power;
 mod start;
 
@@ -23,8 +24,9 @@ pub(crate) use inputs::{Cells, Inputs};
 pub(crate) use instance::EventValues;
 pub use instance::Instance;
 pub(crate) use motion::Layout;
+pub(crate) use ports::{PortChange, PortHistory};
 pub use power::Power;
-pub use start::Start;
+pub use start::{Reached, Start};
 
 use crate::{Model, SetupError};
 use dynamics::DynamicsCode;
@@ -86,6 +88,11 @@ impl Problem {
         let problem = Problem::compile(model.into()).map_err(unbound)?;
         problem.instance(&problem.start())?;
         Ok(problem)
+    }
+
+    /// Compiles a model whose start is checked elsewhere.
+    pub(crate) fn unchecked(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
+        Problem::compile(model.into()).map_err(unbound)
     }
 
     fn compile(model: Arc<Model>) -> Result<Self, MissingInput> {

@@ -15,14 +15,26 @@ pub struct Start {
     pub v: Vec<f64>,
     /// The values of open parameters and ports, in the order of [`crate::Model::open`].
     pub parameters: Vec<f64>,
-    /// For a state that a run reached: the constraints that are closed there.
-    pub(crate) closed: Option<Vec<usize>>,
+    /// For a state that a run reached: what that run knows about it.
+    pub(crate) reached: Option<Reached>,
+}
+
+/// What a run knows about a state that it reached.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reached {
+    /// The constraints that are closed.
+    pub closed: Vec<usize>,
+    /// For a structure that ran in modes: how many, and whether with the residual flexibility of the others.
+    pub modes: Option<(usize, bool)>,
+    /// Whether a time-stepping scheme was within an impact, which takes it more than one step: position and velocity do not
+    /// tell then what it would have done next.
+    pub within_impact: bool,
 }
 
 impl Start {
     /// A start from rest data; it is checked against the constraints before a run.
     pub fn new(t: f64, q: Vec<f64>, v: Vec<f64>) -> Self {
-        Start { t, q, v, parameters: Vec::new(), closed: None }
+        Start { t, q, v, parameters: Vec::new(), reached: None }
     }
 
     /// The same with values of open parameters and ports, in the order of [`crate::Model::open`].
@@ -32,17 +44,21 @@ impl Start {
         self
     }
 
-    /// A state that a run reached, with the constraints that are closed there. It may violate them by what the scheme of
-    /// that run allows.
+    /// A state that a run reached. It may violate constraints by what the scheme of that run allows.
     #[must_use]
-    pub fn reached(mut self, closed: Vec<usize>) -> Self {
-        self.closed = Some(closed);
+    pub fn reached(mut self, by: Reached) -> Self {
+        self.reached = Some(by);
         self
+    }
+
+    /// What a run knows about this state, where one reached it.
+    pub fn reached_by(&self) -> Option<&Reached> {
+        self.reached.as_ref()
     }
 
     /// The constraints that are closed, where a run reached this state.
     pub fn closed(&self) -> Option<&[usize]> {
-        self.closed.as_deref()
+        self.reached.as_ref().map(|by| by.closed.as_slice())
     }
 
     /// Checks lengths and numbers.
@@ -58,7 +74,7 @@ impl Start {
         if let Some(x) = self.parameters.iter().chain([&self.t]).find(|x| !x.is_finite()) {
             return Err(SetupError::new(format!("a start must consist of finite numbers, not {x}")));
         }
-        match self.closed.iter().flatten().find(|&&a| a >= constraints) {
+        match self.closed().unwrap_or_default().iter().find(|&&a| a >= constraints) {
             Some(a) => Err(SetupError::new(format!("there is no constraint {a} to be closed at the start"))),
             None => Ok(()),
         }

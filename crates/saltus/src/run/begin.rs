@@ -23,6 +23,8 @@ pub struct Begun {
     pub(crate) notes: Vec<String>,
     /// Whether something depends on time, so that rest is never final.
     pub(crate) is_forced: bool,
+    /// The modes of a structure that runs in them; see [`crate::problem::Reached::modes`].
+    pub(crate) modes: Option<(usize, bool)>,
     /// The observed start.
     pub(crate) q0: Vec<f64>,
     pub(crate) v0: Vec<f64>,
@@ -101,6 +103,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 is_forced: problem.model().depends_on_time(),
                 q0: start.q.clone(),
                 v0: start.v.clone(),
+                modes: None,
                 observed: None,
             })
         }
@@ -131,6 +134,7 @@ fn by_events(at: &Instance, options: &Options, scheme: Scheme, safety_net: bool)
         is_forced: at.model().depends_on_time(),
         q0: start.q.clone(),
         v0: start.v.clone(),
+        modes: None,
         observed: None,
     })
 }
@@ -156,8 +160,8 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
     let at = StructureInstance::new(structure, start, options.reduction, needs_modes)?;
     let mut begun = match scheme.structures {
         StructureSteps::Events => {
-            let problem = Problem::new(modal_model(&at)?)?;
-            let modal = Start { t: start.t, closed: start.closed.clone(), ..problem.start() };
+            let problem = Problem::unchecked(modal_model(&at)?)?;
+            let modal = Start { t: start.t, reached: start.reached.clone(), ..problem.start() };
             let mut begun = by_events(&problem.instance(&modal)?, options, scheme, false)?;
             let linear = at.linear();
             begun.observed = Some(Observed {
@@ -176,6 +180,7 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
         }
     };
     begun.is_forced = structure.is_forced();
+    begun.modes = at.modes();
     begun.warnings.extend(structure.warnings(&at, begun.tolerance.is_none().then_some(begun.step)));
     if let Some(reduction) = options.reduction {
         let all = structure.linear().dimension() - structure.linear().massless().len();
@@ -242,6 +247,7 @@ fn stepped(
         is_forced: true,
         q0,
         v0,
+        modes: None,
         observed: None,
     })
 }

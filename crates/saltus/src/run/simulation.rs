@@ -4,7 +4,7 @@ use super::begin::Begun;
 use super::{Options, Progress, Run, System, advice};
 use crate::ledger::{Evidence, Ledger};
 use crate::motion::{EventHit, Side, Trajectory, touches_of};
-use crate::problem::Start;
+use crate::problem::{PortChange, PortHistory, Reached, Start};
 use crate::record::{Audit, Extremes, Gauge, Keep};
 use crate::stepping::Account;
 use crate::{Model, SetupError, Status, StepFailure};
@@ -54,15 +54,24 @@ pub struct Simulation {
     status: Status,
     events: VecDeque<EventHit>,
     rest_is_final: bool,
+    ports: PortHistory,
 }
 
 impl Simulation {
     pub(super) fn new(system: &dyn System, start: &Start, options: &Options) -> Result<Self, SetupError> {
         options.check()?;
-        let begun = system.begin(start, options)?;
+        let mut begun = system.begin(start, options)?;
+        if start.reached_by().is_some_and(|by| by.within_impact) {
+            begun.warnings.push(format!(
+                "the run that reached this start, at t = {}, was within an impact, which takes its scheme several steps: the rebound \
+                 is not that of an uninterrupted run. Go on from some steps earlier or later",
+                start.t
+            ));
+        }
         let model = system.model().clone();
         Ok(Simulation {
             rest_is_final: options.until_rest && !begun.is_forced,
+            ports: PortHistory::new(begun.engine.cells()),
             begun,
             model,
             options: options.clone(),
@@ -99,6 +108,8 @@ impl Simulation {
         let cells = self.begun.engine.cells();
         if cells.get(k) != value {
             cells.set(k, value);
+            let change = PortChange { t: self.begun.engine.t(), port: k, value };
+            self.ports.changes.push(change);
             self.begun.engine.port_changed();
         }
         Ok(())
@@ -153,11 +164,13 @@ impl Simulation {
 
     /// Ends the run: trajectory, ledger, status.
     pub fn finish(self) -> Run {
-        let Simulation { mut begun, model, options, start, status, .. } = self;
+        let Simulation { mut begun, model, options, start, status, ports, .. } = self;
+        let within_impact = begun.engine.is_within_impact();
         begun.engine.finish();
         let (q, v, closed) = begun.engine.full_state();
         let parameters = begun.engine.cells().to_vec();
-        let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(closed);
+        let by = Reached { closed, modes: begun.modes, within_impact };
+        let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(by);
         let recorder = begun.engine.recorder();
         let mut audit = std::mem::take(&mut recorder.audit);
         let trajectory = std::mem::take(&mut recorder.trajectory);
@@ -168,6 +181,7 @@ impl Simulation {
             audit: &audit,
             accounts: &recorder.accounts,
             gauge: &begun.gauge,
+            ports: &ports,
             names: &names,
             by_events: begun.tolerance.is_some(),
             step: begun.step,

@@ -5,7 +5,7 @@ use super::{Options, Progress, Run, Simulation, run_observed};
 use crate::linalg::{Dice, max_abs};
 use crate::problem::{Gaps, Problem, Start};
 use crate::scheme::Systems;
-use crate::structure::{Structure, StructureInstance};
+use crate::structure::{Reduction, Structure, StructureInstance};
 use crate::{Model, SetupError};
 use std::sync::Arc;
 
@@ -109,7 +109,9 @@ impl System for Structure {
     }
 
     fn admits(&self, start: &Start) -> Result<(), SetupError> {
-        StructureInstance::new(self, start, None, None).map(|_| ())
+        let modes = start.reached_by().and_then(|by| by.modes);
+        let reduction = modes.map(|(modes, residual)| Reduction { modes, residual });
+        StructureInstance::new(self, start, reduction, None).map(|_| ())
     }
 
     fn gaps(&self) -> Gaps {

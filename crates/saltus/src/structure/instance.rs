@@ -16,6 +16,7 @@ pub struct StructureInstance {
     linear: Arc<Linear>,
     start: Arc<Start>,
     cells: Cells,
+    modes: Option<(usize, bool)>,
 }
 
 impl StructureInstance {
@@ -44,8 +45,20 @@ impl StructureInstance {
             }
             (reduction, _) => reduction,
         };
+        let modes = reduction.map(|r| (r.modes, r.residual));
         // A state that a run reached is in the coordinates of that run.
-        let is_reached = start.closed().is_some();
+        let is_reached = start.reached_by().is_some();
+        if let Some(by) = start.reached_by().filter(|by| by.modes != modes) {
+            let name = |modes: Option<(usize, bool)>| match modes {
+                None => "degrees of freedom".to_string(),
+                Some((n, false)) => format!("{n} modes"),
+                Some((n, true)) => format!("{n} modes with residual flexibility"),
+            };
+            let message = format!("this state is one of {}, and the run is one of {}", name(by.modes), name(modes));
+            return Err(SetupError::new(message)
+                .with_kind(Kind::Unsupported)
+                .help("go on with the scheme and the modes of the run that reached it"));
+        }
         let d = full.dimension();
         let mut system = Linear::clone(full);
         if !is_reached {
@@ -71,8 +84,13 @@ impl StructureInstance {
             start.parameters = structure.model.open.iter().map(|p| p.value).collect();
         }
         let cells = Cells::new(start.parameters.iter().copied());
-        let instance =
-            StructureInstance { structure: structure.clone(), linear: Arc::new(linear), start: Arc::new(start), cells };
+        let instance = StructureInstance {
+            structure: structure.clone(),
+            linear: Arc::new(linear),
+            start: Arc::new(start),
+            cells,
+            modes,
+        };
         if !is_reached {
             super::check::start(&instance)?;
         }
@@ -122,6 +140,11 @@ impl StructureInstance {
     pub(super) fn shape(&self, q: &[f64]) -> Option<Vec<f64>> {
         let rows = &self.linear.outline;
         (!rows.is_empty()).then(|| (0..rows.len()).map(|r| rows.dot(r, q)).collect())
+    }
+
+    /// The modes it runs in: how many, and whether with residual flexibility; None: degrees of freedom.
+    pub(crate) fn modes(&self) -> Option<(usize, bool)> {
+        self.modes
     }
 
     /// What a unit impulse on each stop adds to the velocities of the points: one row per stop, from the columns `mobility`

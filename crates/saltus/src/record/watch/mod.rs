@@ -179,6 +179,11 @@ impl Watch {
     }
 
     /// The constraints in contact at the last node.
+    pub fn has_open_impact(&self) -> bool {
+        self.window.open
+    }
+
+    /// The constraints in contact.
     pub fn closed(&self) -> Vec<usize> {
         (0..self.touched.len()).filter(|&a| self.touched[a]).collect()
     }
