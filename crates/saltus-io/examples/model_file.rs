@@ -22,6 +22,7 @@ gap = "y"
 restitution = "e"
 "#;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("ball.toml");

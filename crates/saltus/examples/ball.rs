@@ -5,6 +5,7 @@
 use saltus::{Options, PhaseKind, model::Builder};
 use std::error::Error;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let ball = Builder::new("Ball dropped on a floor")
         .coordinate("y", 1.0, 0.0)

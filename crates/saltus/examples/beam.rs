@@ -8,6 +8,7 @@ use saltus::{
 };
 use std::error::Error;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let mut strip = Builder::new("Strip with a stop at its tip");
     let section = Section { rigidity: 0.2, mass_per_length: 0.5 };

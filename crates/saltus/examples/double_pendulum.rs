@@ -5,6 +5,7 @@
 use saltus::{Options, Side, model::Builder};
 use std::error::Error;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let pendulum = Builder::new("Double pendulum between two walls")
         .parameter("g", 9.81)

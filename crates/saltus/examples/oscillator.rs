@@ -7,6 +7,7 @@ use saltus::{Options, model::Builder, motion::Crossing};
 use std::error::Error;
 use std::f64::consts::TAU;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let family = Builder::new("Forced oscillator with a stop")
         .parameter("w", 1.0)

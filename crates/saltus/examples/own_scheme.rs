@@ -60,6 +60,7 @@ fn start(at: &Instance, h: f64, _: &Settings) -> Result<Box<dyn Stepper>, SetupE
     }))
 }
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let explicit = Scheme::stepping("explicit", Stepping { start, ..Stepping::velocity() });
     let ball = Builder::new("ball")

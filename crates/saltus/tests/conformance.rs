@@ -53,7 +53,7 @@ fn gravity_ball(e: f64) -> Problem {
         .coordinate("y", "1", "0")
         .kinetic("y'^2/2")
         .potential("2*y")
-        .restitution(&e.to_string())
+        .restitution(e.to_string())
         .constraint("floor", "y");
     Problem::new(model.build().expect("a model")).expect("a problem")
 }
@@ -253,16 +253,16 @@ fn corner(d: usize, m: usize, e: f64, seed: &[f64]) -> (Arc<Model>, Metric, Rows
     let normals = seed[16..16 + m * d].to_vec();
     let walls: Vec<f64> = seed[32..32 + m].iter().map(|w| 0.3 * w).collect();
     let v: Vec<f64> = seed[36..36 + d].to_vec();
-    let mut builder = Builder::new("corner").restitution(&format!("{e:?}"));
+    let mut builder = Builder::new("corner").restitution(format!("{e:?}"));
     for i in 0..d {
-        builder = builder.coordinate(&names[i], &format!("{:?}", -v[i]), &format!("{:?}", v[i]));
+        builder = builder.coordinate(&names[i], format!("{:?}", -v[i]), format!("{:?}", v[i]));
     }
     let terms: Vec<String> =
         (0..d * d).map(|k| format!("({:?})*{}'*{}'/2", mass[k], names[k / d], names[k % d])).collect();
-    builder = builder.kinetic(&terms.join(" + "));
+    builder = builder.kinetic(terms.join(" + "));
     for a in 0..m {
         let dot: Vec<String> = (0..d).map(|i| format!("({:?})*{}", normals[a * d + i], names[i])).collect();
-        builder = builder.constraint(&format!("w{a}"), &format!("{} + ({:?})*(t - 1)", dot.join(" + "), walls[a]));
+        builder = builder.constraint(&format!("w{a}"), format!("{} + ({:?})*(t - 1)", dot.join(" + "), walls[a]));
     }
     let mut metric = Metric::full(d);
     metric.set(&mass).expect("positive definite");

@@ -87,8 +87,8 @@ fn rest_in_contact_is_rest_whatever_the_mass_and_the_slope() {
         let m = 0.1 * k as f64;
         let ball = Builder::new("at rest")
             .coordinate("y", "0", "0")
-            .kinetic(&format!("{m:?}*y'^2/2"))
-            .potential(&format!("9.81*{m:?}*y"))
+            .kinetic(format!("{m:?}*y'^2/2"))
+            .potential(format!("9.81*{m:?}*y"))
             .restitution("0.5")
             .constraint("floor", "y");
         let run = exact(&problem(ball), 10.0, 1e-10);
@@ -104,7 +104,7 @@ fn rest_in_contact_is_rest_whatever_the_mass_and_the_slope() {
             .kinetic("(x'^2 + y'^2)/2")
             .potential("9.81*y")
             .restitution("0")
-            .constraint("slope", &format!("x*sin({a:?}) + y*cos({a:?})"));
+            .constraint("slope", format!("x*sin({a:?}) + y*cos({a:?})"));
         let (q, _) = last(&exact(&problem(slider), 2.0, 1e-10));
         let along = 0.5 * 9.81 * a.sin() * 4.0;
         assert!((q[0].hypot(q[1]) - along).abs() < 1e-9 * along, "{degrees}°: {q:?}");
@@ -151,8 +151,8 @@ fn redundant_contacts_hold_for_as_long_as_asked() {
     for (end, m) in [(10.0, 1.0), (1000.0, 0.1), (10_000.0, 0.7)] {
         let twice = Builder::new("a floor twice")
             .coordinate("y", "0", "0")
-            .kinetic(&format!("{m:?}*y'^2/2"))
-            .potential(&format!("9.81*{m:?}*y"))
+            .kinetic(format!("{m:?}*y'^2/2"))
+            .potential(format!("9.81*{m:?}*y"))
             .restitution("0")
             .constraint("floor", "y")
             .constraint("again", "2*y");
@@ -220,7 +220,7 @@ fn the_first_bounce_need_not_be_seen_from_above() {
             .coordinate("y", "0", "1")
             .kinetic("y'^2/2")
             .potential("10*y")
-            .restitution(&format!("{e:?}"))
+            .restitution(format!("{e:?}"))
             .constraint("floor", "y");
         let run = exact(&problem(ball), 50.0, 1e-10);
         let chatter = run.timeline.of(PhaseKind::Chatter).next().expect("an accumulation");

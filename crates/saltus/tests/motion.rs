@@ -27,9 +27,9 @@ fn an_impact_within_the_first_step_keeps_its_speed() {
     for e in [0.0, 0.5, 1.0] {
         for start in [2e-4, 5e-4, 9.9e-4] {
             let ball = Builder::new("ball")
-                .coordinate("y", &start.to_string(), "-1")
+                .coordinate("y", start.to_string(), "-1")
                 .kinetic("y'^2/2")
-                .restitution(&e.to_string())
+                .restitution(e.to_string())
                 .constraint("floor", "y");
             let run = done(&problem(ball), 1e-3, 1.0);
             assert!((last(&run).1[0] - e).abs() < 1e-9, "e = {e}, from {start}: {:?}", last(&run));
@@ -46,7 +46,7 @@ fn rest_in_contact_stays_at_rest() {
             .coordinate("y", "0", "0")
             .kinetic("y'^2/2")
             .potential("9.81*y")
-            .restitution(&e.to_string())
+            .restitution(e.to_string())
             .constraint("floor", "y");
         let run = done(&problem(ball), 1e-3, 1.0);
         assert!(run.trajectory.positions().iter().all(|&y| y == 0.0));
@@ -88,7 +88,7 @@ fn every_scheme_tells_the_same_story() {
 #[test]
 fn strong_damping_is_no_danger() {
     for c in [1e3, 2e3, 1e6] {
-        let mass = Builder::new("damped").coordinate("x", "0", "1").kinetic("x'^2/2").force("x", &format!("-{c}*x'"));
+        let mass = Builder::new("damped").coordinate("x", "0", "1").kinetic("x'^2/2").force("x", format!("-{c}*x'"));
         let run = done(&problem(mass), 1e-3, 1.0);
         let (x, exact) = (last(&run).0[0], 1.0 / c);
         assert!((x - exact).abs() < 0.5 * exact.max(1e-4), "c = {c}: {x} not {exact}");
@@ -277,7 +277,7 @@ fn curved_sets_of_any_size_are_kept_at_any_step() {
             for (e, h) in [("0", 1e-2), ("0", 1e-3), ("0", 2e-4), ("0.5", 1e-3), ("0.5", 2e-4)] {
                 let bowl = problem(
                     Builder::new("bowl")
-                        .parameter("R", &radius.to_string())
+                        .parameter("R", radius.to_string())
                         .coordinate("x", "0.3", "0.5")
                         .coordinate("y", "0.4", "0")
                         .kinetic("(x'^2 + y'^2)/2")
@@ -459,11 +459,11 @@ proptest! {
         let sign = if outside { "-1" } else { "1" };
         let system = problem(
             Builder::new("ellipse")
-                .coordinate("x", &format!("{:?}", q0[0]), &format!("{:?}", x[0] - q0[0]))
-                .coordinate("y", &format!("{:?}", q0[1]), &format!("{:?}", x[1] - q0[1]))
-                .kinetic(&format!("(x'^2 + {m:?}*y'^2 + 2*({c:?})*x'*y'*sqrt({m:?}))/2"))
+                .coordinate("x", format!("{:?}", q0[0]), format!("{:?}", x[0] - q0[0]))
+                .coordinate("y", format!("{:?}", q0[1]), format!("{:?}", x[1] - q0[1]))
+                .kinetic(format!("(x'^2 + {m:?}*y'^2 + 2*({c:?})*x'*y'*sqrt({m:?}))/2"))
                 .restitution("0")
-                .constraint("ellipse", &format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
+                .constraint("ellipse", format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
         );
         let options = stepping(1.0, 2.0);
         let scheme = options.scheme.steps().expect("steps");

@@ -26,7 +26,7 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
         let q = dice.between(-0.8, 0.8);
         start.push(q);
         let v = if at_rest { 0.0 } else { dice.between(-2.0, 2.0) };
-        builder = builder.coordinate(name, &format!("{q:?}"), &format!("{v:?}"));
+        builder = builder.coordinate(name, format!("{q:?}"), format!("{v:?}"));
         story += &format!("{name} = {q:?} ({v:?}) ");
     }
     let masses: Vec<f64> = (0..d).map(|_| dice.between(0.3, 3.0)).collect();
@@ -81,7 +81,7 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
             let terms = (0..d).map(|i| format!("({:?})*({} - ({:?}))", normal[i], names[i], start[i]));
             let (gap, e) = (terms.collect::<Vec<_>>().join(" + "), dice.between(0.0, 1.0));
             story += &format!("{gap} ≥ 0 (e = {e:?}, in contact) ");
-            builder = builder.constraint_with("contact", &gap, &format!("{e:?}"));
+            builder = builder.constraint_with("contact", &gap, format!("{e:?}"));
             continue;
         }
         let mut gap = match dice.bits() % 6 {
@@ -103,7 +103,7 @@ fn model(seed: u64) -> Option<(Problem, bool, String)> {
             _ => e,
         };
         story += &format!("{gap} ≥ 0 (e = {e:?}) ");
-        builder = builder.constraint_with(&format!("c{k}"), &gap, &format!("{e:?}"));
+        builder = builder.constraint_with(&format!("c{k}"), &gap, format!("{e:?}"));
     }
     let problem = builder.build().and_then(Problem::new).ok()?;
     Some((problem, still, story))

@@ -85,7 +85,7 @@ pub struct Meeting {
     pub pair: (usize, usize),
     /// Their kinetic angle there, in degrees.
     pub angle: f64,
-    /// Whether the theorems promise continuous dependence on the data there ([S], [T], [B]).
+    /// Whether the theorems promise continuous dependence on the data there (\[S\], \[T\], \[B\]).
     pub continuous: bool,
     /// All of it in a sentence.
     pub sentence: String,

@@ -2,9 +2,9 @@
 //!
 //! It is computed from what was recorded and the gap space of the system, never from the engine.
 //!
-//! - [`energy`]: between impacts the energy changes by the work of the forces, and in contact with moving constraints by
+//! - `energy`: between impacts the energy changes by the work of the forces, and in contact with moving constraints by
 //!   theirs; at an impact by ½ Σ P (∇f·v⁺ + ∇f·v⁻). What is left over is the residual.
-//! - Properties (P1)–(P5) of a solution, numbered as in [T] = Paoli 2015, section 2; in [S] = Paoli 2010, (P4) and (P5) are
+//! - Properties (P1)–(P5) of a solution, numbered as in \[T\] = Paoli 2015, section 2; in \[S\] = Paoli 2010, (P4) and (P5) are
 //!   the other way round.
 
 mod energy;

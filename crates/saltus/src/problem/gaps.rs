@@ -73,7 +73,7 @@ pub struct Gaps {
     pub values: Vec<f64>,
     /// ∇f at the last point where gradients were asked for.
     pub gradients: Rows,
-    /// ∂²f in the order of [`GapCode::second`].
+    /// ∂²f in the order of `GapCode::second`.
     pub hessians: Vec<f64>,
     /// ∂f/∂t at the last point where they were asked for: the speeds at which moving constraints recede.
     pub partial_t: Vec<f64>,

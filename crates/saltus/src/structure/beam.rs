@@ -1,4 +1,4 @@
-//! Euler–Bernoulli beams: the finite differences of [V] (3.9), and Hermite elements.
+//! Euler–Bernoulli beams: the finite differences of \[V\] (3.9), and Hermite elements.
 
 use super::part::{Damping, Layout, Part};
 use crate::SetupError;
@@ -34,7 +34,7 @@ impl Section {
     }
 }
 
-/// The clamped–free beam by the finite differences of [V] (3.9), exactly as printed: K = EI Δx A with A = BᵀB/Δx⁴ and
+/// The clamped–free beam by the finite differences of \[V\] (3.9), exactly as printed: K = EI Δx A with A = BᵀB/Δx⁴ and
 /// (Bu)_i = u_i − 2u_{i−1} + u_{i−2}, u₀ = u₋₁ = 0; M = ρS Δx. First order in space at the clamped end.
 pub fn differences(length: f64, section: Section, d: usize) -> Result<Part, SetupError> {
     check(length, section, d, 2)?;

@@ -47,7 +47,7 @@ pub enum Layout {
         values: Vec<Option<usize>>,
         /// The slope's (times the length of an element), for elements that have one (Hermite): empty otherwise.
         slopes: Vec<Option<usize>>,
-        /// Whether a place is moved to the nearest node, as in [V] (3.10), instead of interpolated.
+        /// Whether a place is moved to the nearest node, as in \[V\] (3.10), instead of interpolated.
         nearest: bool,
     },
     /// One displacement a floor.

@@ -24,7 +24,7 @@ pub struct Pair {
     pub starts: usize,
     /// Whether the theorems promise continuity at all places found.
     pub continuous: bool,
-    /// [T] H3's constant γ for the two, the largest found: Σ λ|∇f| ≤ γ |Σ λ∇f|, in the kinetic metric.
+    /// \[T\] H3's constant γ for the two, the largest found: Σ λ|∇f| ≤ γ |Σ λ∇f|, in the kinetic metric.
     pub gamma: f64,
 }
 
