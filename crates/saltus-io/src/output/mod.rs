@@ -106,7 +106,7 @@ pub fn write(
     Ok(())
 }
 
-/// The files that [`write`] makes, in the order in which they are listed to the user.
+/// The files that [`write()`] makes, in the order in which they are listed to the user.
 pub fn files(model: &Model, run: &Run, has_shocks: bool, formats: &[Format]) -> Vec<&'static str> {
     let mut files: Vec<&str> =
         Format::ALL.into_iter().filter(|f| formats.contains(f)).flat_map(Format::files).copied().collect();

@@ -7,7 +7,7 @@
 //! [`Part`]s (matrices from elsewhere, or from [`beam`], [`bar`], `building`) make a [`Structure`]; the names, gaps and loads
 //! are those of a [`Model`] whose coordinates are the structure's *points*. A step of a scheme is one solve with a matrix
 //! factored once, a problem of the size of the stops that could act (`contact`), and a correction of that rank. The
-//! schemes: `newmark` (\[V\] (3.12)–(3.15)), `exact`, [`moreau_jean`]; `events` passes the modes to the event-driven engine.
+//! schemes: `newmark` (\[V\] (3.12)–(3.15)), `exact`, `moreau_jean`; `events` passes the modes to the event-driven engine.
 
 pub mod bar;
 pub mod beam;
