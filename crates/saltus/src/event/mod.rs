@@ -18,20 +18,21 @@
 
 mod accumulation;
 mod contact;
+mod engine;
 mod flow;
 mod impact;
 mod locate;
+mod own;
 mod polynomial;
 mod record;
 mod stretch;
 mod trust;
 
-use crate::engine::Engine;
 use crate::linalg::{Metric, Rows};
-use crate::motion::{Crossing, EventHit, Phase, PhaseKind};
-use crate::problem::{Cells, Dynamics, Gaps, Instance};
+use crate::motion::{Crossing, Phase, PhaseKind};
+use crate::problem::{Dynamics, Gaps, Instance};
 use crate::project::Polyhedron;
-use crate::record::{Keep, Recorder};
+use crate::record::Keep;
 use crate::{Reason, SetupError};
 use flow::{Flow, Scales};
 use locate::Event;
@@ -276,32 +277,6 @@ impl EventEngine {
         self.choose()
     }
 
-    /// The signs of the user's events at the present state.
-    fn set_own_signs(&mut self) {
-        for k in 0..self.own.len() {
-            let value = self.flow.event_value(k);
-            if value != 0.0 {
-                self.own[k] = value.signum();
-            } else if self.own[k] == 0.0 {
-                self.own[k] = 1.0;
-            }
-        }
-    }
-
-    /// An event of the user's own, if its direction counts; its expression has the other sign from here on.
-    fn own_event_occurs(&mut self, k: usize) {
-        let rising = self.own[k] < 0.0;
-        self.own[k] = -self.own[k];
-        let counts = match self.directions[k] {
-            Crossing::Both => true,
-            Crossing::Up => rising,
-            Crossing::Down => !rising,
-        };
-        if counts {
-            self.record.event(EventHit { event: k, t: self.t, rising, q: self.q.clone(), v: self.v.clone() });
-        }
-    }
-
     /// After a jump of the velocity the expression of an event may have the other sign.
     fn own_events_at_jump(&mut self) {
         for k in 0..self.own.len() {
@@ -518,84 +493,5 @@ impl EventEngine {
             }
         }
         Ok(())
-    }
-}
-
-impl Engine for EventEngine {
-    fn advance(&mut self, until: f64) -> Result<(), Reason> {
-        self.end = until;
-        if self.crossing.is_some() {
-            return self.step_across();
-        }
-        if self.end - self.t <= self.shortest() {
-            self.t = self.end;
-            return Ok(());
-        }
-        match self.step() {
-            Err(reason) if self.can_cross(&reason) => self.cross(reason),
-            outcome => outcome,
-        }
-    }
-
-    fn t(&self) -> f64 {
-        self.crossing.as_ref().map_or(self.t, |c| c.engine().t())
-    }
-
-    fn is_at(&self, until: f64) -> bool {
-        self.crossing.is_none() && self.t >= until
-    }
-
-    fn state(&self) -> (&[f64], &[f64]) {
-        match &self.crossing {
-            Some(crossing) => crossing.engine().state(),
-            None => (&self.q, &self.v),
-        }
-    }
-
-    fn full_state(&self) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
-        let closed = (0..self.touch.len()).filter(|&a| self.touch[a] != Touch::Open).collect();
-        (self.q.clone(), self.v.clone(), closed)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.at_rest
-    }
-
-    fn steps(&self) -> (u64, u64) {
-        let share = match self.final_end.is_finite() {
-            true => (self.t() - self.t0) / (self.final_end - self.t0),
-            false => 0.0,
-        };
-        ((1e6 * share) as u64, 1_000_000)
-    }
-
-    fn recorder(&mut self) -> &mut Recorder {
-        &mut self.record.out
-    }
-
-    fn impacts(&self) -> usize {
-        self.record.out.trajectory.impacts.len()
-    }
-
-    fn cells(&self) -> &Cells {
-        self.instance.cells()
-    }
-
-    fn port_changed(&mut self) {
-        self.fresh = true;
-        let _ = self.evaluate(true).and_then(|()| self.choose());
-    }
-
-    fn finish(&mut self) {
-        self.abandon_crossing();
-        let (q, v) = (self.q.clone(), self.v.clone());
-        self.record.close(self.t, &q, &v);
-        if self.switched > 0 {
-            let times = if self.switched == 1 { "once".to_string() } else { format!("{} times", self.switched) };
-            self.record
-                .out
-                .notes
-                .push(format!("forces or gaps switched {times}; each switch was located like an impact"));
-        }
     }
 }
