@@ -73,7 +73,7 @@ pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
 /// use saltus_report::{Limit, series};
 /// let ball = Builder::new("ball").coordinate("y", 1.0, -1.0).kinetic("y'^2/2")
 ///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
-/// let run = ball.run(&Options::steps("paoli-schatzman", 0.1).until(2.0))?;
+/// let run = ball.run(&Options::events(2.0))?;
 /// let line = series::velocity(&run.trajectory, 0, Limit::default());
 /// assert_eq!(line.segments().len(), 2);
 /// assert_eq!((line.jumps[0].left, line.jumps[0].right), ([-1.0], [0.5]));

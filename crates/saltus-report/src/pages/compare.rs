@@ -65,7 +65,7 @@ pub fn compare(report: &CompareReport) -> Page {
         "impacts",
         "largest violation",
         "instants outside K",
-        "largest energy gain at an impact",
+        "energy gain",
         "law residual",
         "seconds per step",
         "own error",
