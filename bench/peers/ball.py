@@ -164,7 +164,7 @@ def main():
             print(f"{name:11}", *(f"{'-' if x is None else format(x, form):>{width}}"
                                   for x, (_, width, form) in zip(cells, columns)))
         if result["ratio"]:
-            print(f"siconos / saltus, ns a step: {result['ratio']:.1f} "
+            print(f"siconos / saltus, ns per step: {result['ratio']:.1f} "
                   f"({result['ratio_unrecorded']:.1f} with Siconos unrecorded)")
     if missing:
         sys.exit(f"ball.py: {missing}")

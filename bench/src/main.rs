@@ -16,7 +16,7 @@ const REPEATS: usize = 15;
 
 fn main() {
     let by_hand = median(|| hand_written_ball(1_000_000));
-    println!("{:18} {:>10} {:>12} {:>10}", "model", "steps", "ns a step", "impacts");
+    println!("{:18} {:>10} {:>12} {:>10}", "model", "steps", "ns per step", "impacts");
     println!("{:18} {:>10} {by_hand:>12.1} {:>10}", "ball by hand", 1_000_000, "");
     let mut ball = f64::NAN;
     for name in shipped::names(false) {

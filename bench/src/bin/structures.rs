@@ -17,7 +17,7 @@ const REPEATS: usize = 7;
 fn main() {
     let json = std::env::args().any(|a| a == "--json");
     if !json {
-        println!("{:>8} {:>28} {:>12}", "dofs", "scheme", "µs a step");
+        println!("{:>8} {:>28} {:>12}", "dofs", "scheme", "µs per step");
     }
     let tell = |dofs: usize, scheme: &str, us: f64| match json {
         true => println!("{{\"dofs\": {dofs}, \"scheme\": \"{scheme}\", \"us_per_step\": {us:.4}}}"),
