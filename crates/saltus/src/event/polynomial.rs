@@ -75,6 +75,9 @@ struct Bernstein {
 /// Halvings after which an interval is as narrow as numbers allow.
 const DEEPEST: usize = 60;
 
+/// After every so many pieces of one search the noise is taken to be larger.
+const PATIENCE: usize = 2000;
+
 /// Finds crossings; holds the binomial ratios and the intervals not yet looked at.
 #[derive(Clone, Debug)]
 pub struct Roots {
@@ -115,19 +118,20 @@ impl Roots {
         if !whole.is_finite() {
             return None;
         }
-        let floor = floor.max(4.0 * f64::EPSILON * whole);
-        while n > 0 && c[n].abs() * h.powi(n as i32) <= 1e-17 * whole {
+        let mut floor = floor.max(4.0 * f64::EPSILON * whole);
+        let mut scaled = [0.0; MAX_DEGREE + 1];
+        let mut power = 1.0;
+        for k in 0..=n {
+            // (Powers of a long step overflow where there are no terms any more.)
+            scaled[k] = if c[k] == 0.0 { 0.0 } else { c[k] * power };
+            power *= h;
+        }
+        while n > 0 && scaled[n].abs() <= 1e-17 * whole {
             n -= 1;
         }
         let c = &c[..=n];
         if n == 0 {
             return (c[0] < -floor).then_some(0.0);
-        }
-        let mut scaled = [0.0; MAX_DEGREE + 1];
-        let mut power = 1.0;
-        for k in 0..=n {
-            scaled[k] = c[k] * power;
-            power *= h;
         }
         let mut form = Bernstein { b: [0.0; MAX_DEGREE + 1], from: 0.0, to: h };
         let ratios = &self.ratios[n];
@@ -139,7 +143,13 @@ impl Roots {
         // Depth first, left to right: the stack holds right halves not yet looked at.
         self.stack.clear();
         self.stack.push(form);
+        let mut seen = 0;
         while let Some(piece) = self.stack.pop() {
+            // So many pieces are only needed where the values are rounding: more of them counts as zero.
+            seen += 1;
+            if seen % PATIENCE == 0 {
+                floor *= 4.0;
+            }
             let b = &piece.b[..=n];
             if b[0] < -floor {
                 return Some(piece.from);
@@ -244,7 +254,28 @@ mod tests {
         assert!((s - 0.1).abs() < 1e-14, "{s}");
     }
 
+    #[test]
+    fn a_step_whose_powers_overflow_ends_where_the_polynomial_does() {
+        let mut c = vec![1e12, 0.0, -5e-7];
+        c.resize(30, 0.0);
+        let s = Roots::new(30).first_negative(&c, 2.8e11, 0.0).expect("falls");
+        assert!((s / 2e18_f64.sqrt() - 1.0).abs() < 1e-14, "{s}");
+    }
+
     proptest! {
+        /// Whatever the coefficients, the search ends: here all of them are rounding of each other.
+        #[test]
+        fn a_search_in_noise_ends(noise in prop::collection::vec(-1.0f64..1.0, 30), size in -15.0f64..-13.0) {
+            // (s − ½)²⁸, with coefficients that are off in their last digits.
+            let mut c = vec![1.0];
+            (0..28).for_each(|_| c = times(&c, &[-0.5, 1.0]));
+            c.push(0.0);
+            c.iter_mut().zip(&noise).for_each(|(c, n)| *c += 10f64.powf(size) * n);
+            let mut roots = Roots::new(30);
+            let _ = roots.first_negative(&c, 1.0, 0.0);
+            let _ = roots.first_negative(&c, 1e8, 0.0);
+        }
+
         /// A polynomial made from its roots turns negative where an odd number of them has been passed.
         #[test]
         fn the_first_crossing_of_a_product(
