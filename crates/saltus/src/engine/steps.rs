@@ -44,15 +44,17 @@ pub(crate) struct StepEngine {
     cells: Cells,
     hits: Vec<EventHit>,
     recorder: Recorder,
-    node: Node,
+    node: Box<Node>,
     /// The last complete instant; the two buffers change places after every step.
-    last: Node,
+    last: Box<Node>,
     /// The node to be completed next.
     n: u64,
     end: Option<(u64, f64)>,
     h: f64,
     t0: f64,
     every: u64,
+    /// The next node to be stored.
+    next: u64,
     /// The part of a jump that the velocity of a lasting contact has at its node.
     share: f64,
     is_moving: bool,
@@ -89,7 +91,7 @@ impl StepEngine {
         if let Some(slides) = slides {
             watch = watch.with_touches(slides);
         }
-        let mut last = Node::new(d, m);
+        let mut last = Box::new(Node::new(d, m));
         last.t = t0;
         last.q.copy_from_slice(&q0);
         last.v_left.copy_from_slice(&v0);
@@ -102,13 +104,14 @@ impl StepEngine {
             cells,
             hits: Vec::new(),
             recorder,
-            node: Node::new(d, m),
+            node: Box::new(Node::new(d, m)),
             last,
             n: 0,
             end: plan.end,
             h,
             t0,
             every,
+            next: 0,
             is_staggered: stepping.staggered,
             feels_contacts: stepping.contact_steps.is_none(),
             share: if stepping.staggered { 0.5 } else { 1.0 },
@@ -167,9 +170,13 @@ impl StepEngine {
                 *left += self.share * (right - *left);
             }
         }
+        let is_due = n == self.next;
+        if is_due {
+            self.next += self.every;
+        }
         if jumps {
             recorder.jump(node.t, &node.q, &node.v_left, &node.v_right);
-        } else if n.is_multiple_of(self.every) || is_last {
+        } else if is_due || is_last {
             recorder.instant(node.t, &node.q, &node.v_left);
         }
         if self.wants_extremes {

@@ -69,6 +69,7 @@ pub(crate) struct Recorder {
     pub squared_forces: Vec<f64>,
     pub shapes: Vec<(f64, Vec<f64>)>,
     shape_stride: u64,
+    next_shape: u64,
     /// The energy account at its marks, from a scheme that keeps one.
     pub accounts: Vec<(f64, Account)>,
     pub notes: Vec<String>,
@@ -97,6 +98,7 @@ impl Recorder {
             squared_forces: vec![0.0; m],
             shapes: Vec::new(),
             shape_stride: 1,
+            next_shape: 0,
             accounts: Vec::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
@@ -128,12 +130,16 @@ impl Recorder {
     }
 
     /// Whether the shape at a node is to be kept.
-    pub fn wants_shape(&self, index: u64, is_last: bool) -> bool {
-        self.keep.has(Keep::SHAPES) && (index.is_multiple_of(self.shape_stride) || is_last)
+    pub fn wants_shape(&mut self, index: u64, is_last: bool) -> bool {
+        let is_due = index >= self.next_shape;
+        if is_due {
+            self.next_shape = index + self.shape_stride;
+        }
+        (is_due || is_last) && self.keep.has(Keep::SHAPES)
     }
 
     /// Checks the gaps at an instant; the first that is not a finite number is an error.
-    #[inline]
+    #[inline(always)]
     pub fn check(&mut self, t: f64, q: &[f64], gaps: &[f64]) -> Result<(), usize> {
         let mut outside = false;
         for (a, &f) in gaps.iter().enumerate() {
