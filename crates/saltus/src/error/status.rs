@@ -91,6 +91,11 @@ pub enum Reason {
         /// The constraint concerned.
         constraint: String,
     },
+    /// To stay on a constraint the body would have to move farther than its velocity allows.
+    Torn {
+        /// The constraint concerned.
+        constraint: String,
+    },
     /// The motion is stiff: resolving its fastest part would take millions of steps.
     Stiff {
         /// How many.
@@ -155,6 +160,10 @@ impl fmt::Display for Reason {
             Reason::Inside { constraint } => write!(
                 f,
                 "the gap of `{constraint}` jumps here and leaves the body inside the obstacle; a wall that moves must move continuously"
+            ),
+            Reason::Torn { constraint } => write!(
+                f,
+                "to stay on `{constraint}` the body would have to move farther than its velocity allows: the gap is too steep, or has a singular point here"
             ),
             Reason::Stiff { steps } => {
                 write!(

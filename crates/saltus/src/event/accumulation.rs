@@ -1,7 +1,7 @@
 //! Accumulation: infinitely many impacts in a finite time, extrapolated to their limit.
 //!
 //! After an impact a closed gap opens with speed U while the forces press it with an acceleration A < 0. It will rise by
-//! U²/2|A|. When that is below the tolerance (relative to the largest gap so far), no later bounce of this sequence can be
+//! U²/2|A|. When that is below the tolerance (relative to the largest gap since the last contact), no later bounce of this sequence can be
 //! told from contact: the motion continues on the constraints from here, with the gap velocities removed in the kinetic
 //! metric. What is lost is below the tolerance in position, and U in velocity for the time that is left.
 //!
@@ -10,7 +10,8 @@
 //! one by one.
 //!
 //! The end of the sequence: with one constraint and A constant over what is left, flights last 2U/|A|, 2eU/|A|, …, in
-//! all 2U/(|A|(1−e)); the change of this prediction since the impact before estimates its error. For several
+//! all 2U/(|A|(1−e)); the change of this prediction since the impact before, once for each of about 1/(1−e) impacts to come,
+//! bounds its error. For several
 //! constraints in turn (a block on two corners) the times of the impacts themselves are extrapolated: Aitken's Δ² over
 //! one cycle.
 
@@ -43,7 +44,7 @@ impl EventEngine {
         phase.error = 4.0 * f64::EPSILON * self.t;
         self.record.phase(phase);
         self.flow.set_working(&held);
-        self.flow.hold(self.t, &mut self.q, &mut self.v)
+        self.hold(0.0)
     }
 
     /// Whether all closed constraints lose speed at an impact.
@@ -76,19 +77,22 @@ impl EventEngine {
                 continue;
             }
             let press = -self.flow.gap_acceleration(a, &self.buffers.x);
-            let low = press > 0.0 && 0.5 * rate * rate / press <= self.tol * self.scales.gap[a];
+            let e = self.instance.restitution()[a];
+            let low = press > 0.0 && e < 1.0 && 0.5 * rate * rate / press <= self.near(a).max(16.0 * self.noise[a]);
             if !low && rate < 0.0 {
                 // The impact has closed another gap: its own comes first.
                 return Ok(());
             }
-            if press > 0.0 {
-                let e = self.instance.restitution()[a];
-                let end = self.t + 2.0 * rate.abs() / (press * (1.0 - e).max(1e-3));
+            if press > 0.0 && e < 1.0 {
+                let lasts = 2.0 * rate.abs() / (press * (1.0 - e));
+                let end = self.t + lasts;
                 let before = self.record.predict(a, end);
                 if low {
                     self.buffers.members.push(a);
                     ends.push((a, end));
-                    errors.push(before.map_or(end - self.t, |before| (end - before).abs()));
+                    // The prediction goes on changing, by less at each of the impacts to come.
+                    let change = before.map_or(lasts, |before| (end - before).abs());
+                    errors.push((change + 16.0 * f64::EPSILON * lasts) / (1.0 - e));
                 }
             }
         }
@@ -120,7 +124,7 @@ impl EventEngine {
         // On the constraints, and the reactions until the end of the sequence.
         let (q, v) = (self.q.clone(), self.v.clone());
         self.flow.set_working(&held);
-        self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+        self.hold(2.0 * left.max(0.0))?;
         let corrections = self.flow.corrections().to_vec();
         let holds = self.flow.expand(self.t, &self.q, &self.v, &held, true).is_ok()
             && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());

@@ -62,7 +62,7 @@ impl EventEngine {
         }
         if !self.working.is_empty() {
             self.flow.set_working(&self.working);
-            self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+            self.hold(0.0)?;
         }
         self.record.correct(&self.q, &self.v);
         self.record.contacts(self.t, &self.touch);

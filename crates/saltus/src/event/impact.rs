@@ -21,11 +21,12 @@ impl EventEngine {
         let restitution = self.instance.restitution();
         let mut approach = 0.0_f64;
         for a in 0..touch.len() {
-            let near = flow.gaps[a] <= (self.tol * self.scales.gap[a]).max(self.noise[a]);
+            let slope = flow.slope(a, &flow.gradients);
+            let near = flow.gaps[a] <= (self.tol * self.extent[a] * slope).max(self.noise[a]);
             if touch[a] == Touch::Open && !near {
                 continue;
             }
-            let (rate, still) = (flow.gap_rate(a, &self.v), STILL * self.rate_scale[a]);
+            let (rate, still) = (flow.gap_rate(a, &self.v), STILL * self.rate_scale[a] + self.rate_noise[a]);
             if rate > still {
                 continue;
             }

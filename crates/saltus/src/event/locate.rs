@@ -4,6 +4,9 @@ use super::polynomial::{self, Roots, leading, value};
 use super::{EventEngine, Touch};
 use crate::record::Keep;
 
+/// A search is made in shorter steps at most so often.
+const SHORTENINGS: usize = 60;
+
 /// What ends a step before its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
@@ -28,26 +31,69 @@ fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64) ->
 }
 
 impl EventEngine {
-    /// The first event in (0, h] and where it is. What rounding does grows with the length of a step: after an early event
-    /// the search is made again in a shorter one.
+    /// The first event in (0, h] and where it is; without an event, how far the step may go. What rounding does, and what the
+    /// series leaves out, grows with the length of a step: where an event comes early, or a gap cannot be told from closed, the
+    /// search is made again in a shorter one.
     pub(super) fn first_event(&mut self, h: f64) -> (f64, Option<Event>) {
-        let shorter = super::LONGEST * (self.end - self.t0);
-        self.measure_noise(h);
-        let (s, event) = self.first_event_within(h);
-        if event.is_none() || s > 0.25 * h || h <= shorter || self.flow.is_rough {
-            return (s, event);
+        let (mut h, shortest) = (h, self.shortest());
+        for _ in 0..SHORTENINGS {
+            match self.first_event_within(h) {
+                Ok((s, event)) if event.is_none() || s > 0.25 * h || self.flow.is_rough || s <= shortest => {
+                    return (s, event);
+                }
+                Ok((s, _)) => h = 2.0 * s,
+                Err(near) => h = if near < 0.4 * h { (1.25 * near).max(0.05 * h) } else { 0.5 * h },
+            }
+            h = h.max(2.0 * shortest);
         }
-        let h = (2.0 * s).max(shorter);
-        self.measure_noise(h);
-        self.first_event_within(h)
+        // As short as it gets: the polynomials as they are.
+        self.undecided = true;
+        let found = self.first_event_within(h);
+        self.undecided = false;
+        found.unwrap_or((h, None))
     }
 
-    fn first_event_within(&mut self, h: f64) -> (f64, Option<Event>) {
+    /// What rounding and the terms left out make of a gap within a step.
+    fn floor(&self, a: usize, h: f64) -> f64 {
+        let c = self.flow.gap(a);
+        let n = c.len() - 1;
+        let last = polynomial::size(&c[n - 2..], h) * h.powi(n as i32 - 2);
+        (8.0 * f64::EPSILON * polynomial::size(c, h)).max(last).max(self.noise[a])
+    }
+
+    /// Where an open gap closes. Where its polynomial comes so near to zero that it is not known well enough to tell, that
+    /// place is the error.
+    fn closing(&mut self, a: usize, h: f64) -> Result<Option<f64>, f64> {
+        let c = self.flow.gap(a);
+        if c[0] > 0.0 && c[0] >= polynomial::fall(&c[1..], h) * h {
+            return Ok(None);
+        }
+        let floor = self.floor(a, h);
+        if !self.is_polynomial && !self.flow.is_rough && !self.undecided {
+            let c = self.flow.gap(a);
+            let lowered = &mut self.buffers.c[..c.len()];
+            lowered.copy_from_slice(c);
+            lowered[0] -= 4.0 * floor;
+            let near = match lowered[0] <= 0.0 {
+                true => 0.0,
+                false => match self.roots.first_negative(lowered, h, 0.0) {
+                    Some(near) => near,
+                    None => return Ok(None),
+                },
+            };
+            if !(floor <= self.resolution(a, near).wanted) {
+                return Err(near);
+            }
+        }
+        Ok(self.roots.first_negative(self.flow.gap(a), h, floor))
+    }
+
+    fn first_event_within(&mut self, h: f64) -> Result<(f64, Option<Event>), f64> {
         let (mut s, mut event) = (h, None);
         for a in 0..self.touch.len() {
             let found = match self.touch[a] {
                 Touch::Open if self.far[a] => None,
-                Touch::Open => self.roots.first_negative(self.flow.gap(a), s, self.noise[a]),
+                Touch::Open => self.closing(a, s)?,
                 Touch::Closed => self.reopening(a, s),
                 Touch::Working => None,
             };
@@ -85,7 +131,7 @@ impl EventEngine {
                 (s, event) = (at, Some(Event::Own(k)));
             }
         }
-        (s, event)
+        Ok((s, event))
     }
 
     /// Where a user's event occurs, before s: the first place where its expression, times its sign so far, turns negative.
@@ -120,14 +166,16 @@ impl EventEngine {
         if c[1].abs() <= still {
             c[1] = 0.0;
         }
-        first_negative_from_zero(&mut self.roots, c, h, self.noise[a])
+        // (What opens and is back later than this is resolved; rounding of the terms of a long step is no event.)
+        let noise = self.noise[a].max(8.0 * f64::EPSILON * polynomial::size(c, h));
+        first_negative_from_zero(&mut self.roots, c, h, noise)
     }
 
     /// Notes gaps that come within the tolerance of zero between the ends of a step and open again.
     pub(super) fn note_grazes(&mut self, s: f64) {
         let mut grazes: Vec<(f64, usize)> = Vec::new();
         for a in 0..self.touch.len() {
-            let near = 2.0 * self.tol * self.scales.gap[a];
+            let near = 2.0 * self.near(a);
             let c = self.flow.gap(a);
             if self.touch[a] != Touch::Open || self.far[a] || c[0] <= near || value(c, s) <= near {
                 continue;

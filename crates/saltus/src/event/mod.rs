@@ -12,9 +12,11 @@
 //! next working set follows from the complementarity problem of the accelerations ([`contact`]). Impacts that accumulate
 //! are recognised and extrapolated to their limit ([`accumulation`]).
 //!
-//! Tolerances, all relative to `tol`: the last terms of a series are below tol/10 of the largest speed (gap) so far; gaps
-//! below tol of their largest value count as closed, so impacts that near to each other are one; bounces lower than that are
-//! the tail of an accumulation.
+//! Tolerances, all relative to `tol`: the last terms of a series are below tol/10 of the speeds and gaps of the step and of
+//! those just before; gaps whose distance to zero is below tol of the largest since the constraint was last in contact count
+//! as closed, so impacts that near to each other are one; bounces lower than that are the tail of an accumulation. Where the
+//! polynomial of a gap is not accurate enough to decide whether it closes, the step ends before that place ([`locate`]); a
+//! hit is where the gap itself vanishes, not its polynomial.
 
 mod accumulation;
 mod contact;
@@ -53,11 +55,14 @@ enum Touch {
 /// More events than this (and some per constraint) while time does not advance are a stall.
 const PATIENCE: usize = 40;
 
-/// After every so many steps their number still to come is estimated; more than this many are too many.
+/// After every so many steps their number still to come is estimated; more than this many, hours of them, are too many.
 const STIFF_WINDOW: usize = 20_000;
-const STIFF: f64 = 5e6;
+const STIFF: f64 = 1e9;
 
-/// A gap velocity below this part of the largest is zero.
+/// Scales follow the motion: from step to step they forget half of what was.
+const FORGET: f64 = 0.5;
+
+/// A gap velocity below this part of the terms it is the sum of is zero.
 const STILL: f64 = 1e-12;
 
 /// Where expressions can vary quickly without any Taylor coefficient announcing it, no step is longer than this part of the
@@ -100,15 +105,18 @@ pub(crate) struct EventEngine {
     interval: f64,
     until_rest: bool,
     safety_net: bool,
-    /// Stretches crossed by time stepping.
+    /// Stretches crossed by time stepping, one soon after another, and where the last one ended.
     stretches: usize,
+    last_stretch: f64,
     flow: Flow,
     roots: Roots,
     kernel: Polyhedron,
     dynamics: Dynamics,
     checked: Gaps,
     probe: Metric,
+    /// Time, and what rounding has left of it.
     t: f64,
+    t_rest: f64,
     q: Vec<f64>,
     v: Vec<f64>,
     touch: Vec<Touch>,
@@ -123,21 +131,27 @@ pub(crate) struct EventEngine {
     trusted: f64,
     /// Forces are constant and gaps affine: the series are the motion, to the last digit.
     is_polynomial: bool,
-    /// Steps and their lengths since stiffness was last checked.
+    /// Steps and their lengths since stiffness was last checked, and how long steps are at present.
     window: (usize, f64),
+    pace: f64,
     /// Whether nothing moved in the last step.
     at_rest: bool,
     /// Events since time last advanced.
     idle: usize,
     switched: usize,
-    /// The largest values so far.
+    /// The largest values of late.
     scales: Scales,
-    /// The largest gap velocities so far.
+    /// The largest gap velocities of late, and what time, which is rounded, makes of them.
     rate_scale: Vec<f64>,
-    /// What rounding makes of a gap within the present step.
+    rate_noise: Vec<f64>,
+    /// The largest distance of each gap from zero since it was last in contact: gap over slope.
+    extent: Vec<f64>,
+    /// What rounding makes of a gap at the point last evaluated.
     noise: Vec<f64>,
     /// What rounding makes of the reactions in the present mode.
     reaction_noise: Vec<f64>,
+    /// The search for events has become as short as it gets.
+    undecided: bool,
     /// Gaps that stay open in the present step, whatever their series say.
     far: Vec<bool>,
     /// What has happened to constraints since time last advanced: released, did not open though free to, or follow from the
@@ -192,10 +206,12 @@ impl EventEngine {
             until_rest,
             safety_net,
             stretches: 0,
+            last_stretch: f64::NEG_INFINITY,
             roots: Roots::new(order + 2),
             kernel: Polyhedron::new(d, m),
             probe: dynamics.metric(),
             t: start.t,
+            t_rest: 0.0,
             q: start.q.clone(),
             v: start.v.clone(),
             touch: vec![Touch::Open; m],
@@ -209,6 +225,7 @@ impl EventEngine {
             dynamics,
             checked,
             window: (0, 0.0),
+            pace: 0.0,
             at_rest: false,
             idle: 0,
             switched: 0,
@@ -219,8 +236,11 @@ impl EventEngine {
                 switch: vec![0.0; flow.switches()],
             },
             rate_scale: vec![0.0; m],
+            rate_noise: vec![0.0; m],
+            extent: vec![0.0; m],
             noise: vec![0.0; m],
             reaction_noise: vec![0.0; m],
+            undecided: false,
             far: vec![false; m],
             released: vec![false; m],
             pressed: vec![false; m],
@@ -247,7 +267,6 @@ impl EventEngine {
     /// Which constraints are closed at the start, and the first mode.
     fn begin(&mut self) -> Result<(), Reason> {
         self.evaluate(true)?;
-        self.measure_noise(0.0);
         self.record.instant(self.t, &self.q, &self.v);
         let reached = self.instance.start().closed().map(<[usize]>::to_vec);
         for a in 0..self.touch.len() {
@@ -290,21 +309,50 @@ impl EventEngine {
     /// Evaluates everything at the present state.
     fn evaluate(&mut self, fresh: bool) -> Result<(), Reason> {
         self.flow.evaluate(self.t, &self.q, &self.v, fresh)?;
+        self.measure_noise();
         for a in 0..self.touch.len() {
-            let rate = self.flow.partial_t[a].abs() + self.flow.gradients.dot_abs(a, &self.v);
-            self.rate_scale[a] = self.rate_scale[a].max(rate);
+            self.extent[a] = self.extent[a].max(self.distance(a));
         }
         Ok(())
     }
 
     /// Time does not advance in steps shorter than this.
     fn shortest(&self) -> f64 {
-        4.0 * f64::EPSILON * self.t.abs().max(1e-3 * (self.end - self.t0))
+        (4.0 * f64::EPSILON * self.t.abs()).max(1e-20 * (self.end - self.t0))
     }
 
     /// A gap velocity below this is zero.
     fn still(&self, a: usize) -> f64 {
-        STILL * self.rate_scale[a]
+        STILL * self.rate_scale[a] + self.rate_noise[a]
+    }
+
+    /// A gap below this is closed, at the point last evaluated.
+    fn near(&self, a: usize) -> f64 {
+        (self.tol * self.extent[a] * self.flow.slope(a, &self.flow.gradients)).max(self.noise[a])
+    }
+
+    /// How far a gap is from zero, at the point last evaluated.
+    fn distance(&self, a: usize) -> f64 {
+        let distance = self.flow.gaps[a].abs() / self.flow.slope(a, &self.flow.gradients);
+        if distance.is_finite() { distance } else { 0.0 }
+    }
+
+    /// Puts the state on the constraints of the working set of the flow, which it has left by no more than the errors of a
+    /// motion that lasted s: a position that would have to move farther than the velocity allows is no correction.
+    fn hold(&mut self, s: f64) -> Result<(), Reason> {
+        self.buffers.z.copy_from_slice(&self.q);
+        let speed = self.flow.length(&self.v);
+        self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+        for (z, q) in self.buffers.z.iter_mut().zip(&self.q) {
+            *z -= q;
+        }
+        let moved = self.flow.length(&self.buffers.z);
+        let near = |a: &usize| 1e3 * self.near(*a).max(self.noise[*a]) / self.flow.slope(*a, &self.flow.gradients);
+        let allowed = self.flow.working().iter().map(near).fold(1e-3 * speed * s.max(self.pace), f64::max);
+        match moved <= allowed {
+            true => Ok(()),
+            false => Err(Reason::Torn { constraint: self.constraint(self.flow.working()[0]) }),
+        }
     }
 
     fn constraint(&self, a: usize) -> String {
@@ -331,8 +379,21 @@ impl EventEngine {
                 return Err(self.flow.singular());
             }
             let (s, event) = self.first_event(h);
-            if s <= shortest || self.flow.is_rough || self.holds(s) {
+            if s <= shortest {
                 break (s, event);
+            }
+            if let Some(s) = self.polish(s, h, event)
+                && (self.flow.is_rough || self.holds(s))
+            {
+                break (s, event);
+            }
+            if self.flow.is_rough {
+                // Another one, up to the place in doubt.
+                self.flow.expand(self.t, &self.q, &self.v, &self.working, false)?;
+                self.must_be_rough = true;
+                self.rough = 0.25 * s;
+                h = self.length(0.5 * s)?;
+                continue;
             }
             h = 0.5 * s;
             self.trusted = h;
@@ -348,6 +409,7 @@ impl EventEngine {
         self.check_stiffness(s)?;
         // Only what makes no progress at all counts as idle.
         if s > shortest {
+            self.pace = s.max(FORGET * self.pace);
             self.idle = 0;
             self.released.fill(false);
             self.pressed.fill(false);
@@ -368,15 +430,14 @@ impl EventEngine {
         }
     }
 
-    /// With the safety net: steps so short that millions of them would be needed belong to a stiff system, where an
-    /// implicit step does better.
+    /// Steps so short that a run would take hours belong to a stiff system, where an implicit step does better.
     fn check_stiffness(&mut self, s: f64) -> Result<(), Reason> {
         self.window.0 += 1;
         self.window.1 += s;
         if self.window.0 == STIFF_WINDOW {
             let steps = (self.end - self.t) / (self.window.1 / STIFF_WINDOW as f64);
             self.window = (0, 0.0);
-            if self.safety_net && steps > STIFF {
+            if steps > STIFF {
                 return Err(Reason::Stiff { steps });
             }
         }
@@ -391,7 +452,7 @@ impl EventEngine {
     /// Keeps the motion up to s and goes there.
     fn accept(&mut self, s: f64, last: bool) -> Result<(), Reason> {
         self.record.piece(self.t, s, &self.flow);
-        let t = if last { self.end } else { self.t + s };
+        let (t, rest) = if last { (self.end, 0.0) } else { sum(self.t, self.t_rest + s) };
         self.flow.state(s, &mut self.q, &mut self.v);
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
             return Err(Reason::NotFinite { coordinate: self.instance.model().coordinates[i].clone() });
@@ -401,9 +462,9 @@ impl EventEngine {
         self.record.extend_phase(kind, self.t, t, &self.working);
         self.note_grazes(s);
         self.grow_scales(s);
-        self.t = t;
+        (self.t, self.t_rest) = (t, rest);
         if !self.working.is_empty() {
-            self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+            self.hold(s)?;
         }
         // Where there is no series, switches are not located either: they are set anew.
         self.fresh |= self.flow.is_rough;
@@ -413,27 +474,37 @@ impl EventEngine {
 
     /// Brings the scales up to date with a step that is kept: at its middle and its end.
     fn grow_scales(&mut self, s: f64) {
-        let Self { flow, scales, touch, noise, far, .. } = self;
+        let Self { flow, scales, touch, noise, far, extent, checked, rate_scale, .. } = self;
+        let gradients = if self.is_polynomial || flow.is_rough { &flow.gradients } else { &checked.gradients };
         for a in 0..touch.len() {
+            rate_scale[a] *= FORGET;
+            scales.gap[a] *= FORGET;
             if far[a] {
                 continue;
             }
             let (middle, gap) = (value(flow.gap(a), 0.5 * s), value(flow.gap(a), s));
             scales.gap[a] = scales.gap[a].max(gap.abs()).max(middle.abs());
+            let distance = middle.abs().max(gap.abs()) / flow.slope(a, gradients);
+            if distance.is_finite() {
+                extent[a] = extent[a].max(distance);
+            }
             if touch[a] == Touch::Closed && gap > 4.0 * noise[a] {
                 touch[a] = Touch::Open;
             }
         }
         for (k, &a) in flow.working().iter().enumerate() {
             let reaction = value(flow.reaction(k), s).abs().max(flow.reaction(k)[0].abs());
-            scales.reaction[a] = scales.reaction[a].max(reaction);
+            scales.reaction[a] = (FORGET * scales.reaction[a]).max(reaction);
+            // A new sequence of bounces is measured by itself.
+            extent[a] = 0.0;
         }
-        for (scale, v) in scales.v.iter_mut().zip(&self.v) {
-            *scale = scale.max(v.abs());
+        for (i, (scale, v)) in scales.v.iter_mut().zip(&self.v).enumerate() {
+            *scale = (FORGET * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());
         }
         // (After a rough step there is no series of the arguments.)
         for switch in 0..if flow.is_rough { 0 } else { scales.switch.len() } {
-            scales.switch[switch] = scales.switch[switch].max(flow.argument(switch, s).abs());
+            let now = flow.argument(switch, s).abs().max(flow.argument(switch, 0.0).abs());
+            scales.switch[switch] = (FORGET * scales.switch[switch]).max(now);
         }
     }
 
@@ -484,8 +555,8 @@ impl EventEngine {
     fn follow_jumps(&mut self) -> Result<(), Reason> {
         self.evaluate(false)?;
         for a in 0..self.touch.len() {
-            let (gap, near) = (self.flow.gaps[a], (self.tol * self.scales.gap[a]).max(1e2 * self.noise[a]));
-            if gap < -near.max(1e-9 * self.scales.gap[a]) {
+            let (gap, near) = (self.flow.gaps[a], self.near(a).max(1e2 * self.noise[a]));
+            if gap < -10.0 * near {
                 return Err(Reason::Inside { constraint: self.constraint(a) });
             }
             if self.touch[a] != Touch::Open && gap > near {
@@ -494,4 +565,11 @@ impl EventEngine {
         }
         Ok(())
     }
+}
+
+/// a + b, and what rounding leaves of it.
+fn sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
 }

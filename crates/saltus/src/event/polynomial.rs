@@ -16,7 +16,7 @@ pub fn size(c: &[f64], h: f64) -> f64 {
 }
 
 /// Σ max(−c_k, 0) h^k: the polynomial falls no lower than this below zero on [0, h].
-fn fall(c: &[f64], h: f64) -> f64 {
+pub fn fall(c: &[f64], h: f64) -> f64 {
     c.iter().rev().fold(0.0, |sum, c| sum * h + (-c).max(0.0))
 }
 

@@ -1,8 +1,8 @@
 //! Where events cannot be resolved, a stretch is crossed by time stepping: the safety net.
 //!
 //! The scheme is mabrouk (for stiff motions moreau-jean): it needs no resolution of anything, and starts from a state. Its
-//! steps are a tenth of the interval at which instants are stored, and at most 1e-4 of the run. Where the stretch ends,
-//! constraints in contact are closed again, and events take over.
+//! steps are a thousandth of those that events took of late, whatever is stored. Where the stretch ends, constraints in
+//! contact are closed again, and events take over. A stretch that leaves K by more than its steps explain ends the run.
 
 use super::{EventEngine, Touch};
 use crate::engine::{Engine, Reporter, StepEngine, StepPlan, grid};
@@ -11,9 +11,16 @@ use crate::record::{Crossings, Gauge, Keep};
 use crate::scheme::{self, Settings};
 use crate::{Reason, SetupError};
 
-/// Steps of a stretch, and stretches before the rest of the run is stepped.
+/// Steps of a stretch; their length as a part of the pace of events; steps across the rest of a stiff run.
 const STEPS: f64 = 100.0;
+const PART: f64 = 1e-3;
+const STIFF_STEPS: f64 = 1e6;
+
+/// Stretches that may follow each other without a hundred times their length between them.
 const MAX_STRETCHES: usize = 20;
+
+/// A gap may fall this far below zero in a stretch, as a part of its largest value of late.
+const DEEPEST: f64 = 1e-3;
 
 /// The scheme of the safety net, and the one for stiff motions, which is implicit in positions as well.
 const SCHEME: &str = "mabrouk";
@@ -35,19 +42,22 @@ impl EventEngine {
         let stiff = matches!(reason, Reason::Stiff { .. });
         if self.crossing.is_none() {
             let left = self.end - self.t;
-            let span = self.end - self.t0;
-            self.stretches += if stiff { MAX_STRETCHES + 1 } else { 1 };
-            let interval = self.interval.min(span);
-            let (h, length) = match self.stretches > MAX_STRETCHES {
-                true => (interval.min(1e-3 * span), left),
+            let (h, length) = match stiff {
+                true => (left / STIFF_STEPS, left),
                 false => {
-                    let h = (0.1 * interval).min(1e-4 * span);
+                    let pace = if self.pace > 0.0 { self.pace } else { left };
+                    let h = (PART * pace).max(4.0 * self.shortest());
                     (h, (STEPS * h).min(left))
                 }
             };
+            // Again and again at one place: the stretches lead nowhere.
+            self.stretches = if self.t > self.last_stretch + 100.0 * length { 1 } else { self.stretches + 1 };
+            if self.stretches > MAX_STRETCHES {
+                return Err(reason);
+            }
             let to = if length < left { self.t + length } else { self.end };
             let name = if stiff { IMPLICIT } else { SCHEME };
-            let every = if length < left { 10 } else { 1 };
+            let every = if stiff { (self.interval / h).clamp(1.0, 1e6) as u64 } else { 10 };
             let engine = self.stepper(name, h, to, every).map_err(|_| reason.clone())?;
             self.crossing = Some(Crossing { engine, to, h, name, reason });
         }
@@ -116,10 +126,17 @@ impl EventEngine {
         self.v.copy_from_slice(v);
         self.record.stepped_phase(self.t, to, name, &reason);
         let stepped = engine.recorder();
+        let outside = stepped.audit.worst.filter(|&(a, _)| {
+            let gap = self.extent[a] * self.flow.slope(a, &self.flow.gradients);
+            stepped.audit.max_violation > DEEPEST * gap.max(self.scales.gap[a])
+        });
         let held: Vec<usize> =
             stepped.trajectory.contacts.iter().filter(|c| c.end >= to - 2.0 * h).map(|c| c.constraint).collect();
         self.record.stretch(self.t, to, stepped);
-        self.t = to;
+        (self.t, self.t_rest, self.last_stretch) = (to, 0.0, to);
+        if outside.is_some() {
+            return Err(reason);
+        }
         self.fresh = true;
         self.idle = 0;
         self.working.clear();

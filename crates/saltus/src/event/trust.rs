@@ -1,6 +1,7 @@
 //! How far the series can be trusted: the length of a step, what rounding does in it, and a check afterwards.
 
 use super::polynomial::value;
+use super::locate::Event;
 use super::{EventEngine, Touch};
 use crate::Reason;
 
@@ -13,6 +14,14 @@ const QUIET_POINTS: usize = 128;
 
 /// A series step shorter than this part of the longest is a place without a series, or near one.
 const SHORT: f64 = 1e-6;
+
+/// A gap at a place of a step: how well it can be known there by rounding, and how well it is wanted.
+pub(super) struct Resolution {
+    pub gap: f64,
+    pub rate: f64,
+    pub rounding: f64,
+    pub wanted: f64,
+}
 
 impl EventEngine {
     /// How long a step may be. Where there is no series, or hardly one, a rough step is made instead.
@@ -81,20 +90,71 @@ impl EventEngine {
         h
     }
 
-    /// What rounding makes of the gaps within a step: a few units in the last place of all that they are made of.
-    pub(super) fn measure_noise(&mut self, h: f64) {
-        let Self { flow, buffers, .. } = self;
-        for (i, x) in buffers.x.iter_mut().enumerate() {
-            *x = self.q[i].abs() + h * (self.v[i].abs() + h * flow.free[i].abs());
-        }
+    /// What rounding makes of the gaps and their velocities at the point last evaluated: a few units in the last place of all
+    /// that they are made of. Time is rounded as well, which moves walls and bodies.
+    pub(super) fn measure_noise(&mut self) {
+        let tick = 4.0 * f64::EPSILON * self.t.abs();
         for a in 0..self.touch.len() {
-            let moved = h * (flow.partial_t[a].abs() + h * flow.gamma[a].abs());
-            let terms = flow.gradients.dot_abs(a, &buffers.x) + flow.gaps[a].abs() + moved;
-            self.noise[a] = (1e-14 * terms).max(1e-300);
+            let flow = &self.flow;
+            let rate = flow.partial_t[a].abs() + flow.gradients.dot_abs(a, &self.v);
+            if rate.is_finite() {
+                self.rate_scale[a] = self.rate_scale[a].max(rate);
+            }
+            let noise = 1e-14 * (flow.gradients.dot_abs(a, &self.q) + flow.gaps[a].abs()) + tick * rate;
+            self.noise[a] = if noise.is_finite() { noise.max(1e-300) } else { 1e-14 * flow.gaps[a].abs() };
+            let moved = tick * (flow.gamma[a].abs() + flow.gradients.dot_abs(a, &flow.free));
+            self.rate_noise[a] = if moved.is_finite() { moved } else { 0.0 };
         }
     }
 
-    /// Whether the series is the motion, as far as two points inside the step can tell: forces and gaps evaluated there
+    /// How well a gap can be known at a place in the present step, from what is there: to the tolerance, or to rounding. The
+    /// gap itself and its velocity come with it.
+    pub(super) fn resolution(&mut self, a: usize, s: f64) -> Resolution {
+        let Self { flow, buffers, checked, .. } = self;
+        flow.state(s, &mut buffers.x, &mut buffers.y);
+        let t = self.t + s;
+        checked.evaluate(t, &buffers.x);
+        checked.kinematics(t, &buffers.x);
+        let gap = checked.values[a];
+        let rate = checked.partial_t[a] + checked.gradients.dot(a, &buffers.y);
+        let moving = checked.partial_t[a].abs() + checked.gradients.dot_abs(a, &buffers.y);
+        let terms = checked.gradients.dot_abs(a, &buffers.x) + gap.abs();
+        let rounding = 1e-14 * terms + 4.0 * f64::EPSILON * t.abs() * moving;
+        let wanted = self.tol * self.extent[a] * flow.slope(a, &checked.gradients);
+        Resolution { gap, rate, rounding, wanted: wanted.max(64.0 * rounding) }
+    }
+
+    /// Where the gap of a hit itself vanishes, near the place where its polynomial does; None if there is no such place,
+    /// because the polynomial is not the gap there.
+    pub(super) fn polish(&mut self, s: f64, h: f64, event: Option<Event>) -> Option<f64> {
+        let Some(Event::Hit(a)) = event else { return Some(s) };
+        if self.is_polynomial {
+            return Some(s);
+        }
+        let (mut at, mut best) = (s, (s, f64::INFINITY));
+        for _ in 0..12 {
+            let here = self.resolution(a, at);
+            if !here.gap.is_finite() {
+                return None;
+            }
+            if here.gap.abs() < best.1 {
+                best = (at, here.gap.abs());
+            } else {
+                break;
+            }
+            let next = at - here.gap / here.rate;
+            // Without speed, or as near as numbers allow: no nearer place is to be found.
+            let is_slow = !(here.rate < 0.0) || !next.is_finite();
+            if here.gap.abs() <= here.rounding || is_slow || (next - s).abs() > 0.1 * s || next > h {
+                break;
+            }
+            at = next;
+        }
+        let found = self.resolution(a, best.0);
+        (found.gap.abs() <= found.wanted).then_some(best.0)
+    }
+
+    /// Whether the series is the motion, as far as three points of the step can tell: forces and gaps evaluated there
     /// are those of the polynomials. This is what a pulse that no derivative announces, or a series beyond its radius of
     /// convergence, does not pass.
     ///
@@ -108,11 +168,12 @@ impl EventEngine {
         let points = match (quiet, self.trusted.is_finite()) {
             (true, true) => QUIET_POINTS / 4,
             (true, false) => QUIET_POINTS,
-            _ => 2,
+            _ => 3,
         };
         (1..=points).all(|k| {
-            let part = if quiet { k as f64 / (points + 1) as f64 } else { 0.49 * k as f64 - 0.02 };
-            self.holds_at(s, part * s)
+            // (Not evenly, so that nothing periodic hides; the last is the end.)
+            let part = k as f64 / points as f64;
+            self.holds_at(s, if k == points { s } else { (part - 0.02) * s })
         })
     }
 
@@ -131,8 +192,13 @@ impl EventEngine {
                     }
                     continue;
                 }
+                if self.touch[alpha] == Touch::Working {
+                    continue;
+                }
                 let off = (gap - value(self.flow.gap(alpha), at)).abs();
-                if !(off <= loose * self.scales.gap[alpha].max(gap.abs()) + 1e3 * self.noise[alpha]) {
+                let terms = self.checked.gradients.dot_abs(alpha, q) + gap.abs();
+                let extent = self.extent[alpha] * self.flow.slope(alpha, &self.checked.gradients);
+                if !(off <= loose * extent.max(gap.abs()) + 1e-11 * terms) {
                     return false;
                 }
             }

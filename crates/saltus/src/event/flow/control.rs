@@ -3,10 +3,12 @@
 use super::Flow;
 use crate::Reason;
 use crate::event::polynomial::largest_term;
+use crate::linalg::Rows;
 
 impl Flow {
     /// The longest step, up to `cap`, at which the last four terms of every series are below `tol` of its scale (or of the
-    /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are not `far`. Coordinates
+    /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are neither `far` nor held
+    /// closed. Coordinates
     /// that hardly move are measured by the others: by 1e-4 of the largest speed, in the kinetic metric. The second
     /// number is what all but the gaps would allow; zero where a series is not a number.
     pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
@@ -39,7 +41,10 @@ impl Flow {
             }
             alone = worst.step();
             self.reach = alone;
-            for (alpha, scale) in scales.gap.iter().enumerate().filter(|(alpha, _)| !far[*alpha]) {
+            for (alpha, scale) in scales.gap.iter().enumerate() {
+                if far[alpha] || self.working.contains(&alpha) {
+                    continue;
+                }
                 let c = self.gap(alpha);
                 worst.see(c, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
             }
@@ -94,13 +99,24 @@ impl Flow {
         self.scales[i]
     }
 
+    /// The slope of a gap in the kinetic metric, √(Σ (∂f/∂qᵢ)²/Mᵢᵢ): a gap over its slope is a distance.
+    pub fn slope(&self, alpha: usize, gradients: &Rows) -> f64 {
+        let (places, values) = gradients.row(alpha);
+        places.iter().zip(values).map(|(&i, g)| g * g / self.inertia(i)).sum::<f64>().sqrt()
+    }
+
+    /// The length of a vector of velocities or displacements in the same metric.
+    pub fn length(&self, x: &[f64]) -> f64 {
+        x.iter().enumerate().map(|(i, x)| x * x * self.inertia(i)).sum::<f64>().sqrt()
+    }
+
     /// The diagonal entry of M.
     fn inertia(&self, i: usize) -> f64 {
         self.metric.entries()[if self.diagonal { i } else { i * self.d + i }]
     }
 }
 
-/// The largest values so far, by which errors are measured.
+/// The largest values of late, by which errors are measured.
 #[derive(Debug, Default)]
 pub struct Scales {
     /// Speeds of the coordinates.
