@@ -135,9 +135,10 @@ impl Series {
             Rule::Zero { x, not } => truth((at(x) == 0.0) != not),
             Rule::Not(a) => truth(at(a) == 0.0),
             Rule::Abs { x, switch } => {
+                // (The value is that of the function, whatever rounding makes of the side: a root of it must not see −1e-20.)
                 let x = at(x);
                 self.settle(switch, fresh);
-                if self.states[switch] < 0 { -x } else { x }
+                x.abs()
             }
             Rule::Sign { switch } => {
                 self.settle(switch, fresh);
@@ -146,7 +147,8 @@ impl Series {
             Rule::Lesser { first, second, switch, greater } => {
                 let (a, b) = (at(first), at(second));
                 self.settle(switch, fresh);
-                if takes_first(self.states[switch], greater) { a } else { b }
+                let by_value = if greater { a >= b } else { a <= b };
+                if by_value { a } else { b }
             }
             Rule::Compare { op, switch } => {
                 self.settle(switch, fresh);

@@ -91,6 +91,11 @@ pub enum Reason {
         /// The constraint concerned.
         constraint: String,
     },
+    /// The gradient of a gap vanishes where the gap does.
+    Flat {
+        /// The constraint concerned.
+        constraint: String,
+    },
     /// To stay on a constraint the body would have to move farther than its velocity allows.
     Torn {
         /// The constraint concerned.
@@ -160,6 +165,10 @@ impl fmt::Display for Reason {
             Reason::Inside { constraint } => write!(
                 f,
                 "the gap of `{constraint}` jumps here and leaves the body inside the obstacle; a wall that moves must move continuously"
+            ),
+            Reason::Flat { constraint } => write!(
+                f,
+                "the gradient of `{constraint}` vanishes where its gap closes, so there is no direction for a reaction; write the gap so that it grows in proportion to the distance (y, not y^3)"
             ),
             Reason::Torn { constraint } => write!(
                 f,

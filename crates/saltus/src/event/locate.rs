@@ -22,8 +22,8 @@ pub(super) enum Event {
 
 /// The first place where something that begins at zero or above turns negative: 0 if its first term that is more than
 /// rounding is negative, and never if there is no such term.
-fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64) -> Option<f64> {
-    let first = leading(c, h, noise)?;
+fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64, tick: f64) -> Option<f64> {
+    let first = leading(c, h, noise, tick)?;
     if c[first] < 0.0 {
         return Some(0.0);
     }
@@ -89,12 +89,12 @@ impl EventEngine {
     }
 
     fn first_event_within(&mut self, h: f64) -> Result<(f64, Option<Event>), f64> {
-        let (mut s, mut event) = (h, None);
+        let (mut s, mut event, tick) = (h, None, self.tick());
         for a in 0..self.touch.len() {
             let found = match self.touch[a] {
                 Touch::Open if self.far[a] => None,
                 Touch::Open => self.closing(a, s)?,
-                Touch::Closed => self.reopening(a, s),
+                Touch::Closed => self.reopening(a, s)?,
                 Touch::Working => None,
             };
             if let Some(at) = found {
@@ -107,8 +107,8 @@ impl EventEngine {
             let noise = self.reaction_noise[a].max(1e-14 * scale);
             let found = match self.released[a] && self.pressed[a] {
                 // Neither with nor without it: on the edge. It is held until its reaction is clearly gone.
-                true => self.roots.first_negative(c, s, noise.max(1e-9 * scale)),
-                false => first_negative_from_zero(&mut self.roots, c, s, noise),
+                true => self.roots.first_negative(c, s, noise.max(1e-9 * scale).max(16.0 * tick * c[1].abs())),
+                false => first_negative_from_zero(&mut self.roots, c, s, noise, tick),
             };
             if let Some(at) = found {
                 (s, event) = (at, Some(Event::Release(a)));
@@ -121,7 +121,7 @@ impl EventEngine {
                 let c = &mut self.buffers.c[..n];
                 let Some(state) = self.flow.margin(switch, end, c) else { continue };
                 let noise = 1e-14 * self.scales.switch[switch].max(self.flow.argument(switch, 0.0).abs());
-                if let Some(at) = first_negative_from_zero(&mut self.roots, c, s, noise) {
+                if let Some(at) = first_negative_from_zero(&mut self.roots, c, s, noise, tick) {
                     (s, event) = (at, Some(Event::Switch { switch, state }));
                 }
             }
@@ -136,7 +136,7 @@ impl EventEngine {
 
     /// Where a user's event occurs, before s: the first place where its expression, times its sign so far, turns negative.
     fn own_event(&mut self, k: usize, s: f64) -> Option<f64> {
-        let sign = self.own[k];
+        let (sign, tick) = (self.own[k], self.tick());
         let n = self.flow.order + 1;
         let c = &mut self.buffers.c[..n];
         for (to, from) in c.iter_mut().zip(self.flow.event(k)?) {
@@ -148,27 +148,42 @@ impl EventEngine {
             c[0] = 0.0;
         }
         match c[0] == 0.0 {
-            true => first_negative_from_zero(&mut self.roots, c, s, 1e-13 * size).filter(|&at| at > self.own_gap),
+            true => first_negative_from_zero(&mut self.roots, c, s, 1e-13 * size, tick).filter(|&at| at > self.own_gap),
             false => self.roots.first_negative(c, s, 0.0),
         }
     }
 
-    /// Where a closed gap that is free to open closes again; 0 if it does not open at all.
-    fn reopening(&mut self, a: usize, h: f64) -> Option<f64> {
+    /// Where a closed gap that is free to open closes again; 0 if it does not open at all. Where a step is too long to tell,
+    /// the error says how far it may go.
+    fn reopening(&mut self, a: usize, h: f64) -> Result<Option<f64>, f64> {
         if self.implied[a] {
-            return None;
+            return Ok(None);
         }
         let n = self.flow.order + 1;
-        let still = self.still(a);
+        let (still, tick, floor) = (self.still(a), self.tick(), self.floor(a, h));
         let c = &mut self.buffers.c[..n];
         c.copy_from_slice(&self.flow.gap(a)[..n]);
         c[0] = 0.0;
         if c[1].abs() <= still {
             c[1] = 0.0;
         }
-        // (What opens and is back later than this is resolved; rounding of the terms of a long step is no event.)
-        let noise = self.noise[a].max(8.0 * f64::EPSILON * polynomial::size(c, h));
-        first_negative_from_zero(&mut self.roots, c, h, noise)
+        let pressing = self.flow.gamma[a].abs() + self.flow.gradients.dot_abs(a, &self.flow.free);
+        let is_moving = |k: usize| match k {
+            1 => c[1] != 0.0,
+            _ => c[k].abs() > 1e-12 * pressing && c[k].abs() > 3.0 * tick * c[k + 1].abs(),
+        };
+        // A velocity, or an acceleration, that is there decides, however small it is beside the later terms of a long step.
+        match (1..=2).find(|&k| is_moving(k)) {
+            Some(k) if c[k] < 0.0 => Ok(Some(0.0)),
+            Some(k) => {
+                let rises = c[k] * h.powi(k as i32);
+                if floor > 1e-6 * rises && !self.undecided && !self.flow.is_rough {
+                    return Err(0.1 * h);
+                }
+                Ok(self.roots.first_negative(&c[k..], h, 0.0))
+            }
+            None => Ok(first_negative_from_zero(&mut self.roots, c, h, self.noise[a].max(floor), tick)),
+        }
     }
 
     /// Notes gaps that come within the tolerance of zero between the ends of a step and open again.

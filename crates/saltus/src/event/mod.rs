@@ -38,7 +38,7 @@ use crate::record::Keep;
 use crate::{Reason, SetupError};
 use flow::{Flow, Scales};
 use locate::Event;
-use polynomial::{MAX_DEGREE, Roots, value};
+use polynomial::{MAX_DEGREE, Roots, value, value_and_slope};
 use record::Record;
 
 /// What a constraint does.
@@ -55,12 +55,12 @@ enum Touch {
 /// More events than this (and some per constraint) while time does not advance are a stall.
 const PATIENCE: usize = 40;
 
-/// After every so many steps their number still to come is estimated; more than this many, hours of them, are too many.
+/// After every so many steps their number still to come is estimated. More than the first number are too many where the
+/// velocities hardly change over a window; more than the second are too many in any case.
 const STIFF_WINDOW: usize = 20_000;
-const STIFF: f64 = 1e9;
+const STIFF: f64 = 5e6;
+const ENDLESS: f64 = 1e12;
 
-/// Scales follow the motion: from step to step they forget half of what was.
-const FORGET: f64 = 0.5;
 
 /// A gap velocity below this part of the terms it is the sum of is zero.
 const STILL: f64 = 1e-12;
@@ -68,6 +68,16 @@ const STILL: f64 = 1e-12;
 /// Where expressions can vary quickly without any Taylor coefficient announcing it, no step is longer than this part of the
 /// run. Together with the check of such steps at 128 points, a feature is seen if it is wider than 1/6400 of the run.
 const LONGEST: f64 = 1.0 / 50.0;
+
+/// Steps since stiffness was last checked: their number and lengths, how much the velocities changed in them, and the
+/// largest speed.
+#[derive(Default)]
+struct Window {
+    steps: usize,
+    length: f64,
+    change: f64,
+    speed: f64,
+}
 
 /// What an engine is made from.
 pub(crate) struct EventPlan {
@@ -131,8 +141,8 @@ pub(crate) struct EventEngine {
     trusted: f64,
     /// Forces are constant and gaps affine: the series are the motion, to the last digit.
     is_polynomial: bool,
-    /// Steps and their lengths since stiffness was last checked, and how long steps are at present.
-    window: (usize, f64),
+    /// How long steps are at present is their pace.
+    window: Window,
     pace: f64,
     /// Whether nothing moved in the last step.
     at_rest: bool,
@@ -224,7 +234,7 @@ impl EventEngine {
             is_polynomial: dynamics.code.fixed && checked.code.affine && !model.depends_on_time(),
             dynamics,
             checked,
-            window: (0, 0.0),
+            window: Window::default(),
             pace: 0.0,
             at_rest: false,
             idle: 0,
@@ -316,6 +326,11 @@ impl EventEngine {
         Ok(())
     }
 
+    /// How well time is known: a few units in its last place.
+    fn tick(&self) -> f64 {
+        8.0 * f64::EPSILON * self.t.abs()
+    }
+
     /// Time does not advance in steps shorter than this.
     fn shortest(&self) -> f64 {
         (4.0 * f64::EPSILON * self.t.abs()).max(1e-20 * (self.end - self.t0))
@@ -348,7 +363,9 @@ impl EventEngine {
         }
         let moved = self.flow.length(&self.buffers.z);
         let near = |a: &usize| 1e3 * self.near(*a).max(self.noise[*a]) / self.flow.slope(*a, &self.flow.gradients);
-        let allowed = self.flow.working().iter().map(near).fold(1e-3 * speed * s.max(self.pace), f64::max);
+        let s = s.max(self.pace);
+        let reached = 1e-3 * s * (speed + s * self.flow.length(&self.flow.free));
+        let allowed = self.flow.working().iter().map(near).fold(reached, f64::max);
         match moved <= allowed {
             true => Ok(()),
             false => Err(Reason::Torn { constraint: self.constraint(self.flow.working()[0]) }),
@@ -382,7 +399,7 @@ impl EventEngine {
             if s <= shortest {
                 break (s, event);
             }
-            if let Some(s) = self.polish(s, h, event)
+            if let Some(s) = self.polish(s, h, event)?
                 && (self.flow.is_rough || self.holds(s))
             {
                 break (s, event);
@@ -398,6 +415,7 @@ impl EventEngine {
             h = 0.5 * s;
             self.trusted = h;
         };
+        if std::env::var("DBG").is_ok() { eprintln!("t {:.17} h {h:e} s {s:e} {event:?} cap {cap:e} trusted {:e} rough {} touch {:?} rel {:?} pr {:?} idle {} noise {:?} ext {:?} v {:?} gap {:?} lam {:?}", self.t, self.trusted, self.flow.is_rough, self.touch, self.released, self.pressed, self.idle, self.noise, self.extent, self.v, (0..self.touch.len()).map(|a| self.flow.gap(a)[..4].to_vec()).collect::<Vec<_>>(), (0..self.working.len()).map(|a| self.flow.reaction(a)[..4].to_vec()).collect::<Vec<_>>()); }
         if self.trusted.is_finite() && s > shortest {
             self.trusted = if s >= longest.min(left) { f64::INFINITY } else { self.trusted.max(s) };
         }
@@ -409,7 +427,7 @@ impl EventEngine {
         self.check_stiffness(s)?;
         // Only what makes no progress at all counts as idle.
         if s > shortest {
-            self.pace = s.max(FORGET * self.pace);
+            self.pace = s.max(0.5 * self.pace);
             self.idle = 0;
             self.released.fill(false);
             self.pressed.fill(false);
@@ -430,14 +448,19 @@ impl EventEngine {
         }
     }
 
-    /// Steps so short that a run would take hours belong to a stiff system, where an implicit step does better.
+    /// Many steps in which the velocities hardly change belong to a stiff system, where an implicit step does better. (A long
+    /// motion takes many steps as well, but goes somewhere in them.)
     fn check_stiffness(&mut self, s: f64) -> Result<(), Reason> {
-        self.window.0 += 1;
-        self.window.1 += s;
-        if self.window.0 == STIFF_WINDOW {
-            let steps = (self.end - self.t) / (self.window.1 / STIFF_WINDOW as f64);
-            self.window = (0, 0.0);
-            if steps > STIFF {
+        let window = &mut self.window;
+        window.steps += 1;
+        window.length += s;
+        window.change += self.flow.change(&self.v);
+        window.speed = window.speed.max(self.flow.length(&self.v));
+        if window.steps == STIFF_WINDOW {
+            let steps = (self.end - self.t) / (window.length / STIFF_WINDOW as f64);
+            let is_stiff = steps > STIFF && window.change < window.speed;
+            self.window = Window::default();
+            if is_stiff || steps > ENDLESS {
                 return Err(Reason::Stiff { steps });
             }
         }
@@ -472,39 +495,46 @@ impl EventEngine {
         Ok(())
     }
 
-    /// Brings the scales up to date with a step that is kept: at its middle and its end.
+    /// Brings the scales up to date with a step that is kept: at its middle and its end. They follow the motion: over the time
+    /// that its series reaches they forget half of what was.
     fn grow_scales(&mut self, s: f64) {
+        let forget = (-(s / self.flow.reach).min(1.0)).exp2();
         let Self { flow, scales, touch, noise, far, extent, checked, rate_scale, .. } = self;
+        let tick = 4.0 * f64::EPSILON * (self.t + s).abs();
+        let path = s * flow.length(&self.v).max(flow.length_of_start());
         let gradients = if self.is_polynomial || flow.is_rough { &flow.gradients } else { &checked.gradients };
         for a in 0..touch.len() {
-            rate_scale[a] *= FORGET;
-            scales.gap[a] *= FORGET;
+            rate_scale[a] *= forget;
+            scales.gap[a] *= forget;
             if far[a] {
                 continue;
             }
             let (middle, gap) = (value(flow.gap(a), 0.5 * s), value(flow.gap(a), s));
             scales.gap[a] = scales.gap[a].max(gap.abs()).max(middle.abs());
-            let distance = middle.abs().max(gap.abs()) / flow.slope(a, gradients);
+            let slope = flow.slope(a, gradients);
+            let distance = (gap.abs() / slope).max((middle.abs() / slope).min(path));
             if distance.is_finite() {
                 extent[a] = extent[a].max(distance);
             }
             if touch[a] == Touch::Closed && gap > 4.0 * noise[a] {
                 touch[a] = Touch::Open;
             }
+            let rate = value_and_slope(flow.gap(a), s).1;
+            noise[a] = (1e-14 * (gradients.dot_abs(a, &self.q) + gap.abs()) + tick * rate.abs()).max(1e-300);
         }
         for (k, &a) in flow.working().iter().enumerate() {
             let reaction = value(flow.reaction(k), s).abs().max(flow.reaction(k)[0].abs());
-            scales.reaction[a] = (FORGET * scales.reaction[a]).max(reaction);
+            scales.reaction[a] = (forget * scales.reaction[a]).max(reaction);
             // A new sequence of bounces is measured by itself.
             extent[a] = 0.0;
         }
         for (i, (scale, v)) in scales.v.iter_mut().zip(&self.v).enumerate() {
-            *scale = (FORGET * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());
+            *scale = (forget * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());
         }
         // (After a rough step there is no series of the arguments.)
         for switch in 0..if flow.is_rough { 0 } else { scales.switch.len() } {
             let now = flow.argument(switch, s).abs().max(flow.argument(switch, 0.0).abs());
-            scales.switch[switch] = (FORGET * scales.switch[switch]).max(now);
+            scales.switch[switch] = (forget * scales.switch[switch]).max(now);
         }
     }
 
@@ -551,9 +581,26 @@ impl EventEngine {
         self.choose()
     }
 
+    /// After a switch: at the place itself rounding may leave an expression on the wrong side of its domain (a root of
+    /// −1e-20). A moment later it is inside.
+    fn enter(&mut self) -> Result<(), Reason> {
+        let mut outcome = self.evaluate(false);
+        let mut s = self.shortest();
+        let longest = 1e-9 * self.pace;
+        while matches!(outcome, Err(Reason::Undefined { .. } | Reason::Gap { .. })) && s < longest {
+            for (q, v) in self.q.iter_mut().zip(&self.v) {
+                *q += s * v;
+            }
+            (self.t, self.t_rest) = sum(self.t, self.t_rest + s);
+            outcome = self.evaluate(false);
+            s *= 2.0;
+        }
+        outcome
+    }
+
     /// A gap may jump with a switch: a support that goes opens it; an obstacle that appears around the body is no motion.
     fn follow_jumps(&mut self) -> Result<(), Reason> {
-        self.evaluate(false)?;
+        self.enter()?;
         for a in 0..self.touch.len() {
             let (gap, near) = (self.flow.gaps[a], self.near(a).max(1e2 * self.noise[a]));
             if gap < -10.0 * near {

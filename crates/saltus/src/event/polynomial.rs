@@ -30,15 +30,17 @@ pub fn largest_term(c: &[f64], h: f64) -> f64 {
     })
 }
 
-/// The first term of c that is more than rounding on [0, h], as its order; None if there is none above `noise`.
+/// The first term of c that is more than rounding on [0, h], as its order; None if there is none above `noise`. Time is known
+/// to a `tick` only, within which the next term explains a coefficient.
 ///
 /// For small s the sign of the polynomial is the sign of that coefficient: this is how a state in which gap, gap velocity
 /// and gap acceleration all vanish still has a definite future.
-pub fn leading(c: &[f64], h: f64, noise: f64) -> Option<usize> {
+pub fn leading(c: &[f64], h: f64, noise: f64, tick: f64) -> Option<usize> {
     let floor = noise.max(1e-12 * largest_term(c, h));
     let mut power = 1.0;
-    for (k, c) in c.iter().enumerate() {
-        if c.abs() * power > floor {
+    for k in 0..c.len() {
+        let moved = c.get(k + 1).map_or(0.0, |next| tick * (k + 1) as f64 * next.abs());
+        if c[k].abs() * power > floor && c[k].abs() > moved {
             return Some(k);
         }
         power *= h;
@@ -314,8 +316,9 @@ mod tests {
 
     #[test]
     fn the_leading_term_decides_where_lower_ones_vanish() {
-        assert_eq!(leading(&[1e-17, -3e-17, 1e-16, 2.0], 0.5, 0.0), Some(3));
-        assert_eq!(leading(&[1e-17, 0.0], 0.5, 1e-15), None);
-        assert_eq!(leading(&[0.0, 1e-9, -4.0], 0.5, 0.0), Some(1));
+        assert_eq!(leading(&[1e-17, -3e-17, 1e-16, 2.0], 0.5, 0.0, 0.0), Some(3));
+        assert_eq!(leading(&[1e-17, 0.0], 0.5, 1e-15, 0.0), None);
+        assert_eq!(leading(&[0.0, 1e-9, -4.0], 0.5, 0.0, 0.0), Some(1));
+        assert_eq!(leading(&[0.0, 1e-9, -4.0], 0.5, 0.0, 1e-9), Some(2));
     }
 }

@@ -126,16 +126,16 @@ impl EventEngine {
 
     /// Where the gap of a hit itself vanishes, near the place where its polynomial does; None if there is no such place,
     /// because the polynomial is not the gap there.
-    pub(super) fn polish(&mut self, s: f64, h: f64, event: Option<Event>) -> Option<f64> {
-        let Some(Event::Hit(a)) = event else { return Some(s) };
+    pub(super) fn polish(&mut self, s: f64, h: f64, event: Option<Event>) -> Result<Option<f64>, Reason> {
+        let Some(Event::Hit(a)) = event else { return Ok(Some(s)) };
         if self.is_polynomial {
-            return Some(s);
+            return Ok(Some(s));
         }
         let (mut at, mut best) = (s, (s, f64::INFINITY));
         for _ in 0..12 {
             let here = self.resolution(a, at);
             if !here.gap.is_finite() {
-                return None;
+                return Ok(None);
             }
             if here.gap.abs() < best.1 {
                 best = (at, here.gap.abs());
@@ -151,7 +151,20 @@ impl EventEngine {
             at = next;
         }
         let found = self.resolution(a, best.0);
-        (found.gap.abs() <= found.wanted).then_some(best.0)
+        if !(found.gap.abs() <= found.wanted) {
+            return Ok(None);
+        }
+        // Where the gradient vanishes with the gap there is no direction in which to push.
+        if self.touch[a] == Touch::Open {
+            let slope = self.flow.slope(a, &self.checked.gradients);
+            let speed = self.flow.length(&self.buffers.y);
+            let before = (best.0 - 1e-3 * self.extent[a] / speed).max(0.0);
+            self.resolution(a, before);
+            if slope < 1e-3 * self.flow.slope(a, &self.checked.gradients) && before < best.0 {
+                return Err(Reason::Flat { constraint: self.constraint(a) });
+            }
+        }
+        Ok(Some(best.0))
     }
 
     /// Whether the series is the motion, as far as three points of the step can tell: forces and gaps evaluated there
@@ -215,13 +228,15 @@ impl EventEngine {
             for (k, &alpha) in self.working.iter().enumerate() {
                 let lambda = value(self.flow.reaction(k), at);
                 self.checked.gradients.add_to(alpha, lambda, g);
-                self.checked.gradients.add_abs_to(alpha, lambda.abs(), size);
+                let scale = lambda.abs().max(self.scales.reaction[alpha]);
+                self.checked.gradients.add_abs_to(alpha, scale, size);
             }
             metric.solve(g);
             metric.solve(size);
             for i in 0..g.len() {
                 let off = (g[i] - value(self.flow.acceleration(i), at)).abs();
-                if !(off * s <= looser * self.flow.scale(i) + 1e4 * f64::EPSILON * size[i].abs() * s) {
+                // (At rest the forces, which balance, are the scale.)
+                if !(off * s <= looser * (self.flow.scale(i) + 1e-2 * size[i].abs() * s)) {
                     return false;
                 }
             }

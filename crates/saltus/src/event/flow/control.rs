@@ -110,6 +110,17 @@ impl Flow {
         x.iter().enumerate().map(|(i, x)| x * x * self.inertia(i)).sum::<f64>().sqrt()
     }
 
+    /// The length of the velocity expanded about.
+    pub fn length_of_start(&self) -> f64 {
+        (0..self.d).map(|i| self.velocity(i)[0].powi(2) * self.inertia(i)).sum::<f64>().sqrt()
+    }
+
+    /// How far a velocity is from the one expanded about.
+    pub fn change(&self, v: &[f64]) -> f64 {
+        let square = |(i, v): (usize, &f64)| (v - self.velocity(i)[0]).powi(2) * self.inertia(i);
+        v.iter().enumerate().map(square).sum::<f64>().sqrt()
+    }
+
     /// The diagonal entry of M.
     fn inertia(&self, i: usize) -> f64 {
         self.metric.entries()[if self.diagonal { i } else { i * self.d + i }]

@@ -80,7 +80,10 @@ impl Flow {
         let end = self.step_rk4(t + 0.5 * h, &half, 0.5 * h).ok()?;
         let mut error = 0.0_f64;
         for i in 0..self.d {
-            let off = (end.v[i] - whole.v[i]).abs().max((end.q[i] - whole.q[i]).abs() / h);
+            // (What rounding does to positions is no error of the step.)
+            let rounding = 8.0 * f64::EPSILON * end.q[i].abs();
+            let shift = ((end.q[i] - whole.q[i]).abs() - rounding).max(0.0);
+            let off = (end.v[i] - whole.v[i]).abs().max(shift / h);
             // Measured by the largest speed, or by what this step makes of it.
             let scale = self.scales[i].max(end.v[i].abs()).max(1e-300);
             let share = off / scale;
