@@ -30,6 +30,13 @@ fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64, ti
     roots.first_negative(&c[first..], h, 0.0)
 }
 
+/// What rounding and the terms left out make of a polynomial on [0, h].
+fn uncertainty(c: &[f64], h: f64) -> f64 {
+    let n = c.len() - 1;
+    let last = polynomial::size(&c[n - 2..], h) * h.powi(n as i32 - 2);
+    (8.0 * f64::EPSILON * polynomial::size(c, h)).max(last)
+}
+
 impl EventEngine {
     /// The first event in (0, h] and where it is; without an event, how far the step may go. What rounding does, and what the
     /// series leaves out, grows with the length of a step: where an event comes early, or a gap cannot be told from closed, the
@@ -53,14 +60,6 @@ impl EventEngine {
         found.unwrap_or((h, None))
     }
 
-    /// What rounding and the terms left out make of a gap within a step.
-    fn floor(&self, a: usize, h: f64) -> f64 {
-        let c = self.flow.gap(a);
-        let n = c.len() - 1;
-        let last = polynomial::size(&c[n - 2..], h) * h.powi(n as i32 - 2);
-        (8.0 * f64::EPSILON * polynomial::size(c, h)).max(last).max(self.noise[a])
-    }
-
     /// Where an open gap closes. Where its polynomial comes so near to zero that it is not known well enough to tell, that
     /// place is the error.
     fn closing(&mut self, a: usize, h: f64) -> Result<Option<f64>, f64> {
@@ -68,7 +67,7 @@ impl EventEngine {
         if c[0] > 0.0 && c[0] >= polynomial::fall(&c[1..], h) * h {
             return Ok(None);
         }
-        let floor = self.floor(a, h);
+        let floor = uncertainty(c, h).max(self.noise[a]);
         if !self.is_polynomial && !self.flow.is_rough && !self.undecided {
             let c = self.flow.gap(a);
             let lowered = &mut self.buffers.c[..c.len()];
@@ -160,13 +159,14 @@ impl EventEngine {
             return Ok(None);
         }
         let n = self.flow.order + 1;
-        let (still, tick, floor) = (self.still(a), self.tick(), self.floor(a, h));
+        let (still, tick) = (self.still(a), self.tick());
         let c = &mut self.buffers.c[..n];
         c.copy_from_slice(&self.flow.gap(a)[..n]);
         c[0] = 0.0;
         if c[1].abs() <= still {
             c[1] = 0.0;
         }
+        let floor = uncertainty(c, h);
         let pressing = self.flow.gamma[a].abs() + self.flow.gradients.dot_abs(a, &self.flow.free);
         let is_moving = |k: usize| match k {
             1 => c[1] != 0.0,

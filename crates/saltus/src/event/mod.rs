@@ -525,8 +525,8 @@ impl EventEngine {
         for (k, &a) in flow.working().iter().enumerate() {
             let reaction = value(flow.reaction(k), s).abs().max(flow.reaction(k)[0].abs());
             scales.reaction[a] = (forget * scales.reaction[a]).max(reaction);
-            // A new sequence of bounces is measured by itself.
-            extent[a] = 0.0;
+            // After a long contact a new sequence of bounces is measured by itself.
+            extent[a] *= forget;
         }
         for (i, (scale, v)) in scales.v.iter_mut().zip(&self.v).enumerate() {
             *scale = (forget * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());

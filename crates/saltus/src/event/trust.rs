@@ -1,6 +1,6 @@
 //! How far the series can be trusted: the length of a step, what rounding does in it, and a check afterwards.
 
-use super::polynomial::value;
+use super::polynomial::{size, value};
 use super::locate::Event;
 use super::{EventEngine, Touch};
 use crate::Reason;
@@ -209,7 +209,7 @@ impl EventEngine {
                     continue;
                 }
                 let off = (gap - value(self.flow.gap(alpha), at)).abs();
-                let terms = self.checked.gradients.dot_abs(alpha, q) + gap.abs();
+                let terms = self.checked.gradients.dot_abs(alpha, q) + gap.abs() + size(self.flow.gap(alpha), at);
                 let extent = self.extent[alpha] * self.flow.slope(alpha, &self.checked.gradients);
                 if !(off <= loose * extent.max(gap.abs()) + 1e-11 * terms) {
                     return false;
