@@ -78,13 +78,15 @@ impl EventEngine {
             }
             let press = -self.flow.gap_acceleration(a, &self.buffers.x);
             let e = self.instance.restitution()[a];
-            let low = press > 0.0 && e < 1.0 && 0.5 * rate * rate / press <= self.near(a).max(16.0 * self.noise[a]);
+            let low = press > 0.0 && 0.5 * rate * rate / press <= self.near(a).max(16.0 * self.noise[a]);
             if !low && rate < 0.0 {
                 // The impact has closed another gap: its own comes first.
                 return Ok(());
             }
-            if press > 0.0 && e < 1.0 {
-                let lasts = 2.0 * rate.abs() / (press * (1.0 - e));
+            if press > 0.0 {
+                // (Without loss they would go on for ever, lower than can be told from contact.)
+                let loss = if e < 1.0 { 1.0 - e } else { 1.0 };
+                let lasts = 2.0 * rate.abs() / (press * loss);
                 let end = self.t + lasts;
                 let before = self.record.predict(a, end);
                 if low {
@@ -92,7 +94,7 @@ impl EventEngine {
                     ends.push((a, end));
                     // The prediction goes on changing, by less at each of the impacts to come.
                     let change = before.map_or(lasts, |before| (end - before).abs());
-                    errors.push((change + 16.0 * f64::EPSILON * lasts) / (1.0 - e));
+                    errors.push((change + 16.0 * f64::EPSILON * lasts) / loss);
                 }
             }
         }
@@ -135,10 +137,12 @@ impl EventEngine {
         // What the correction of the velocity takes away again, the reactions give until the limit.
         self.record.take_back(&held, &corrections);
         let (start, impacts) = self.record.sequence(listed);
-        let mut phase = Phase::new(PhaseKind::Chatter, start, limit, listed);
-        phase.impacts = impacts;
-        phase.error = error + 4.0 * f64::EPSILON * limit;
-        self.record.phase(phase);
+        if listed.iter().any(|&a| self.instance.restitution()[a] < 1.0) {
+            let mut phase = Phase::new(PhaseKind::Chatter, start, limit, listed);
+            phase.impacts = impacts;
+            phase.error = error + 4.0 * f64::EPSILON * limit;
+            self.record.phase(phase);
+        }
         self.evaluate(true)
     }
 }

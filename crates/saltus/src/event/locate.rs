@@ -43,6 +43,7 @@ impl EventEngine {
     /// search is made again in a shorter one.
     pub(super) fn first_event(&mut self, h: f64) -> (f64, Option<Event>) {
         let (mut h, shortest) = (h, self.shortest());
+        self.search = h;
         for _ in 0..SHORTENINGS {
             match self.first_event_within(h) {
                 Ok((s, event)) if event.is_none() || s > 0.25 * h || self.flow.is_rough || s <= shortest => {
@@ -167,7 +168,9 @@ impl EventEngine {
             c[1] = 0.0;
         }
         let floor = uncertainty(c, h);
+        // Accelerations of the step: one that is nothing beside them is rounding.
         let pressing = self.flow.gamma[a].abs() + self.flow.gradients.dot_abs(a, &self.flow.free);
+        let pressing = pressing.max(polynomial::largest_term(&c[2..], 0.1 * self.search));
         let is_moving = |k: usize| match k {
             1 => c[1] != 0.0,
             _ => c[k].abs() > 1e-12 * pressing && c[k].abs() > 3.0 * tick * c[k + 1].abs(),

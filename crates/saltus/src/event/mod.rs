@@ -160,7 +160,8 @@ pub(crate) struct EventEngine {
     noise: Vec<f64>,
     /// What rounding makes of the reactions in the present mode.
     reaction_noise: Vec<f64>,
-    /// The search for events has become as short as it gets.
+    /// How long the step is in which events are searched, and whether the search has become as short as it gets.
+    search: f64,
     undecided: bool,
     /// Gaps that stay open in the present step, whatever their series say.
     far: Vec<bool>,
@@ -250,6 +251,7 @@ impl EventEngine {
             extent: vec![0.0; m],
             noise: vec![0.0; m],
             reaction_noise: vec![0.0; m],
+            search: 0.0,
             undecided: false,
             far: vec![false; m],
             released: vec![false; m],
