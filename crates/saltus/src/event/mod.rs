@@ -61,7 +61,6 @@ const STIFF_WINDOW: usize = 20_000;
 const STIFF: f64 = 5e6;
 const ENDLESS: f64 = 1e12;
 
-
 /// A gap velocity below this part of the terms it is the sum of is zero.
 const STILL: f64 = 1e-12;
 
@@ -417,7 +416,6 @@ impl EventEngine {
             h = 0.5 * s;
             self.trusted = h;
         };
-        if std::env::var("DBG").is_ok() { eprintln!("t {:.17} h {h:e} s {s:e} {event:?} cap {cap:e} trusted {:e} rough {} touch {:?} rel {:?} pr {:?} idle {} noise {:?} ext {:?} v {:?} gap {:?} lam {:?}", self.t, self.trusted, self.flow.is_rough, self.touch, self.released, self.pressed, self.idle, self.noise, self.extent, self.v, (0..self.touch.len()).map(|a| self.flow.gap(a)[..4].to_vec()).collect::<Vec<_>>(), (0..self.working.len()).map(|a| self.flow.reaction(a)[..4].to_vec()).collect::<Vec<_>>()); }
         if self.trusted.is_finite() && s > shortest {
             self.trusted = if s >= longest.min(left) { f64::INFINITY } else { self.trusted.max(s) };
         }

@@ -1,7 +1,7 @@
 //! How far the series can be trusted: the length of a step, what rounding does in it, and a check afterwards.
 
-use super::polynomial::{size, value};
 use super::locate::Event;
+use super::polynomial::{size, value};
 use super::{EventEngine, Touch};
 use crate::Reason;
 
@@ -184,9 +184,8 @@ impl EventEngine {
             _ => 3,
         };
         (1..=points).all(|k| {
-            // (Not evenly, so that nothing periodic hides; the last is the end.)
-            let part = k as f64 / points as f64;
-            self.holds_at(s, if k == points { s } else { (part - 0.02) * s })
+            // (Not at the end itself, where a force may jump.)
+            self.holds_at(s, (k as f64 / points as f64 - 0.02 / points as f64) * s)
         })
     }
 
