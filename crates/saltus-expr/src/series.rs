@@ -261,6 +261,3 @@ impl Series {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
