@@ -93,6 +93,16 @@ enum Failure {
     Elsewhere(FileError),
 }
 
+impl Failure {
+    /// A mistake in a file that is named here: this is the place to look at if the file as a whole cannot be used.
+    fn in_file(error: FileError, named: &Value) -> Self {
+        match error.error.span {
+            Some(_) => Failure::Elsewhere(error),
+            None => Failure::Here((*error.error).at(named.span(), "named here")),
+        }
+    }
+}
+
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         Failure::Here(error)

@@ -38,11 +38,15 @@ pub fn table<'a, 't>(value: &'t Value<'a>, what: &str, example: &str) -> Result<
     })
 }
 
+/// The entries of a list; anything else counts as one.
+pub fn list<'a, 't>(value: &'t Value<'a>) -> Vec<&'t Value<'a>> {
+    value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect())
+}
+
 /// The sections `[[…]]` of one kind; a single table counts as one.
 pub fn sections<'a, 't>(value: &'t Value<'a>, rule: &str, example: &str) -> Result<Vec<&'t Value<'a>>, SetupError> {
     match value.get_ref() {
-        DeValue::Array(list) => Ok(list.iter().collect()),
-        DeValue::Table(_) => Ok(vec![value]),
+        DeValue::Array(_) | DeValue::Table(_) => Ok(list(value)),
         _ => {
             let error = SetupError::new(rule).at(value.span(), "not a section");
             Err(if example.is_empty() { error } else { error.help(format!("such as  {example}")) })
