@@ -1,48 +1,10 @@
 //! Showing a mistake: what, where in the file, why, what to do.
 
 use crate::text::printable;
-use miette::{Diagnostic, LabeledSpan, NamedSource, Report, SourceCode};
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use saltus::{SetupError, Span};
 use saltus_io::FileError;
-use std::fmt;
 use std::process::ExitCode;
-
-struct Shown {
-    error: SetupError,
-    source: Option<NamedSource<String>>,
-}
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.error.message)
-    }
-}
-
-impl fmt::Debug for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for Shown {}
-
-impl Diagnostic for Shown {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.error.help.as_ref().map(|h| Box::new(h) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_ref().map(|s| s as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.source.as_ref()?;
-        let span = self.error.span.clone()?;
-        // A marker needs a width: an empty place is shown as one character.
-        let length = span.len().max(1);
-        Some(Box::new(std::iter::once(LabeledSpan::new(Some(self.error.label.clone()), span.start, length))))
-    }
-}
 
 /// Shows a mistake in a file and gives the exit code for it.
 pub fn file(failure: &FileError, json: bool) -> ExitCode {
@@ -71,7 +33,16 @@ fn show(mut error: SetupError, source: Option<NamedSource<String>>) {
     error.message = short(&error.message);
     error.label = short(&error.label);
     error.help = error.help.as_deref().map(|h| h.lines().map(short).collect::<Vec<_>>().join("\n"));
-    let report = Report::new(Shown { error, source });
+    let mut shown = MietteDiagnostic::new(error.message);
+    shown.help = error.help;
+    let report = match (source, error.span) {
+        (Some(source), Some(span)) => {
+            // A marker needs a width: an empty place is shown as one character.
+            let label = LabeledSpan::new(Some(error.label), span.start, span.len().max(1));
+            Report::new(shown.with_label(label)).with_source_code(source)
+        }
+        _ => Report::new(shown),
+    };
     eprintln!("{report:?}");
 }
 

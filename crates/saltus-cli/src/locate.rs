@@ -24,8 +24,13 @@ pub fn model(word: &str) -> Result<ModelFile, FileError> {
     Err(FileError::whole(word, unknown(word)))
 }
 
+/// The text of a shipped model.
+pub fn shipped(name: &str) -> Result<&'static str, SetupError> {
+    shipped::MODELS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text).ok_or_else(|| unknown(name))
+}
+
 /// There is no such file and no such shipped model.
-pub fn unknown(word: &str) -> SetupError {
+fn unknown(word: &str) -> SetupError {
     let names = || shipped::MODELS.iter().map(|(name, _)| *name);
     let help = match nearest(word, names()) {
         Some(near) => format!("did you mean the shipped model `{near}`?  `saltus models` lists them all"),

@@ -45,18 +45,19 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
-    let code = match cli.command {
-        Command::Run(args) => commands::run::main(&args),
-        Command::Rerun(args) => commands::rerun::main(&args),
-        Command::Check(args) => commands::check::main(&args),
-        Command::Equilibria(args) => commands::equilibria::main(&args),
-        Command::Compare(args) => commands::compare::main(&args),
-        Command::Converge(args) => commands::converge::main(&args),
-        Command::Plot(args) => commands::plot::main(&args),
-        Command::Schemes(args) => commands::schemes::main(&args),
-        Command::New(args) => commands::new::main(&args),
-        Command::Models(args) => commands::models::main(&args),
+    let (outcome, json) = match &cli.command {
+        Command::Run(args) => (commands::run::main(args), args.model.json),
+        Command::Rerun(args) => (commands::rerun::main(args), args.json),
+        Command::Check(args) => (commands::check::main(args), args.model.json),
+        Command::Equilibria(args) => (commands::equilibria::main(args), args.model.json),
+        Command::Compare(args) => (commands::compare::main(args), args.model.json),
+        Command::Converge(args) => (commands::converge::main(args), args.model.json),
+        Command::Plot(args) => (commands::plot::main(args), false),
+        Command::Schemes(args) => (commands::schemes::main(args), args.json),
+        Command::New(args) => (commands::new::main(args), false),
+        Command::Models(args) => (commands::models::main(args), false),
     };
+    let code = outcome.unwrap_or_else(|refusal| refusal.show(json));
     if text::is_output_lost() { ExitCode::FAILURE } else { code }
 }
 

@@ -1,13 +1,12 @@
 //! `--report FILE.html`: pages of what a command found.
 
 use crate::done::Done;
-use crate::setup::Ready;
+use crate::setup::{Ready, Refusal};
 use crate::text::out;
 use saltus::{Run, SetupError, Structure};
 use saltus_io::{ModelFile, output};
 use saltus_report::{Origin, Page, RunReport, Shape};
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Where a page comes from: this command, this version, this model.
 pub fn origin(file: &ModelFile) -> Origin {
@@ -89,19 +88,11 @@ pub fn announce(path: &Path) {
     out!("\nwrote the report to {}\n", path.display());
 }
 
-/// Writes the page of a command that has printed everything else; a failure is shown and is the exit code.
-pub fn written(path: &Path, page: &Page, json: bool) -> Result<(), ExitCode> {
-    match save(path, page) {
-        Ok(()) => {
-            if !json {
-                announce(path);
-            }
-            Ok(())
-        }
-        Err(error) => {
-            // One JSON object has been printed already: a second would not be one.
-            eprintln!("{}", error.message);
-            Err(ExitCode::FAILURE)
-        }
+/// Writes the page of a command that has printed everything else.
+pub fn written(path: &Path, page: &Page, json: bool) -> Result<(), Refusal> {
+    save(path, page).map_err(Refusal::Unwritten)?;
+    if !json {
+        announce(path);
     }
+    Ok(())
 }

@@ -126,10 +126,14 @@ impl clap::FromArgMatches for SettingArgs {
     }
 }
 
-/// Anything that keeps a command from starting.
+/// Anything that keeps a command from starting or from finishing.
 pub enum Refusal {
     File(FileError),
     Setup(SetupError),
+    /// Stopped by the user before there was anything to show.
+    Interrupted,
+    /// A report could not be written after everything was printed.
+    Unwritten(SetupError),
 }
 
 impl From<FileError> for Refusal {
@@ -150,6 +154,15 @@ impl Refusal {
         match self {
             Refusal::File(error) => diagnose::file(error, json),
             Refusal::Setup(error) => diagnose::plain(error, json),
+            Refusal::Interrupted => {
+                diagnose::plain(&SetupError::new("interrupted: nothing to compare yet"), json);
+                ExitCode::from(130)
+            }
+            Refusal::Unwritten(error) => {
+                // One JSON object has been printed already: a second would not be one.
+                eprintln!("{}", error.message);
+                ExitCode::FAILURE
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A trajectory drawn as text: coordinates over time, impacts marked on the axis. For people on a remote machine.
 
-use crate::text::{count, number, out, printable};
-use anstyle::{AnsiColor, Style};
+use crate::text::{CYAN, DIM, count, number, out, printable};
 use saltus::{Model, Trajectory};
 
 /// At most this many coordinates are drawn.
@@ -52,12 +51,11 @@ pub fn print(model: &Model, trajectory: &Trajectory, ascii: bool) {
     let ink = if ascii || !understands_unicode(|name| std::env::var(name).ok()) { Ink::Ascii } else { Ink::Braille };
     let size = terminal_size::terminal_size().map(|(w, h)| (usize::from(w.0), usize::from(h.0)));
     let (width, height) = size.unwrap_or((80, 20));
-    let (dim, cyan) = (Style::new().dimmed(), Style::new().fg_color(Some(AnsiColor::Cyan.into())));
     out!("\n");
     for line in lines(model, trajectory, ink, width.clamp(40, 200), height.clamp(12, 60)) {
         match line {
-            Line::Curve { label, axis, dots } => out!("{dim}{label}{axis}{dim:#}{cyan}{dots}{cyan:#}\n"),
-            Line::Plain(text) => out!("{dim}{text}{dim:#}\n"),
+            Line::Curve { label, axis, dots } => out!("{DIM}{label}{axis}{DIM:#}{CYAN}{dots}{CYAN:#}\n"),
+            Line::Plain(text) => out!("{DIM}{text}{DIM:#}\n"),
             Line::Title(text) => out!("{text}\n"),
         }
     }

@@ -1,7 +1,18 @@
 //! Printing for people.
 
+use anstyle::{AnsiColor, Color, Style};
 pub use saltus::text::{count, duration, grouped, number};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const GREEN: Style = colored(AnsiColor::Green);
+pub const YELLOW: Style = colored(AnsiColor::Yellow);
+pub const CYAN: Style = colored(AnsiColor::Cyan);
+
+const fn colored(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(Color::Ansi(color)))
+}
 
 /// Standard output could not be written to.
 static LOST: AtomicBool = AtomicBool::new(false);

@@ -241,6 +241,3 @@ impl Graph {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -201,6 +201,3 @@ fn number(value: f64) -> String {
         None => text,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -238,6 +238,3 @@ fn table<const W: usize>(table: &Table, i: &Instruction, r: &mut [Register<W>]) 
         };
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -53,8 +53,6 @@ mod scalar;
 mod series;
 mod simplify;
 mod table;
-#[cfg(test)]
-mod tests;
 
 pub use ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 pub use error::{ExprError, Span};

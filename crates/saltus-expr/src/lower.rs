@@ -299,6 +299,3 @@ impl<'a> Lowering<'a> {
 fn too_large(span: &Span, label: String) -> ExprError {
     ExprError::new("the expression is too large", span.clone(), label)
 }
-
-#[cfg(test)]
-mod tests;

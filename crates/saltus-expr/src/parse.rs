@@ -250,6 +250,3 @@ impl Parser<'_> {
 
 mod mistakes;
 mod names;
-
-#[cfg(test)]
-mod tests;

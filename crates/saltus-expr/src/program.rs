@@ -191,6 +191,3 @@ pub(crate) const CONSTANT: u32 = 1 << 31;
 fn operands(i: &Instruction) -> impl Iterator<Item = u32> {
     [i.a, i.b, i.c].into_iter().take(i.op.operands())
 }
-
-#[cfg(test)]
-mod tests;

@@ -263,6 +263,3 @@ impl Series {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

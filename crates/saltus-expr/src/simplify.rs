@@ -298,6 +298,3 @@ fn times_power(c: f64, value: f64, power: i32) -> f64 {
 fn harmless(c: f64) -> bool {
     c.is_normal()
 }
-
-#[cfg(test)]
-mod tests;

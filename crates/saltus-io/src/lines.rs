@@ -75,28 +75,8 @@ pub fn number(field: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub mod testing {
+mod tests {
     use super::*;
-    use std::path::PathBuf;
-
-    /// A file in a directory of its own, which lives as long as the first value.
-    pub fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().join(name);
-        std::fs::write(&path, bytes).expect("a temporary file");
-        (directory, path)
-    }
-
-    /// Checks that the message and the help say so and, in a text, that the marked place is the expected one.
-    pub fn says<T>(outcome: Result<T, FileError>, message: &str, marked: Option<(usize, &str)>, help: &str) {
-        let Err(failure) = outcome else { panic!("`{message}` should be refused") };
-        let error = &failure.error;
-        assert!(error.message.contains(message), "wanted `{message}`: {error:?}");
-        assert!(error.help.as_ref().is_some_and(|h| h.contains(help)), "wanted help `{help}`: {error:?}");
-        let place = failure.line_column().map(|(line, _)| line);
-        let text = error.span.clone().and_then(|span| failure.text.get(span));
-        assert_eq!(place.zip(text), marked, "{error:?}");
-    }
 
     #[test]
     fn lines_and_fields_have_places() {

@@ -13,15 +13,17 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// A saved run: its motion, and everything needed to make it again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct SavedRun {
     /// The model's title.
+    #[serde(skip)]
     pub title: String,
     /// The model's name as it was given.
     pub model: String,
     /// Its text.
     pub model_text: String,
     /// The data files it names.
+    #[serde(default)]
     pub files: Vec<DataFile>,
     /// What was changed of it.
     pub changes: Changes,
@@ -32,27 +34,17 @@ pub struct SavedRun {
     /// Touches closer in time than this were counted as one shock, where it was given.
     pub rest: Option<f64>,
     /// Names of the coordinates.
+    #[serde(skip)]
     pub coordinates: Vec<String>,
     /// Names of the constraints.
+    #[serde(skip)]
     pub constraints: Vec<String>,
     /// The motion at its stored instants, with its impacts and contacts.
+    #[serde(skip)]
     pub trajectory: Trajectory,
     /// The last state of all degrees of freedom.
+    #[serde(skip)]
     pub last: Option<Start>,
-}
-
-/// What `run.json` holds besides the summary.
-#[derive(Deserialize)]
-struct Header {
-    model: String,
-    model_text: String,
-    #[serde(default)]
-    files: Vec<DataFile>,
-    changes: Changes,
-    options: OptionsRecord,
-    start: Option<StartRecord>,
-    rest: Option<f64>,
-    summary: Value,
 }
 
 /// The rows of one impact.
@@ -243,30 +235,18 @@ fn foreign(name: &str) -> SetupError {
 fn described(path: &Path) -> Result<SavedRun, SetupError> {
     let text = read::text(path, "record of a run", 1 << 28).map_err(|e| *e.error)?;
     let name = path.display().to_string();
-    let other = |_| {
+    let other = || {
         SetupError::new(format!("`{name}` was not written by this version of `saltus run`"))
             .help("name the directory that --out wrote; a run of an earlier version must be made again")
     };
-    let _: Value = serde_json::from_str(&text).map_err(|_| damaged(&name))?;
-    let header: Header = serde_json::from_str(&text).map_err(other)?;
-    let words = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_string)).collect()
+    let record: Value = serde_json::from_str(&text).map_err(|_| damaged(&name))?;
+    let summary = record.get("summary").ok_or_else(other)?;
+    let words = |key: &str| -> Vec<String> {
+        summary[key].as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_string)).collect()
     };
-    let summary = &header.summary;
-    let run = SavedRun {
-        title: summary["title"].as_str().unwrap_or_default().to_string(),
-        coordinates: words(&summary["coordinates"]),
-        constraints: words(&summary["constraints"]),
-        model: header.model,
-        model_text: header.model_text,
-        files: header.files,
-        changes: header.changes,
-        options: header.options,
-        start: header.start,
-        rest: header.rest,
-        trajectory: Trajectory::default(),
-        last: None,
-    };
+    let mut run: SavedRun = serde_json::from_str(&text).map_err(|_| other())?;
+    run.title = summary["title"].as_str().unwrap_or_default().to_string();
+    (run.coordinates, run.constraints) = (words("coordinates"), words("constraints"));
     if run.coordinates.is_empty() {
         return Err(damaged(&name));
     }

@@ -23,8 +23,8 @@ pub use animation::Shape;
 pub use figure::{Figure, Trace};
 pub use page::{Origin, Page};
 pub use pages::{
-    CheckReport, CompareReport, ConvergeReport, EquilibriaReport, Landscape, Rest, RunReport, check, compare, converge,
-    equilibria, run,
+    CheckReport, CompareReport, ConvergeReport, EquilibriaReport, Landscape, Report, Rest, RunReport, check, compare,
+    converge, equilibria, run,
 };
 pub use spectrum::{Spectrum, welch};
 pub use thin::{Curve, Jump, Limit, Line, Thinner, largest};

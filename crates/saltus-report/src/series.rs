@@ -10,7 +10,7 @@ fn span(trajectory: &Trajectory) -> (f64, f64) {
     (trajectory.t.first().copied().unwrap_or(0.0), trajectory.t.last().copied().unwrap_or(0.0))
 }
 
-fn differs(left: f64, right: f64) -> bool {
+pub(crate) fn differs(left: f64, right: f64) -> bool {
     (left - right).abs() > ROUNDING * (left.abs() + right.abs())
 }
 

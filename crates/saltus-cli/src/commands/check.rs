@@ -4,8 +4,7 @@ use super::summary;
 use crate::progress::{self, Bar};
 use crate::report;
 use crate::setup::{Asked, ModelArgs, Refusal};
-use crate::text::{out, printable, wrapped};
-use anstyle::{AnsiColor, Style};
+use crate::text::{BOLD, DIM, GREEN, YELLOW, out, printable, wrapped};
 use saltus::analysis::{Check, CheckOptions, Verdict, check};
 use saltus::structure::StructureFacts;
 use std::process::ExitCode;
@@ -26,7 +25,7 @@ use std::process::ExitCode;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
     /// Starts of the search for each constraint and each pair of them
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..100_000_000))]
     effort: u64,
@@ -35,11 +34,7 @@ pub struct Args {
     seed: u64,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
-}
-
-fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let ready = args.model.ready(&Asked::default())?;
     let system = &*ready.opened.system;
     let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(1.0));
@@ -57,52 +52,47 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(path) = &args.model.report {
         let origin = report::origin(&ready.file);
         let page = saltus_report::check(&saltus_report::CheckReport { model: system.model(), origin, found: &found });
-        if let Err(code) = report::written(path, &page, args.model.json) {
-            return Ok(code);
-        }
+        report::written(path, &page, args.model.json)?;
     }
     Ok(if found.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
 fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
-    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-    let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
-    out!("{bold}{}{bold:#}\n", printable(title));
+    out!("{BOLD}{}{BOLD:#}\n", printable(title));
     match facts {
         Some(facts) => {
             out!("\n");
             summary::structure(facts);
             out!("\n");
         }
-        None => out!("{dim}{} points examined{dim:#}\n\n", found.points),
+        None => out!("{DIM}{} points examined{DIM:#}\n\n", found.points),
     }
     let mut topic = "";
     for finding in &found.findings {
         let shown = if finding.topic == topic { "" } else { finding.topic };
         topic = finding.topic;
         let (mark, style) = match finding.verdict {
-            Verdict::Good => ("+", green),
-            Verdict::Note => ("·", dim),
-            Verdict::Bad => ("!", yellow),
+            Verdict::Good => ("+", GREEN),
+            Verdict::Note => ("·", DIM),
+            Verdict::Bad => ("!", YELLOW),
         };
-        out!("{bold}{shown:8}{bold:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 10, 100));
+        out!("{BOLD}{shown:8}{BOLD:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 10, 100));
     }
-    out!("\n{bold}theorems{bold:#}\n");
+    out!("\n{BOLD}theorems{BOLD:#}\n");
     for theorem in &found.theorems {
-        let (mark, style) = if theorem.covers { ("+", green) } else { ("-", dim) };
+        let (mark, style) = if theorem.covers { ("+", GREEN) } else { ("-", DIM) };
         out!("        {style}{mark}{style:#} {}: {}\n", theorem.scheme, theorem.source);
         match theorem.covers {
             true => out!("          {}\n", wrapped(theorem.gives, 10, 100)),
-            false => out!("          {dim}not covered: {}{dim:#}\n", wrapped(&theorem.fails.join("; "), 10, 100)),
+            false => out!("          {DIM}not covered: {}{DIM:#}\n", wrapped(&theorem.fails.join("; "), 10, 100)),
         }
     }
     if !found.uncovered.is_empty() {
-        out!("\n{bold}not covered by any of them{bold:#}\n");
-        found.uncovered.iter().for_each(|text| out!("        {yellow}!{yellow:#} {}\n", wrapped(text, 10, 100)));
+        out!("\n{BOLD}not covered by any of them{BOLD:#}\n");
+        found.uncovered.iter().for_each(|text| out!("        {YELLOW}!{YELLOW:#} {}\n", wrapped(text, 10, 100)));
     }
     if found.stopped {
-        out!("\n{yellow}interrupted: the search was not finished{yellow:#}\n");
+        out!("\n{YELLOW}interrupted: the search was not finished{YELLOW:#}\n");
     }
 }
 

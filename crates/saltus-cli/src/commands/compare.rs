@@ -1,9 +1,8 @@
 //! `saltus compare MODEL`: several schemes on one model, and a verdict which of them agree.
 
 use crate::setup::{Asked, ModelArgs, Ready, Refusal, RunArgs, StartArgs, StructureArgs};
-use crate::text::{duration, number, out, printable};
-use crate::{diagnose, progress, report, runner};
-use anstyle::{AnsiColor, Style};
+use crate::text::{BOLD, DIM, YELLOW, duration, number, out, printable};
+use crate::{progress, report, runner};
 use saltus::analysis::{CompareOptions, Comparison, compare};
 use saltus::scheme::{self, SCHEMES, Scheme, TOLERANCE};
 use saltus::{SetupError, Side};
@@ -27,7 +26,7 @@ use std::process::ExitCode;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
     #[command(flatten)]
     start: StartArgs,
     /// The schemes, separated by commas [default: all that accept the model; auto is event-driven with a safety net]
@@ -42,11 +41,7 @@ pub struct Args {
     structure: StructureArgs,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
-}
-
-fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let ready = args.model.ready(&Asked {
         start: Some(&args.start),
         run: Some(&args.run),
@@ -58,8 +53,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     let system = &*ready.opened.system;
     let found = compare(system, ready.start(), &how, &mut runner::on_all_cores(system, args.model.json))?;
     if found.interrupted {
-        diagnose::plain(&SetupError::new("interrupted: nothing to compare yet"), args.model.json);
-        return Ok(ExitCode::from(130));
+        return Err(Refusal::Interrupted);
     }
     if found.entries.is_empty() {
         let none = || (String::new(), SetupError::new("no scheme ran"));
@@ -75,9 +69,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(path) = &args.model.report {
         let (model, origin) = (system.model(), report::origin(&ready.file));
         let page = saltus_report::compare(&saltus_report::CompareReport { model, origin, found: &found });
-        if let Err(code) = report::written(path, &page, args.model.json) {
-            return Ok(code);
-        }
+        report::written(path, &page, args.model.json)?;
     }
     // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
     Ok(if found.refused.is_empty() || args.schemes.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -100,19 +92,17 @@ fn options(args: &Args, ready: &Ready) -> Result<CompareOptions, SetupError> {
 }
 
 fn print(ready: &Ready, how: &CompareOptions, found: &Comparison) {
-    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = ready.opened.system.model();
     let steps: Vec<String> = found.steps.iter().map(|h| number(*h, 4)).collect();
     let tolerance = how.base.settings.number(&TOLERANCE).unwrap_or(1e-10);
-    out!("{bold}{}{bold:#}\n", printable(&model.title));
+    out!("{BOLD}{}{BOLD:#}\n", printable(&model.title));
     out!(
-        "{dim}time steps {} (the table is for the smallest); by events with tolerance {tolerance:e}{dim:#}\n\n",
+        "{DIM}time steps {} (the table is for the smallest); by events with tolerance {tolerance:e}{DIM:#}\n\n",
         steps.join(", ")
     );
     let width = found.entries.iter().map(|e| e.way.label.len()).max().unwrap_or(0).max(18);
     out!(
-        "{dim}{:width$} impacts  violation  outside  energy gained  law residual  per step     own error{dim:#}\n",
+        "{DIM}{:width$} impacts  violation  outside  energy gained  law residual  per step     own error{DIM:#}\n",
         ""
     );
     for entry in &found.entries {
@@ -129,7 +119,7 @@ fn print(ready: &Ready, how: &CompareOptions, found: &Comparison) {
             number(entry.error, 2)
         );
     }
-    out!("\n{dim}final state{dim:#}\n");
+    out!("\n{DIM}final state{DIM:#}\n");
     for entry in &found.entries {
         let motion = &entry.finest().trajectory;
         let k = motion.len() - 1;
@@ -142,7 +132,7 @@ fn print(ready: &Ready, how: &CompareOptions, found: &Comparison) {
         out!("{:width$} {}\n", entry.way.label, state.join(", "));
     }
     if !found.distances.is_empty() {
-        out!("\n{dim}distance: largest in position / ∫|Δv| dt{dim:#}\n");
+        out!("\n{DIM}distance: largest in position / ∫|Δv| dt{DIM:#}\n");
     }
     for &(a, b, d) in &found.distances {
         let (a, b) = (&found.entries[a].way.label, &found.entries[b].way.label);
@@ -150,15 +140,15 @@ fn print(ready: &Ready, how: &CompareOptions, found: &Comparison) {
     }
     out!("\n");
     for sentence in &found.sentences {
-        out!("{bold}{}{bold:#}\n", printable(sentence));
+        out!("{BOLD}{}{BOLD:#}\n", printable(sentence));
     }
     for entry in &found.entries {
         for warning in &entry.finest().warnings {
-            out!("{yellow}warning ({}):{yellow:#} {}\n", entry.way.label, printable(warning));
+            out!("{YELLOW}warning ({}):{YELLOW:#} {}\n", entry.way.label, printable(warning));
         }
     }
     for (name, error) in &found.refused {
-        out!("{yellow}not compared: {name}.{yellow:#} {}\n", printable(&error.message));
+        out!("{YELLOW}not compared: {name}.{YELLOW:#} {}\n", printable(&error.message));
         if let Some(help) = &error.help {
             out!("  {help}\n");
         }

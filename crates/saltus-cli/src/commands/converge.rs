@@ -1,9 +1,8 @@
 //! `saltus converge MODEL`: how the error falls with the step, or with the number of modes.
 
 use crate::setup::{Asked, ModelArgs, Ready, Refusal, RunArgs, StartArgs, StructureArgs, scheme};
-use crate::text::{number, out, printable};
-use crate::{diagnose, progress, report, runner};
-use anstyle::{AnsiColor, Style};
+use crate::text::{BOLD, DIM, YELLOW, number, out, printable};
+use crate::{progress, report, runner};
 use saltus::analysis::{ConvergeOptions, Convergence, Fit, NoConvergence, Over, Reference, converge};
 use saltus::scheme::find;
 use saltus::{Options, SetupError};
@@ -22,7 +21,7 @@ use std::process::ExitCode;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
     #[command(flatten)]
     start: StartArgs,
     /// What is refined: `step`, or, for a structure, `modes` (the step is then the model's)
@@ -46,11 +45,7 @@ pub struct Args {
     structure: StructureArgs,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
-}
-
-fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let ready = args.model.ready(&Asked {
         start: Some(&args.start),
         run: Some(&args.run),
@@ -63,14 +58,10 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     progress::listen();
     let system = &*ready.opened.system;
     let found = converge(system, ready.start(), &how, &mut runner::on_all_cores(system, args.model.json));
-    let found = match found {
-        Ok(found) => found,
-        Err(NoConvergence::Setup(error)) => return Err(error.into()),
-        Err(NoConvergence::Interrupted) => {
-            diagnose::plain(&SetupError::new("interrupted: nothing to compare yet"), args.model.json);
-            return Ok(ExitCode::from(130));
-        }
-    };
+    let found = found.map_err(|none| match none {
+        NoConvergence::Setup(error) => Refusal::Setup(error),
+        NoConvergence::Interrupted => Refusal::Interrupted,
+    })?;
     if args.model.json {
         print_json(&ready, &found);
     } else {
@@ -79,9 +70,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(path) = &args.model.report {
         let (model, origin) = (system.model(), report::origin(&ready.file));
         let page = saltus_report::converge(&saltus_report::ConvergeReport { model, origin, found: &found });
-        if let Err(code) = report::written(path, &page, args.model.json) {
-            return Ok(code);
-        }
+        report::written(path, &page, args.model.json)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -105,12 +94,10 @@ fn shown(fit: Option<Fit>) -> String {
 }
 
 fn print(ready: &Ready, found: &Convergence) {
-    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    let yellow = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let model = ready.opened.system.model();
-    out!("{bold}{}{bold:#}\n{dim}{}, {}{dim:#}\n\n", printable(&model.title), found.scheme.name, found.compared_with());
+    out!("{BOLD}{}{BOLD:#}\n{DIM}{}, {}{DIM:#}\n\n", printable(&model.title), found.scheme.name, found.compared_with());
     let head = if found.over == Over::Modes { "modes" } else { "step" };
-    out!("{dim}{head:<12} position     velocity     impact times  total impulse  impacts{dim:#}\n");
+    out!("{DIM}{head:<12} position     velocity     impact times  total impulse  impacts{DIM:#}\n");
     for l in &found.levels {
         out!(
             "{:<12} {:<12} {:<12} {:<13} {:<14} {}\n",
@@ -123,9 +110,9 @@ fn print(ready: &Ready, found: &Convergence) {
         );
     }
     match &found.verdict {
-        Some(verdict) => out!("\n{bold}{verdict}{bold:#}\n"),
+        Some(verdict) => out!("\n{BOLD}{verdict}{BOLD:#}\n"),
         None => out!(
-            "{bold}{:<12} {:<12} {:<12} {:<13} {}{bold:#}\n\n",
+            "{BOLD}{:<12} {:<12} {:<12} {:<13} {}{BOLD:#}\n\n",
             "order",
             shown(found.orders.position),
             shown(found.orders.velocity),
@@ -140,7 +127,7 @@ fn print(ready: &Ready, found: &Convergence) {
         out!("extrapolated final position  {}\n", state.join(", "));
     }
     for warning in &found.warnings {
-        out!("{yellow}warning:{yellow:#} {warning}\n");
+        out!("{YELLOW}warning:{YELLOW:#} {warning}\n");
     }
 }
 

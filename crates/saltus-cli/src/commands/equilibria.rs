@@ -3,8 +3,7 @@
 use crate::progress::{self, Bar};
 use crate::report;
 use crate::setup::{Asked, ModelArgs, Refusal, StartArgs};
-use crate::text::{count, number, out, printable, wrapped};
-use anstyle::Style;
+use crate::text::{BOLD, DIM, count, number, out, printable, wrapped};
 use saltus::analysis::{Equilibria, EquilibriaOptions, Equilibrium, equilibria};
 use saltus::{Model, System};
 use std::process::ExitCode;
@@ -26,7 +25,7 @@ use std::process::ExitCode;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
     /// The search begins around this position: x=0.3; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     start: Vec<String>,
@@ -41,11 +40,7 @@ pub struct Args {
     seed: u64,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
-}
-
-fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let start = StartArgs { start: args.start.clone(), ..StartArgs::default() };
     let ready = args.model.ready(&Asked { start: Some(&start), ..Asked::default() })?;
     let system = &*ready.opened.system;
@@ -79,9 +74,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
             words: words.collect(),
             landscape: landscape(system, args.time),
         });
-        if let Err(code) = report::written(path, &page, args.model.json) {
-            return Ok(code);
-        }
+        report::written(path, &page, args.model.json)?;
     }
     Ok(if all.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
@@ -115,23 +108,22 @@ fn contacts(model: &Model, e: &Equilibrium) -> String {
 
 fn print(system: &dyn System, t: f64, all: &Equilibria) {
     let model = system.model();
-    let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
-    out!("{bold}{}{bold:#}\n", printable(&model.title));
+    out!("{BOLD}{}{BOLD:#}\n", printable(&model.title));
     let how = if all.exhaustive { "every set of constraints" } else { "sets of constraints near each start" };
     match system.as_structure() {
-        Some(_) => out!("{dim}by contact statics{dim:#}\n"),
-        None => out!("{dim}{how}: {}, {}{dim:#}\n", count(all.sets as u64, "set"), count(all.starts as u64, "start")),
+        Some(_) => out!("{DIM}by contact statics{DIM:#}\n"),
+        None => out!("{DIM}{how}: {}, {}{DIM:#}\n", count(all.sets as u64, "set"), count(all.starts as u64, "start")),
     }
     if system.is_forced() {
         let t = number(t, 6);
-        out!("{dim}forces or constraints depend on time: these are equilibria of the model frozen at t = {t}{dim:#}\n");
+        out!("{DIM}forces or constraints depend on time: these are equilibria of the model frozen at t = {t}{DIM:#}\n");
     }
     let found = match all.found.len() {
         0 => "no equilibrium found".to_string(),
         1 => "1 equilibrium".to_string(),
         n => format!("{n} equilibria"),
     };
-    out!("\n{bold}{found}{bold:#}\n");
+    out!("\n{BOLD}{found}{BOLD:#}\n");
     for (k, e) in all.found.iter().enumerate() {
         let size = e.q.iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-3);
         let plain = |x: f64| if x.abs() < 1e-12 * size { 0.0 } else { x };

@@ -1,6 +1,7 @@
 //! `saltus models`: what comes with Saltus.
 
-use crate::diagnose;
+use crate::locate;
+use crate::setup::Refusal;
 use crate::text::out;
 use saltus_io::shipped;
 use std::process::ExitCode;
@@ -12,20 +13,15 @@ pub struct Args {
     name: Option<String>,
 }
 
-pub fn main(args: &Args) -> ExitCode {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     match &args.name {
         None => list(),
-        Some(name) => match shipped::MODELS.iter().find(|(n, _)| n == name) {
-            Some((_, text)) => {
-                out!("{text}");
-                ExitCode::SUCCESS
-            }
-            None => diagnose::plain(&crate::locate::unknown(name), false),
-        },
+        Some(name) => out!("{}", locate::shipped(name)?),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn list() -> ExitCode {
+fn list() {
     let width = shipped::MODELS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, _) in shipped::MODELS {
         let title = shipped::find(name).and_then(Result::ok).map(|m| m.title().to_string()).unwrap_or_default();
@@ -34,5 +30,4 @@ fn list() -> ExitCode {
     out!(
         "\nRun one with  saltus run NAME,  see its text with  saltus models NAME,  copy it with  saltus new MINE --from NAME\n"
     );
-    ExitCode::SUCCESS
 }

@@ -1,11 +1,12 @@
 //! `saltus new NAME`: a commented model to start from.
 
-use crate::diagnose;
+use crate::locate;
+use crate::setup::Refusal;
 use crate::text::out;
 use saltus::SetupError;
 use saltus_io::shipped;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,45 +22,36 @@ pub struct Args {
     from: Option<String>,
 }
 
-pub fn main(args: &Args) -> ExitCode {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let stem = args.name.strip_suffix(".toml").unwrap_or(&args.name);
     let path = format!("{stem}.toml");
     let title = Path::new(stem).file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if title.is_empty() {
-        return diagnose::plain(&SetupError::new("a model needs a name").help("such as  saltus new slope"), false);
+        return Err(SetupError::new("a model needs a name").help("such as  saltus new slope").into());
     }
     let escaped = crate::text::printable(&title).replace('\\', "\\\\").replace('"', "\\\"");
     let text = match &args.from {
         None => STARTER.replace("NAME", &escaped),
-        Some(model) => match shipped::MODELS.iter().find(|(n, _)| n == model) {
-            Some((_, text)) => text.to_string(),
-            None => return diagnose::plain(&crate::locate::unknown(model), false),
-        },
+        Some(model) => locate::shipped(model)?.to_string(),
     };
     let create = |path: &Path, text: &str| {
         OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut f| f.write_all(text.as_bytes()))
     };
-    let written = create(Path::new(&path), &text);
-    for (file, content) in shipped::data(&text).filter(|_| written.is_ok()) {
+    let cannot = |path: &Path, e: Error| SetupError::new(format!("cannot write `{}`: {e}", path.display()));
+    create(Path::new(&path), &text).map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => {
+            SetupError::new(format!("`{path}` exists already")).help("choose another name, or remove it first")
+        }
+        _ => cannot(Path::new(&path), e),
+    })?;
+    for (file, content) in shipped::data(&text) {
         let beside = Path::new(&path).with_file_name(file);
         match create(&beside, content) {
             Ok(()) => out!("wrote {}\n", beside.display()),
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => out!("kept {}\n", beside.display()),
-            Err(e) => {
-                return diagnose::plain(&SetupError::new(format!("cannot write `{}`: {e}", beside.display())), false);
-            }
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => out!("kept {}\n", beside.display()),
+            Err(e) => return Err(cannot(&beside, e).into()),
         }
     }
-    match written {
-        Ok(()) => {
-            out!("wrote {path}\nrun it with  saltus run {path},  see it with  saltus run {path} --report page.html\n");
-            ExitCode::SUCCESS
-        }
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let error =
-                SetupError::new(format!("`{path}` exists already")).help("choose another name, or remove it first");
-            diagnose::plain(&error, false)
-        }
-        Err(e) => diagnose::plain(&SetupError::new(format!("cannot write `{path}`: {e}")), false),
-    }
+    out!("wrote {path}\nrun it with  saltus run {path},  see it with  saltus run {path} --report page.html\n");
+    Ok(ExitCode::SUCCESS)
 }

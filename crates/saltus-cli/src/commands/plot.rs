@@ -63,14 +63,7 @@ pub struct Args {
     dpi: f64,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    match execute(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(refusal) => refusal.show(false),
-    }
-}
-
-fn execute(args: &Args) -> Result<(), Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let what = what(&args.what)?;
     let kind = Kind::of(&args.out).ok_or_else(|| {
         let message = format!("`{}` does not end in .svg, .pdf or .png", args.out.display());
@@ -113,7 +106,7 @@ fn execute(args: &Args) -> Result<(), Refusal> {
         let option = if what.of_constraints() { "constraint" } else { "coordinate" };
         out!("note: {} (choose with --{option})\n", printable(&note));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn what(word: &str) -> Result<What, SetupError> {

@@ -29,14 +29,10 @@ pub struct Args {
     out: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    execute(args).unwrap_or_else(|refusal| refusal.show(args.json))
-}
-
-fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let has_motion = args.dir.join("trajectory.npz").exists();
     let saved = if has_motion { SavedRun::open(&args.dir)? } else { SavedRun::described(&args.dir)? };
     let again = Rerun::new(&saved)?;

@@ -87,10 +87,6 @@ pub struct Args {
     ascii: bool,
 }
 
-pub fn main(args: &Args) -> ExitCode {
-    execute(args).unwrap_or_else(|refusal| refusal.show(args.model.json))
-}
-
 fn options(args: &Args, ready: &Ready) -> Result<Options, SetupError> {
     let mut options = ready.options(scheme(args.scheme.as_ref())?)?;
     options.every = args.every.unwrap_or(options.every);
@@ -104,7 +100,7 @@ fn options(args: &Args, ready: &Ready) -> Result<Options, SetupError> {
     Ok(options)
 }
 
-fn execute(args: &Args) -> Result<ExitCode, Refusal> {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let json = args.model.json;
     let ready = args.model.ready(&Asked {
         start: Some(&args.start),

@@ -1,7 +1,7 @@
 //! `saltus schemes`: the list, as the schemes declare themselves.
 
-use crate::text::{out, wrapped};
-use anstyle::Style;
+use crate::setup::Refusal;
+use crate::text::{BOLD, out, wrapped};
 use saltus::scheme::{Domain, SCHEMES, Setting};
 use std::process::ExitCode;
 
@@ -10,10 +10,10 @@ use std::process::ExitCode;
 pub struct Args {
     /// Print one JSON object instead
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
-pub fn main(args: &Args) -> ExitCode {
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if args.json {
         let list: Vec<_> = SCHEMES
             .iter()
@@ -26,11 +26,10 @@ pub fn main(args: &Args) -> ExitCode {
             })
             .collect();
         out!("{}\n", serde_json::json!({ "schemes": list }));
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
-    let bold = Style::new().bold();
     for s in SCHEMES {
-        out!("{bold}{}{bold:#}\n", s.name);
+        out!("{BOLD}{}{BOLD:#}\n", s.name);
         for (what, text) in
             [("level", s.level), ("restitution", s.restitution), ("proved", s.proved), ("use it for", s.use_for)]
         {
@@ -43,7 +42,7 @@ pub fn main(args: &Args) -> ExitCode {
         out!("\n");
     }
     out!("All work with M(q), several, curved and moving constraints. Details: docs/schemes.md\n");
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The values that a setting takes, in words.

@@ -3,18 +3,13 @@
 use super::run::heading;
 use crate::done::Done;
 use crate::setup::Ready;
-use crate::text::{count, duration, grouped, number, out, printable};
-use anstyle::{AnsiColor, Style};
+use crate::text::{BOLD, DIM, YELLOW, count, duration, grouped, number, out, printable};
 use saltus::analysis::{Probe, Shocks};
 use saltus::structure::StructureFacts;
 use saltus::{Extremes, Model, Phase, PhaseKind, Run, Side, Status};
 
 /// How many impacts, shocks, contacts and notes the summary shows.
 const SHOWN: usize = 8;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const YELLOW: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 
 pub fn print(ready: &Ready, done: &Done) {
     let (run, model) = (&done.run, ready.opened.system.model());
@@ -149,6 +144,13 @@ fn heading_of(n: usize, word: &str) {
     out!("{BOLD}{}{BOLD:#}{more}\n", count(n as u64, word));
 }
 
+/// A line `… and 3 more contacts`, where not all are shown.
+fn more_of(n: usize, word: &str) {
+    if n > SHOWN {
+        out!("… and {}\n", count((n - SHOWN) as u64, &format!("more {word}")));
+    }
+}
+
 fn impacts(model: &Model, run: &Run) {
     let all = &run.trajectory.impacts;
     if model.constraints.is_empty() {
@@ -253,16 +255,12 @@ fn phases(model: &Model, run: &Run) {
             number(phase.error, 1)
         );
     }
-    if all.len() > SHOWN {
-        out!("… and {}\n", count((all.len() - SHOWN) as u64, "more accumulation"));
-    }
+    more_of(all.len(), "accumulation");
     let grazes: Vec<&Phase> = run.timeline.of(PhaseKind::Graze).collect();
     for phase in grazes.iter().take(SHOWN) {
         out!("grazed {} at t = {}\n", names(phase), number(phase.start, 8));
     }
-    if grazes.len() > SHOWN {
-        out!("… and {}\n", count((grazes.len() - SHOWN) as u64, "more graze"));
-    }
+    more_of(grazes.len(), "graze");
     if !all.is_empty() || !grazes.is_empty() {
         out!("\n");
     }
@@ -293,9 +291,7 @@ fn contacts(model: &Model, run: &Run) {
         let (start, impulse) = (number(contact.start, 6), number(contact.impulse, 5));
         out!("contact with {name} from t = {start} to {until}  {DIM}impulse {impulse}{DIM:#}\n");
     }
-    if all.len() > SHOWN {
-        out!("… and {}\n", count((all.len() - SHOWN) as u64, "more contact"));
-    }
+    more_of(all.len(), "contact");
     if run.audit.landings > 0 {
         let landings = count(run.audit.landings, "landing");
         out!("{DIM}{landings} too slow to distinguish from lasting contact at this step{DIM:#}\n");

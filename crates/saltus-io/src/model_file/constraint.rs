@@ -8,15 +8,7 @@ use toml::de::DeTable;
 
 impl Reader<'_> {
     pub(super) fn constraints(&mut self, value: &Value) -> Result<(), Failure> {
-        let list: Vec<&Value> = match (value.get_ref().as_array(), value.get_ref().is_table()) {
-            (Some(list), _) => list.iter().collect(),
-            (None, true) => vec![value],
-            (None, false) => {
-                return Err(SetupError::new("constraints are written as [[constraint]] sections")
-                    .at(value.span(), "not a section")
-                    .into());
-            }
-        };
+        let list = tree::sections(value, "constraints are written as [[constraint]] sections", "")?;
         for (k, value) in list.into_iter().enumerate() {
             let example = "[[constraint]]\n  name = \"floor\"\n  gap = \"y\"";
             let table = tree::table(value, "a constraint", example)?;

@@ -3,7 +3,7 @@
 use super::tree::{self, Value};
 use super::{Failure, Reader, get, need};
 use saltus::SetupError;
-use saltus::model::{DrawText, Look, Name, ShapeKind, Text, Unit};
+use saltus::model::{DrawText, Look, ShapeKind, Text, Unit};
 use toml::de::DeTable;
 
 const SHAPES: [&str; 5] = ["point", "segment", "circle", "polygon", "text"];
@@ -11,17 +11,7 @@ const EXAMPLE: &str = "[[draw]]\n  circle = [\"x\", \"y\"]\n  radius = 0.1";
 
 impl Reader<'_> {
     pub(super) fn draw(&mut self, value: &Value) -> Result<(), Failure> {
-        let list: Vec<&Value> = match (value.get_ref().as_array(), value.get_ref().is_table()) {
-            (Some(list), _) => list.iter().collect(),
-            (None, true) => vec![value],
-            (None, false) => {
-                return Err(SetupError::new("shapes are written as [[draw]] sections")
-                    .at(value.span(), "not a section")
-                    .help(format!("such as  {EXAMPLE}"))
-                    .into());
-            }
-        };
-        for value in list {
+        for value in tree::sections(value, "shapes are written as [[draw]] sections", EXAMPLE)? {
             let shape = self.shape(value)?;
             self.description.draw.push(shape);
         }
@@ -44,22 +34,18 @@ impl Reader<'_> {
             }
         };
         let radius = match (get(table, "radius"), name) {
-            (Some(radius), "circle") => Some(tree::text(self.text, radius, "a radius")?),
-            (None, "circle") => Some(tree::text(
-                self.text,
-                need(table, "radius", value.span(), "a circle", "radius = 0.1")?,
-                "a radius",
-            )?),
+            (_, "circle") => {
+                let radius = need(table, "radius", value.span(), "a circle", "radius = 0.1")?;
+                Some(tree::text(self.text, radius, "a radius")?)
+            }
             (Some(radius), _) => return Err(not_for(radius, "radius", name, "a circle")),
             (None, _) => None,
         };
         if let (Some(at), true) = (get(table, "at"), name != "text") {
             return Err(not_for(at, "at", name, "a text").help(format!("a {name} has its place in `{name}` itself")));
         }
-        let constraint = get(table, "constraint")
-            .map(|c| Ok::<_, SetupError>(Name { text: tree::string(c, "the name of a constraint")?, span: c.span() }))
-            .transpose()?;
-        let look = get(table, "look").map(look).transpose()?;
+        let constraint = get(table, "constraint").map(|c| tree::named(c, "the name of a constraint")).transpose()?;
+        let look = get(table, "look").map(|l| tree::one_of(l, "look", &Look::ALL, Look::name)).transpose()?;
         Ok(DrawText { kind, points, radius, range: self.range(table)?, look, constraint })
     }
 
@@ -109,13 +95,4 @@ fn which<'a, 't>(table: &'t DeTable<'a>, value: &Value) -> Result<(&'static str,
 
 fn not_for(value: &Value, key: &str, name: &str, what: &str) -> SetupError {
     SetupError::new(format!("a {name} has no `{key}`")).at(value.span(), format!("only {what} has"))
-}
-
-fn look(value: &Value) -> Result<Look, SetupError> {
-    let name = tree::string(value, "a look")?;
-    let known = Look::ALL.map(Look::name);
-    Look::ALL.into_iter().find(|l| l.name() == name).ok_or_else(|| {
-        SetupError::unknown(format!("unknown look `{name}`"), &name, known.into_iter(), "there are")
-            .at(value.span(), "not known")
-    })
 }

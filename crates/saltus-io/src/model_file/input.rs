@@ -25,11 +25,7 @@ impl Reader<'_> {
                 true => records::at2(&full, name, outside).map(|(table, _)| table),
                 false => inputs::table(&full, name, outside),
             };
-            let table = read.map_err(|e| match e.error.span {
-                Some(_) => Failure::Elsewhere(e),
-                // The file as a whole cannot be used: the place to look at is where the model names it.
-                None => Failure::Here((*e.error).at(file.span(), "named here")),
-            })?;
+            let table = read.map_err(|e| Failure::in_file(e, file))?;
             if is_record && factor != 1.0 {
                 return Err(SetupError::new("the unit of an .AT2 record is in its header, and it is read in m/s²")
                     .at(value.span(), "leave `unit` out")

@@ -13,7 +13,7 @@ pub use defaults::RunDefaults;
 pub use system::{AnySystem, Changes, Opened};
 
 use crate::{FileError, read};
-use saltus::model::{CoordinateText, DefinitionText, Description, ForceText, Inertia, Name, Text, Unit, Values};
+use saltus::model::{CoordinateText, DefinitionText, Description, ForceText, Inertia, Text, Unit, Values};
 use saltus::{SetupError, Span};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -49,16 +49,7 @@ impl ModelFile {
     /// Parses a model text; `base` is where its data files are.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = Reader {
-            text,
-            base: base.to_path_buf(),
-            description: Description::default(),
-            structure: None,
-            has_structure: false,
-            has_coordinates: false,
-            run: defaults::RunText::default(),
-            files: Vec::new(),
-        };
+        let mut reader = Reader { text, base: base.to_path_buf(), ..Reader::default() };
         match reader.read() {
             Ok(()) => Ok(ModelFile {
                 name: name.to_string(),
@@ -102,12 +93,23 @@ enum Failure {
     Elsewhere(FileError),
 }
 
+impl Failure {
+    /// A mistake in a file that is named here: this is the place to look at if the file as a whole cannot be used.
+    fn in_file(error: FileError, named: &Value) -> Self {
+        match error.error.span {
+            Some(_) => Failure::Elsewhere(error),
+            None => Failure::Here((*error.error).at(named.span(), "named here")),
+        }
+    }
+}
+
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         Failure::Here(error)
     }
 }
 
+#[derive(Default)]
 struct Reader<'a> {
     text: &'a str,
     base: PathBuf,
@@ -118,6 +120,38 @@ struct Reader<'a> {
     run: defaults::RunText,
     files: Vec<(String, PathBuf)>,
 }
+
+/// Reads one section, given its key and its value.
+type Section = for<'r, 't, 'k, 'v> fn(&'r mut Reader<'t>, &'k Key<'v>, &'k Value<'v>) -> Result<(), Failure>;
+
+/// What a model file consists of.
+const SECTIONS: [(&str, Section); 19] = [
+    ("title", |r, _, v| {
+        r.description.title = tree::string(v, "the title")?;
+        Ok(())
+    }),
+    ("source", |_, _, v| Ok(tree::string(v, "the source").map(drop)?)),
+    ("parameters", |r, _, v| r.parameters(v)),
+    ("inputs", |r, _, v| r.inputs(v)),
+    ("coordinates", |r, _, v| r.coordinates(v)),
+    ("definitions", |r, _, v| r.definitions(v)),
+    ("dynamics", |r, k, v| r.dynamics(k, v)),
+    ("constraint", |r, _, v| r.constraints(v)),
+    ("impact", |r, _, v| r.impact(v)),
+    ("run", |r, _, v| r.run(v)),
+    ("exact", |r, _, v| {
+        r.description.exact = r.by_coordinate(v, "[exact]", "y = \"1 - t\"")?;
+        Ok(())
+    }),
+    ("structure", |r, _, v| r.structure(v)),
+    ("points", |r, _, v| r.points(v)),
+    ("loads", |r, _, v| r.loads(v)),
+    ("base", |r, _, v| r.base(v)),
+    ("start", |r, _, v| r.start(v)),
+    ("draw", |r, _, v| r.draw(v)),
+    ("units", |r, _, v| r.units(v)),
+    ("event", |r, _, v| r.events(v)),
+];
 
 impl Reader<'_> {
     fn read(&mut self) -> Result<(), Failure> {
@@ -137,54 +171,12 @@ impl Reader<'_> {
             }
         })?;
         let root = root.get_ref();
-        tree::only(
-            root,
-            "the model file",
-            &[
-                "title",
-                "source",
-                "parameters",
-                "inputs",
-                "coordinates",
-                "definitions",
-                "dynamics",
-                "constraint",
-                "impact",
-                "run",
-                "exact",
-                "structure",
-                "points",
-                "loads",
-                "base",
-                "start",
-                "draw",
-                "units",
-                "event",
-            ],
-        )?;
+        tree::only(root, "the model file", &SECTIONS.map(|(name, _)| name))?;
         self.has_structure = get(root, "structure").is_some();
         self.has_coordinates = ["coordinates", "dynamics", "exact"].iter().any(|key| get(root, key).is_some());
         for (key, value) in tree::entries(root) {
-            match key.get_ref().as_ref() {
-                "title" => self.description.title = tree::string(value, "the title")?,
-                "source" => drop(tree::string(value, "the source")?),
-                "parameters" => self.parameters(value)?,
-                "inputs" => self.inputs(value)?,
-                "coordinates" => self.coordinates(value)?,
-                "definitions" => self.definitions(value)?,
-                "dynamics" => self.dynamics(key, value)?,
-                "constraint" => self.constraints(value)?,
-                "impact" => self.impact(value)?,
-                "structure" => self.structure(value)?,
-                "points" => self.points(value)?,
-                "loads" => self.loads(value)?,
-                "base" => self.base(value)?,
-                "start" => self.start(value)?,
-                "draw" => self.draw(value)?,
-                "units" => self.units(value)?,
-                "event" => self.events(value)?,
-                "exact" => self.description.exact = self.by_coordinate(value, "[exact]", "y = \"1 - t\"")?,
-                _ => self.run(value)?,
+            if let Some((_, read)) = SECTIONS.iter().find(|(name, _)| name == key.get_ref()) {
+                read(self, key, value)?;
             }
         }
         if self.description.title.is_empty() {
@@ -267,8 +259,8 @@ impl Reader<'_> {
         let mut texts = Vec::new();
         for (key, value) in tree::entries(tree::table(value, section, example)?) {
             let (range, value) = self.ranged(value, "an entry")?;
-            let Name { text, span } = tree::name(key);
-            let target = Text { span: tree::inside(self.text, &text, span), text };
+            let mut target = tree::name(key);
+            target.span = tree::inside(self.text, &target.text, target.span);
             texts.push(ForceText { target, range, value });
         }
         Ok(texts)

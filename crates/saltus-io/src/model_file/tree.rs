@@ -38,6 +38,36 @@ pub fn table<'a, 't>(value: &'t Value<'a>, what: &str, example: &str) -> Result<
     })
 }
 
+/// The entries of a list; anything else counts as one.
+pub fn list<'a, 't>(value: &'t Value<'a>) -> Vec<&'t Value<'a>> {
+    value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect())
+}
+
+/// The sections `[[…]]` of one kind; a single table counts as one.
+pub fn sections<'a, 't>(value: &'t Value<'a>, rule: &str, example: &str) -> Result<Vec<&'t Value<'a>>, SetupError> {
+    match value.get_ref() {
+        DeValue::Array(_) | DeValue::Table(_) => Ok(list(value)),
+        _ => {
+            let error = SetupError::new(rule).at(value.span(), "not a section");
+            Err(if example.is_empty() { error } else { error.help(format!("such as  {example}")) })
+        }
+    }
+}
+
+/// One of the words that name the members of a list.
+pub fn one_of<T: Copy>(value: &Value, what: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, SetupError> {
+    let word = string(value, &format!("a {what}"))?;
+    all.iter().copied().find(|&one| name(one) == word).ok_or_else(|| {
+        let known = all.iter().map(|&one| name(one));
+        SetupError::unknown(format!("unknown {what} `{word}`"), &word, known, "there are").at(value.span(), "not known")
+    })
+}
+
+/// A name that is the value of a key.
+pub fn named(value: &Value, what: &str) -> Result<Name, SetupError> {
+    Ok(Name { text: string(value, what)?, span: value.span() })
+}
+
 /// A plain string.
 pub fn string(value: &Value, what: &str) -> Result<String, SetupError> {
     value.get_ref().as_str().map(str::to_string).ok_or_else(|| {

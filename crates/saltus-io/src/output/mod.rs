@@ -21,7 +21,7 @@ pub use record::{DataFile, OptionsRecord, Record, StartRecord};
 pub use structure::{PointSummary, Spread, StopSummary, StructureSummary};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
-    LedgerSummary, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
+    LedgerSummary, Listed, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
 };
 
 use crate::read::reason;

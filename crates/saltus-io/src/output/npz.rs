@@ -10,10 +10,7 @@ pub fn state<W: Write + Seek>(out: W, last: &saltus::Start) -> io::Result<()> {
     let by = last.reached_by().cloned().unwrap_or_default();
     let closed: Vec<f64> = by.closed.iter().map(|&a| a as f64).collect();
     let modes: Vec<f64> = by.modes.iter().flat_map(|&(n, residual)| [n as f64, f64::from(residual)]).collect();
-    let vector = |name, values: &[f64]| {
-        let values = values.to_vec();
-        Array::vector(name, values)
-    };
+    let vector = |name, values: &[f64]| Array::vector(name, values.to_vec());
     let arrays = [
         vector("t", &[last.t]),
         vector("q", &last.q),

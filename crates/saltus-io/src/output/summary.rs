@@ -156,14 +156,17 @@ pub struct ImpactsSummary {
     pub all: Option<Vec<ImpactSummary>>,
 }
 
-/// How many events of the user's own, and the first of them.
+/// How many there are, and the first of them.
 #[derive(Clone, Debug, Serialize)]
-pub struct EventsSummary {
+pub struct Listed<T> {
     /// Their number.
     pub count: usize,
-    /// The first ones; all are in `events.csv`.
-    pub first: Vec<EventSummary>,
+    /// The first ones; all are in the table of their own.
+    pub first: Vec<T>,
 }
+
+/// Events of the user's own; all are in `events.csv`.
+pub type EventsSummary = Listed<EventSummary>;
 
 /// One event.
 #[derive(Clone, Debug, Serialize)]
@@ -245,14 +248,8 @@ pub struct ImpactSummary {
     pub energy_change: f64,
 }
 
-/// How many lasting contacts, and the first of them.
-#[derive(Clone, Debug, Serialize)]
-pub struct ContactsSummary {
-    /// Their number.
-    pub count: usize,
-    /// The first ones; all are in `contacts.csv`.
-    pub first: Vec<ContactSummary>,
-}
+/// Lasting contacts; all are in `contacts.csv`.
+pub type ContactsSummary = Listed<ContactSummary>;
 
 /// One interval of contact.
 #[derive(Clone, Debug, Serialize)]

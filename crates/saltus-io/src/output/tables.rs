@@ -9,8 +9,8 @@ pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-fn columns(model: &Model, prefix: &str, suffix: &str) -> String {
-    model.coordinates.iter().map(|c| format!(",{}", field(&format!("{prefix}{c}{suffix}")))).collect()
+fn columns(model: &Model, prefix: &str) -> String {
+    model.coordinates.iter().map(|c| format!(",{}", field(&format!("{prefix}{c}")))).collect()
 }
 
 fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
@@ -19,8 +19,8 @@ fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
 
 /// One row per stored instant: t, q, both limits of the velocity and, by events, the reaction densities (right limits).
 pub fn trajectory(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
-    let names = |p, s| columns(model, p, s);
-    write!(out, "t{}{}{}", names("", ""), names("v_left_", ""), names("v_right_", ""))?;
+    let names = |prefix| columns(model, prefix);
+    write!(out, "t{}{}{}", names(""), names("v_left_"), names("v_right_"))?;
     let m = if trajectory.has_reactions() { model.constraints.len() } else { 0 };
     for constraint in &model.constraints[..m] {
         write!(out, ",{}", field(&format!("reaction_{}", constraint.name)))?;
@@ -70,10 +70,10 @@ pub fn impact_numbers(impact: &Impact, at: usize, entry: &Entry) -> [f64; 9] {
 
 /// One row for each constraint that acts in an impact; rows of one impact share its number.
 pub fn impacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory, ledger: &Ledger) -> io::Result<()> {
-    let names = |p, s| columns(model, p, s);
+    let names = |prefix| columns(model, prefix);
     let numbered = IMPACT_NUMBERS.join(",");
-    let (before, after) = (names("v_before_", ""), names("v_after_", ""));
-    writeln!(out, "impact,t,constraint,{numbered}{}{before}{after}", names("", ""))?;
+    let (before, after) = (names("v_before_"), names("v_after_"));
+    writeln!(out, "impact,t,constraint,{numbered}{}{before}{after}", names(""))?;
     for (k, (impact, entry)) in trajectory.impacts.iter().zip(&ledger.impacts).enumerate() {
         for (at, &a) in impact.constraints.iter().enumerate() {
             let name = field(&model.constraints[a].name);
@@ -100,7 +100,7 @@ pub fn contacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory) ->
 
 /// One row per event of the user's own.
 pub fn events(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
-    writeln!(out, "event,t,rising{}{}", columns(model, "", ""), columns(model, "v_", ""))?;
+    writeln!(out, "event,t,rising{}{}", columns(model, ""), columns(model, "v_"))?;
     for e in &trajectory.events {
         write!(out, "{},{:?},{}", field(&model.events[e.event].name), e.t, e.rising)?;
         numbers(out, &e.q)?;

@@ -1,21 +1,14 @@
 //! The page of a model check: findings, theorems and the kinetic angle of each pair of constraints.
 
+use super::Report;
 use crate::html::{Cell, table};
-use crate::page::{Origin, Page};
+use crate::page::Page;
 use crate::text::{escape, number};
-use saltus::Model;
 use saltus::analysis::{Check, Pair, Verdict};
 use std::fmt::Write;
 
 /// The contents of the page of a model check.
-pub struct CheckReport<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// The origin of the page.
-    pub origin: Origin,
-    /// The result of the check.
-    pub found: &'a Check,
-}
+pub type CheckReport<'a> = Report<'a, Check>;
 
 /// The largest number of angles drawn.
 const MAX_ANGLES: usize = 40;
@@ -34,7 +27,7 @@ pub fn check(report: &CheckReport) -> Page {
         page.list(kind, of.map(|f| format!("{}: {}", f.topic, f.text)));
     }
     page.section("theorems", "Theorems");
-    let heads = ["", "scheme", "source", "guarantee, or unmet conditions"].map(String::from);
+    let heads = ["", "scheme", "source", "guarantee, or unmet conditions"];
     let rows = found.theorems.iter().map(|t| {
         let (mark, text) =
             if t.covers { ("applies", t.gives.to_string()) } else { ("does not apply", t.fails.join("; ")) };

@@ -1,24 +1,17 @@
 //! The page of a comparison: the motions of several schemes in the same figures, and the distances between them.
 
+use super::Report;
 use crate::figure::{Figure, Trace};
 use crate::figures::{align_times, limit};
 use crate::html::{Cell, table};
-use crate::page::{Origin, Page};
+use crate::page::Page;
 use crate::series;
 use crate::text::{number, with_unit};
-use saltus::Model;
 use saltus::analysis::Comparison;
 use serde_json::json;
 
 /// The contents of the page of a comparison.
-pub struct CompareReport<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// The origin of the page.
-    pub origin: Origin,
-    /// The comparison.
-    pub found: &'a Comparison,
-}
+pub type CompareReport<'a> = Report<'a, Comparison>;
 
 /// The identifiers of the figures, one per coordinate.
 const FIGURES: [&str; 6] = ["overlay-1", "overlay-2", "overlay-3", "overlay-4", "overlay-5", "overlay-6"];
@@ -70,7 +63,6 @@ pub fn compare(report: &CompareReport) -> Page {
         "seconds per step",
         "own error",
     ];
-    let heads = heads.map(String::from);
     let rows = found.entries.iter().map(|entry| {
         let run = entry.finest();
         vec![
@@ -87,7 +79,7 @@ pub fn compare(report: &CompareReport) -> Page {
     page.raw(&table("scheme-table", &heads, rows, true));
     if !found.distances.is_empty() {
         page.section("distances", "Distances");
-        let heads = ["scheme", "compared with", "largest position difference", "at t", "∫|Δv| dt"].map(String::from);
+        let heads = ["scheme", "compared with", "largest position difference", "at t", "∫|Δv| dt"];
         let rows = found.distances.iter().map(|&(a, b, d)| {
             let names = [a, b].map(|k| Cell::text(&found.entries[k].way.label));
             names.into_iter().chain([d.position, d.at, d.velocity].map(|x| Cell::number(x, 4))).collect()

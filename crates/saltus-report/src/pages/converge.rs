@@ -1,22 +1,15 @@
 //! The page of a convergence study: errors over steps, with fitted lines.
 
+use super::Report;
 use crate::figure::{Figure, Trace};
 use crate::html::{Cell, table};
-use crate::page::{Origin, Page};
+use crate::page::Page;
 use crate::text::number;
-use saltus::Model;
 use saltus::analysis::{Convergence, Fit, Level, Over};
 use serde_json::json;
 
 /// The contents of the page of a convergence study.
-pub struct ConvergeReport<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// The origin of the page.
-    pub origin: Origin,
-    /// The study.
-    pub found: &'a Convergence,
-}
+pub type ConvergeReport<'a> = Report<'a, Convergence>;
 
 /// One kind of error at every step.
 struct Errors {

@@ -124,7 +124,7 @@ pub fn contacts(page: &mut Page, report: &RunReport) {
 
 pub fn ledger(page: &mut Page, report: &RunReport) {
     let (ledger, units) = (&report.run.ledger, &report.system.model().units);
-    let heads = ["", "property", "measured quantity", "value", "tolerance", "result"].map(String::from);
+    let heads = ["", "property", "measured quantity", "value", "tolerance", "result"];
     let rows = ledger.properties.iter().map(|p| {
         let tolerance = if p.allowed == f64::MAX { Cell::text("finite") } else { Cell::number(p.allowed, 3) };
         let result = if p.holds { "holds" } else { "does not hold" };
@@ -176,7 +176,7 @@ pub fn settings(page: &mut Page, report: &RunReport) {
     for c in model.constraints.iter().take(200) {
         rows.push((format!("restitution of {}", c.name), number(c.restitution, 6)));
     }
-    let heads = ["setting".to_string(), "value".into()];
+    let heads = ["setting", "value"];
     let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::text(value)]);
     page.raw(&table("settings-table", &heads, rows, false));
 }

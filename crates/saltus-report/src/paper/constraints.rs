@@ -3,7 +3,6 @@
 use super::panel::{AxisLabel, Layer, MAX_STYLES, Panel, Plot};
 use super::pictures::{Drawing, layer, thinned};
 use super::sheet::Text;
-use super::ticks::Scale;
 use crate::text::quotient;
 use saltus::{Impact, Problem, Side, System};
 
@@ -20,19 +19,13 @@ impl Drawing<'_> {
             rows.extend(&gaps.values);
         }
         let groups = self.groups(m.constraints, MAX_STYLES);
-        let panel = |group: Vec<usize>| Panel {
-            x: self.time(),
-            y: AxisLabel { name: Text::plain("gap"), unit: m.units.length.clone() },
-            span: self.span(),
-            scale: Scale::Linear,
-            zero: true,
-            legend: c > 1,
-            layers: (group.iter().enumerate())
-                .map(|(style, &a)| {
-                    let line = self.curve(|k| (rows[k * c + a], rows[k * c + a]));
-                    layer(Text::plain(&m.constraints[a]), &m.constraints[a], style, Self::plot(&line))
-                })
-                .collect(),
+        let one = |(style, &a): (usize, &usize)| {
+            let line = self.curve(|k| (rows[k * c + a], rows[k * c + a]));
+            layer(Text::plain(&m.constraints[a]), &m.constraints[a], style, Self::plot(&line))
+        };
+        let panel = |group: Vec<usize>| {
+            let layers = group.iter().enumerate().map(one).collect();
+            self.panel_with_zero(AxisLabel::plain("gap", &m.units.length), c > 1, layers)
         };
         Ok(groups.into_iter().map(panel).collect())
     }
@@ -55,9 +48,8 @@ impl Drawing<'_> {
         } else {
             add("kinetic", 0, &|e| e.0);
         }
-        let y = AxisLabel { name: Text::plain("energy"), unit: self.motion.units.energy.clone() };
-        let legend = layers.len() > 1;
-        vec![Panel { x: self.time(), y, span: self.span(), scale: Scale::Linear, zero: true, legend, layers }]
+        let y = AxisLabel::plain("energy", &self.motion.units.energy);
+        vec![self.panel_with_zero(y, layers.len() > 1, layers)]
     }
 
     pub(super) fn reactions(&mut self) -> Result<Vec<Panel>, String> {
@@ -74,14 +66,8 @@ impl Drawing<'_> {
         if shown.len() < all.len() {
             self.notes.push(format!("showing {} of {} active constraints", shown.len(), all.len()));
         }
-        let panel = |label: &str, unit: &str, layers: Vec<Layer>| Panel {
-            x: self.time(),
-            y: AxisLabel { name: Text::plain(label), unit: unit.to_string() },
-            span: self.span(),
-            scale: Scale::Linear,
-            zero: true,
-            legend: m.constraints.len() > 1,
-            layers,
+        let panel = |label: &str, unit: &str, layers: Vec<Layer>| {
+            self.panel_with_zero(AxisLabel::plain(label, unit), m.constraints.len() > 1, layers)
         };
         // Styles from the second on, since the first is black, and black areas look grey.
         let layers = |plot: &dyn Fn(usize) -> Plot| -> Vec<Layer> {
@@ -140,7 +126,7 @@ impl Drawing<'_> {
         if hits.is_empty() {
             return Err("no impacts in this interval".into());
         }
-        let speed = AxisLabel { name: Text::plain("approach speed"), unit: quotient(&m.units.length, &m.units.time) };
+        let speed = AxisLabel::plain("approach speed", quotient(&m.units.length, &m.units.time));
         let mut layers: Vec<Layer> = Vec::new();
         for hit in &hits {
             let a = hit.constraints.first().copied().unwrap_or(0);
@@ -156,25 +142,14 @@ impl Drawing<'_> {
         if layers.len() > MAX_STYLES {
             self.notes.push(format!("{} constraints share {MAX_STYLES} styles", layers.len()));
         }
-        let legend = layers.len() > 1;
-        let over_time = Panel {
-            x: self.time(),
-            y: speed.clone(),
-            span: self.span(),
-            scale: Scale::Linear,
-            zero: true,
-            legend,
-            layers,
-        };
+        let over_time = self.panel_with_zero(speed.clone(), layers.len() > 1, layers);
         let speeds: Vec<f64> = hits.iter().map(|h| h.approach.abs()).collect();
         let distribution = Panel {
             x: speed,
-            y: AxisLabel { name: Text::plain("impacts"), unit: String::new() },
-            span: None,
-            scale: Scale::Linear,
+            y: AxisLabel::plain("impacts", ""),
             zero: true,
-            legend: false,
             layers: vec![layer(Text::plain("impacts"), "impacts", 0, Plot::Bars(histogram(&speeds)))],
+            ..Panel::default()
         };
         Ok(vec![over_time, distribution])
     }

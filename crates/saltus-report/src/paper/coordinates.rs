@@ -5,6 +5,7 @@ use super::panel::{AxisLabel, MAX_STYLES, Panel, Plot};
 use super::pictures::{Drawing, LIMIT, MAX_PANELS, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
+use crate::series::differs;
 use crate::text::quotient;
 use crate::{Limit, Spectrum, Thinner, welch};
 
@@ -31,8 +32,6 @@ impl Drawing<'_> {
                 unit: self.unit(group[0], velocity),
             },
             span: self.span(),
-            scale: Scale::Linear,
-            zero: false,
             legend: group.len() > 1,
             layers: group
                 .iter()
@@ -45,6 +44,7 @@ impl Drawing<'_> {
                     layer(name(&m.coordinates[i], velocity), &m.coordinates[i], style, Self::plot(&line))
                 })
                 .collect(),
+            ..Panel::default()
         };
         groups.into_iter().map(panel).collect()
     }
@@ -59,7 +59,7 @@ impl Drawing<'_> {
             let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), limit);
             for k in 0..n {
                 let (t, q, (left, right)) = (self.t.t[k], self.t.q(k)[i], self.velocity(k, i));
-                match (left - right).abs() > 1e-13 * (left.abs() + right.abs()) {
+                match differs(left, right) {
                     true => thin.jump(t, [q, left], [q, right]),
                     false => thin.push(t, [q, left]),
                 }
@@ -74,11 +74,8 @@ impl Drawing<'_> {
             Panel {
                 x: AxisLabel { name: name(&m.coordinates[i], false), unit: self.unit(i, false) },
                 y: AxisLabel { name: name(&m.coordinates[i], true), unit: self.unit(i, true) },
-                span: None,
-                scale: Scale::Linear,
-                zero: false,
-                legend: false,
                 layers: vec![layer(name(&m.coordinates[i], false), &m.coordinates[i], 0, plot)],
+                ..Panel::default()
             }
         };
         all.iter().map(panel).collect()
@@ -100,19 +97,13 @@ impl Drawing<'_> {
                 (unit, time) => format!("{unit}² {time}"),
             };
             let power = Text::plain("power density of ").join(name(&m.coordinates[i], false));
+            let plot = Plot::Curve { pieces: vec![points], jumps: Vec::new() };
             panels.push(Panel {
-                x: AxisLabel { name: Text::plain("frequency"), unit: quotient("1", &m.units.time) },
+                x: AxisLabel::plain("frequency", quotient("1", &m.units.time)),
                 y: AxisLabel { name: power, unit },
-                span: None,
                 scale: Scale::Log,
-                zero: false,
-                legend: false,
-                layers: vec![layer(
-                    name(&m.coordinates[i], false),
-                    &m.coordinates[i],
-                    0,
-                    Plot::Curve { pieces: vec![points], jumps: Vec::new() },
-                )],
+                layers: vec![layer(name(&m.coordinates[i], false), &m.coordinates[i], 0, plot)],
+                ..Panel::default()
             });
         }
         Ok(panels)

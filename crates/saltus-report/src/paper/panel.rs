@@ -45,6 +45,11 @@ pub struct AxisLabel {
 }
 
 impl AxisLabel {
+    /// An upright label.
+    pub fn plain(name: &str, unit: impl Into<String>) -> Self {
+        AxisLabel { name: Text::plain(name), unit: unit.into() }
+    }
+
     /// The printed label.
     fn text(&self, power: i32) -> Text {
         let unit = &self.unit;
@@ -96,7 +101,7 @@ pub struct Layer {
 }
 
 /// A panel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Panel {
     /// The label of the horizontal axis.
     pub x: AxisLabel,

@@ -3,8 +3,9 @@
 use super::label::{family, name};
 use super::layout::{self, Arrangement, Columns};
 use super::motion::{Motion, refined};
-use super::panel::{AxisLabel, Layer, Plot};
+use super::panel::{AxisLabel, Layer, Panel, Plot};
 use super::sheet::{Sheet, Text};
+use crate::series::differs;
 use crate::{Limit, Line, Thinner, largest};
 use saltus::{Side, Trajectory};
 
@@ -140,6 +141,11 @@ impl Drawing<'_> {
         self.t.span()
     }
 
+    /// A panel over time whose vertical axis includes zero, with a legend if asked for.
+    pub(super) fn panel_with_zero(&self, y: AxisLabel, legend: bool, layers: Vec<Layer>) -> Panel {
+        Panel { x: self.time(), y, span: self.span(), zero: true, legend, layers, ..Panel::default() }
+    }
+
     /// The chosen indices, grouped by family, with at most `max` members per group.
     pub(super) fn groups(&mut self, names: &[String], max: usize) -> Vec<Vec<usize>> {
         let all: Vec<usize> = if self.chosen.is_empty() { (0..names.len()).collect() } else { self.chosen.to_vec() };
@@ -164,15 +170,14 @@ impl Drawing<'_> {
     /// A thinned curve; `value` returns the left and the right limit at instant k.
     pub(super) fn curve(&self, value: impl Fn(usize) -> (f64, f64)) -> Line {
         let n = self.t.len();
-        let differ = |(a, b): (f64, f64)| (a - b).abs() > 1e-13 * (a.abs() + b.abs());
-        let jumps: Vec<usize> = (0..n).filter(|&k| differ(value(k))).collect();
+        let jumps: Vec<usize> = (0..n).filter(|&k| differs(value(k).0, value(k).1)).collect();
         let sizes: Vec<(f64, f64)> = jumps.iter().map(|&k| (self.t.t[k], value(k).0 - value(k).1)).collect();
         let mut drawn = largest(&sizes, LIMIT.jumps).into_iter().map(|at| jumps[at]).peekable();
         let mut thin = Thinner::<1>::new(n, self.span().unwrap_or((0.0, 1.0)), LIMIT);
         for k in 0..n {
             let (left, right) = value(k);
             let t = self.t.t[k];
-            match (drawn.next_if_eq(&k), differ((left, right))) {
+            match (drawn.next_if_eq(&k), differs(left, right)) {
                 (Some(_), _) => thin.jump(t, [left], [right]),
                 (None, true) => thin.pass(t, [left], [right]),
                 (None, false) => thin.push(t, [left]),

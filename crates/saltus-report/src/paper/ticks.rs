@@ -3,9 +3,10 @@
 use super::sheet::Text;
 
 /// The scale of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Linear.
+    #[default]
     Linear,
     /// Logarithmic.
     Log,

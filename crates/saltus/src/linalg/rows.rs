@@ -28,11 +28,7 @@ impl Rows {
 
     /// Rows from dense ones; every entry is kept, zeros too, so that the pattern can hold other values later.
     pub fn dense(d: usize, values: &[f64]) -> Self {
-        let mut rows = Rows::new();
-        for row in values.chunks_exact(d) {
-            rows.push(row.iter().copied().enumerate());
-        }
-        rows
+        values.chunks_exact(d).map(|row| row.iter().copied().enumerate()).collect()
     }
 
     /// Appends a row given by its (column, value) pairs.
@@ -79,6 +75,20 @@ impl Rows {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// The (column, value) pairs of row `i`.
+    #[inline]
+    pub fn entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (columns, values) = self.row(i);
+        columns.iter().copied().zip(values.iter().copied())
+    }
+
+    /// Row `i` as a vector of `n` entries.
+    pub fn vector(&self, i: usize, n: usize) -> Vec<f64> {
+        let mut x = vec![0.0; n];
+        self.add_to(i, 1.0, &mut x);
+        x
+    }
+
     /// Row `i` · x.
     pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
         let (columns, values) = self.row(i);
@@ -91,16 +101,12 @@ impl Rows {
 
     /// Σ |row entry · x entry|: the size of what is added up in [`Rows::dot`], which bounds its rounding.
     pub fn dot_abs(&self, i: usize, x: &[f64]) -> f64 {
-        let (columns, values) = self.row(i);
-        columns.iter().zip(values).map(|(&c, v)| (v * x[c]).abs()).sum()
+        self.entries(i).map(|(c, v)| (v * x[c]).abs()).sum()
     }
 
     /// out += s · |row `i`|.
     pub(crate) fn add_abs_to(&self, i: usize, s: f64, out: &mut [f64]) {
-        let (columns, values) = self.row(i);
-        for (&c, v) in columns.iter().zip(values) {
-            out[c] += s * v.abs();
-        }
+        self.entries(i).for_each(|(c, v)| out[c] += s * v.abs());
     }
 
     /// out += s · row `i`.
@@ -109,5 +115,13 @@ impl Rows {
         for (&c, v) in columns.iter().zip(values) {
             out[c] += s * v;
         }
+    }
+}
+
+impl<R: IntoIterator<Item = (usize, f64)>> FromIterator<R> for Rows {
+    fn from_iter<I: IntoIterator<Item = R>>(rows: I) -> Self {
+        let mut all = Rows::new();
+        rows.into_iter().for_each(|row| all.push(row));
+        all
     }
 }

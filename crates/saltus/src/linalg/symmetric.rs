@@ -147,6 +147,12 @@ impl Factor {
         }
     }
 
+    /// A⁻¹ x.
+    pub fn solved(&self, mut x: Vec<f64>) -> Vec<f64> {
+        self.solve(&mut x);
+        x
+    }
+
     /// The entries of D⁻¹.
     pub fn inverse_pivots(&self) -> &[f64] {
         match self {

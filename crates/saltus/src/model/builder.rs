@@ -86,8 +86,7 @@ impl Builder {
     }
 
     pub(crate) fn name(&mut self, name: &str) -> Name {
-        let Text { text, span } = self.text(name);
-        Name { text, span }
+        self.text(name)
     }
 
     fn values(&mut self, values: Vec<Expression>) -> Values {

@@ -7,23 +7,17 @@ use crate::motion::Crossing;
 use saltus_expr::{Span, Table};
 use std::sync::Arc;
 
-/// An expression as written, and where it stands in the source.
+/// A text as written, such as an expression, and where it stands in the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
-    /// The expression.
+    /// The text.
     pub text: String,
     /// Its byte range in the source.
     pub span: Span,
 }
 
 /// A name as written, and where it stands in the source.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Name {
-    /// The name.
-    pub text: String,
-    /// Its byte range in the source.
-    pub span: Span,
-}
+pub type Name = Text;
 
 /// One expression, or one per member of a family.
 #[derive(Clone, Debug, PartialEq)]

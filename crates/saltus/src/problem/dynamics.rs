@@ -106,6 +106,15 @@ impl Dynamics {
         if self.code.diagonal { Metric::diagonal(self.code.d) } else { Metric::full(self.code.d) }
     }
 
+    /// A metric of the right shape for M − s ∂g/∂v; empty when g does not depend on v.
+    pub(crate) fn implicit_metric(&self) -> Metric {
+        match (self.code.velocity_free, self.code.damping_diagonal) {
+            (true, _) => Metric::diagonal(0),
+            (false, true) => Metric::diagonal(self.code.d),
+            (false, false) => Metric::full(self.code.d),
+        }
+    }
+
     /// M, g and ∂g/∂v.
     #[inline]
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {

@@ -56,11 +56,7 @@ impl Momentum {
         let (d, m) = (at.dimension(), at.constraints());
         let (dynamics, gaps) = (at.dynamics(), at.gaps());
         let unsymmetric = !dynamics.code.symmetric;
-        let implicit = match (dynamics.code.velocity_free, dynamics.code.damping_diagonal) {
-            (true, _) => Metric::diagonal(0),
-            (false, true) => Metric::diagonal(d),
-            (false, false) => Metric::full(d),
-        };
+        let implicit = dynamics.implicit_metric();
         Momentum {
             instance: at.clone(),
             mass: dynamics.metric(),

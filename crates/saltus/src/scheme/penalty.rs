@@ -71,8 +71,7 @@ impl Penalty {
         momentum.gaps.kinematics(start.t, &start.q);
         let mut springs = Vec::new();
         for (a, c) in at.model().constraints.iter().enumerate() {
-            let mut w = vec![0.0; d];
-            momentum.gaps.gradients.add_to(a, 1.0, &mut w);
+            let mut w = momentum.gaps.gradients.vector(a, d);
             momentum.mass.solve(&mut w);
             let inertia = 1.0 / momentum.gaps.gradients.dot(a, &w).max(f64::MIN_POSITIVE);
             let stiffness = match settings.number(&STIFFNESS) {

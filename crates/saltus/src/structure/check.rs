@@ -22,12 +22,10 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
         return Err(SetupError::new(format!("the mass of {} is {}", who(i), linear.mass.at(i, i)))
             .help("masses are not negative"));
     }
-    let massless = linear.massless();
-    if massless.len() == n {
+    if linear.massless().len() == n {
         return Err(SetupError::new("no degree of freedom has a mass").help("a structure needs some inertia"));
     }
-    let ones = massless.iter().map(|&i| (i, i, 1.0));
-    let mass = Symmetric::new(n, linear.mass.entries().chain(ones).collect());
+    let mass = linear.definite_mass();
     if let Err(e) = mass.factor() {
         return Err(SetupError::new(format!("the mass matrix is not positive definite: it fails at {}", who(e.pivot)))
             .help("kinetic energy must be positive; a massless degree of freedom has an empty row"));
@@ -90,13 +88,11 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
 pub(crate) fn warnings(instance: &StructureInstance, step: Option<f64>) -> Vec<String> {
     let structure = instance.structure();
     let mut warnings = Vec::new();
-    let first = structure.lowest().and_then(|m| m.frequencies().into_iter().find(|w| *w > 0.0));
-    if let (Some(w), Some(h)) = (first, step)
-        && h * w > 0.6
+    if let (Some(period), Some(h)) = (structure.first_period(), step)
+        && h * std::f64::consts::TAU / period > 0.6
     {
         warnings.push(format!(
-            "the step {h} is more than a tenth of the first period {:.4}: the motion is not resolved",
-            std::f64::consts::TAU / w
+            "the step {h} is more than a tenth of the first period {period:.4}: the motion is not resolved"
         ));
     }
     on_meshes(structure, &mut warnings);

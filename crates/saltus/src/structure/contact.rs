@@ -24,25 +24,20 @@ pub struct Stops {
 impl Stops {
     /// Condenses; `scale` is the s of s A⁻¹.
     pub fn new(linear: &Linear, factor: &Factor, scale: f64) -> Self {
-        let n = linear.dimension();
-        Self::with(
-            linear,
-            |x| {
-                factor.solve(x);
-                x.iter_mut().for_each(|x| *x *= scale);
-            },
-            n,
-        )
+        Self::with(linear, |x| {
+            factor.solve(x);
+            x.iter_mut().for_each(|x| *x *= scale);
+        })
     }
 
     /// The same where each unknown answers by itself: `response` is the diagonal of s A⁻¹.
     pub fn diagonal(linear: &Linear, response: &[f64]) -> Self {
-        Self::with(linear, |x| x.iter_mut().zip(response).for_each(|(x, r)| *x *= r), linear.dimension())
+        Self::with(linear, |x| x.iter_mut().zip(response).for_each(|(x, r)| *x *= r))
     }
 
-    fn with(linear: &Linear, solve: impl Fn(&mut [f64]), n: usize) -> Self {
+    fn with(linear: &Linear, solve: impl Fn(&mut [f64])) -> Self {
         let rows = linear.stops.clone();
-        let m = rows.len();
+        let (n, m) = (linear.dimension(), rows.len());
         let mut mobility = vec![0.0; n * m];
         for (a, w) in mobility.chunks_exact_mut(n.max(1)).enumerate().take(m) {
             rows.add_to(a, 1.0, w);
@@ -55,8 +50,7 @@ impl Stops {
                 (gram[a * m + b], gram[b * m + a]) = (x, x);
             }
         }
-        let mut units = Rows::new();
-        (0..m).for_each(|a| units.push([(a, 1.0)]));
+        let units = (0..m).map(|a| [(a, 1.0)]).collect();
         Stops { rows, mobility, gram, units, kernel: Polyhedron::new(m, m), slacks: vec![0.0; m], n }
     }
 
@@ -96,7 +90,7 @@ impl Stops {
     pub fn correct(&self, x: &mut [f64]) {
         for (a, &lambda) in self.kernel.multipliers().iter().enumerate() {
             if lambda > 0.0 {
-                add(x, lambda, &self.mobility[a * self.n..(a + 1) * self.n]);
+                add(x, lambda, self.column(a));
             }
         }
     }

@@ -45,8 +45,7 @@ pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, Se
         kinetic = graph.add(kinetic, moving);
     }
     for (l, &signal) in model.signals.iter().enumerate() {
-        let (columns, values) = modal.loads.row(l);
-        for (&i, &b) in columns.iter().zip(values).filter(|(_, b)| **b != 0.0) {
+        for (i, b) in modal.loads.entries(l).filter(|(_, b)| *b != 0.0) {
             let b = graph.constant(b);
             let push = graph.mul(b, signal);
             force[i] = graph.add(force[i], push);
@@ -64,8 +63,7 @@ pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, Se
         if graph.depends_on_any(gap, &points) {
             return Err(not_linear(constraint));
         }
-        let (columns, values) = modal.stops.row(a);
-        for (&i, &w) in columns.iter().zip(values).filter(|(_, w)| **w != 0.0) {
+        for (i, w) in modal.stops.entries(a).filter(|(_, w)| *w != 0.0) {
             let w = graph.constant(w);
             let part = graph.mul(w, q[i]);
             gap = graph.add(gap, part);

@@ -10,7 +10,7 @@
 //! go by the trapezoidal rule, that is Newmark's forcing, so that any h can be taken.
 
 use super::contact::Stops;
-use super::instance::PointNode;
+use super::instance::{PointNode, bounded};
 use super::signals::Averages;
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{GAUSS_10, dot};
@@ -91,8 +91,7 @@ impl Exact {
         }
         let pushes = (0..linear.loads.len())
             .map(|l| {
-                let mut force = vec![0.0; n];
-                linear.loads.add_to(l, 1.0, &mut force);
+                let force = linear.loads.vector(l, n);
                 std::array::from_fn(|k| (0..n).map(|i| force[i] * shares[i][k]).collect())
             })
             .collect();
@@ -100,8 +99,7 @@ impl Exact {
         let quick: Vec<usize> = (0..n).filter(|&i| h * rates(i) > 0.1).collect();
         let slow = (0..linear.loads.len())
             .map(|l| {
-                let mut force = vec![0.0; n];
-                linear.loads.add_to(l, 1.0, &mut force);
+                let mut force = linear.loads.vector(l, n);
                 quick.iter().for_each(|&i| force[i] = 0.0);
                 force
             })
@@ -231,13 +229,7 @@ impl Exact {
             }
         }
         self.keep_account();
-        if !self.n.is_multiple_of(64) {
-            return Ok(());
-        }
-        match self.next.iter().position(|x| !(x.abs() < 1e150)) {
-            Some(i) => Err(Reason::NotFinite { coordinate: format!("mode {}", i + 1) }),
-            None => Ok(()),
-        }
+        if self.n.is_multiple_of(64) { bounded(&self.next, "mode") } else { Ok(()) }
     }
 
     /// Accelerations of the modes without the impulses.

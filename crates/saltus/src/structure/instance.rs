@@ -3,7 +3,7 @@
 use super::{Linear, ModalDamping, Reduction, Signals, Structure};
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Node;
-use crate::{Kind, Model, SetupError};
+use crate::{Kind, Model, Reason, SetupError};
 use std::sync::Arc;
 
 /// All modes of a structure larger than this are computed only on request.
@@ -153,6 +153,14 @@ impl StructureInstance {
         let (points, n) = (&self.linear.points, self.linear.dimension());
         let columns = mobility.chunks_exact(n.max(1)).take(self.linear.stops.len());
         columns.flat_map(|column| (0..points.len()).map(move |p| scale * points.dot(p, column))).collect()
+    }
+}
+
+/// Refuses what has grown out of bounds. It is looked at now and then: what grows out of bounds stays there.
+pub(super) fn bounded(x: &[f64], what: &str) -> Result<(), Reason> {
+    match x.iter().position(|x| !(x.abs() < 1e150)) {
+        Some(i) => Err(Reason::NotFinite { coordinate: format!("{what} {}", i + 1) }),
+        None => Ok(()),
     }
 }
 

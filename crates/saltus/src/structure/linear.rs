@@ -58,8 +58,7 @@ impl Linear {
 
     /// 1 / (w·M⁻¹w) over what has mass.
     pub(super) fn mass_behind(&self, a: usize) -> Result<f64, NotPositiveDefinite> {
-        let mut x = vec![0.0; self.dimension()];
-        self.stops.add_to(a, 1.0, &mut x);
+        let mut x = self.stops.vector(a, self.dimension());
         self.massless().into_iter().for_each(|i| x[i] = 0.0);
         self.definite_mass().factor()?.solve(&mut x);
         Ok(1.0 / self.stops.dot(a, &x))
@@ -86,7 +85,7 @@ impl Linear {
     }
 
     /// M with ones for massless degrees of freedom.
-    fn definite_mass(&self) -> Symmetric {
+    pub(super) fn definite_mass(&self) -> Symmetric {
         let massless = self.massless();
         match massless.is_empty() {
             true => self.mass.clone(),

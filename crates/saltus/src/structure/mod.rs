@@ -212,8 +212,7 @@ impl Structure {
             }
             stop_rows.push(w);
         }
-        let mut rows = Rows::new();
-        point_rows.into_iter().for_each(|r| rows.push(r));
+        let points = point_rows.into_iter().collect();
         let mut outline = Rows::new();
         for (part, &at) in parts.iter().zip(&starts) {
             part.outline().into_iter().for_each(|(_, row)| outline.push(row.into_iter().map(|(i, x)| (at + i, x))));
@@ -237,7 +236,7 @@ impl Structure {
             stiffness,
             loads: load_rows,
             stops: stop_rows,
-            points: rows,
+            points,
             outline,
             q0: uniform(start.displacement),
             v0: uniform(start.velocity),

@@ -3,6 +3,7 @@
 //! A few of many: a block Krylov space of K⁻¹M with K factored once; all or most of few: a dense decomposition.
 
 use super::linear::Linear;
+use super::part::Row;
 use crate::SetupError;
 use crate::linalg::{Factor, NotPositiveDefinite, Rows, Symmetric, add, dot, eigen, generalized_eigen};
 
@@ -65,13 +66,8 @@ impl Modes {
     pub fn reduce(&self, full: &Linear, damping: &dyn Fn(usize, f64) -> f64) -> Linear {
         let m = self.len();
         let damped: Vec<f64> = self.frequencies().iter().enumerate().map(|(k, &w)| damping(k, w)).collect();
-        let onto = |rows: &Rows| {
-            let mut out = Rows::new();
-            for i in 0..rows.len() {
-                out.push(self.shapes.iter().map(|phi| rows.dot(i, phi)).enumerate());
-            }
-            out
-        };
+        let row = |rows: &Rows, i: usize| self.shapes.iter().map(|phi| rows.dot(i, phi)).enumerate().collect::<Row>();
+        let onto = |rows: &Rows| (0..rows.len()).map(|i| row(rows, i)).collect();
         let mut weighted = vec![0.0; full.dimension()];
         let mut share = |x: &[f64]| {
             full.mass.multiply(x, &mut weighted);

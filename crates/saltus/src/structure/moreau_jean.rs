@@ -6,7 +6,7 @@
 //! ```
 
 use super::contact::Stops;
-use super::instance::PointNode;
+use super::instance::{PointNode, bounded};
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{Factor, Symmetric, add, dot};
 use crate::stepping::{Account, Node, Stepper};
@@ -165,13 +165,7 @@ impl MoreauJean {
         self.loads.copy_from_slice(&self.signals.loads);
         self.rates.copy_from_slice(&self.signals.rates);
         self.n += 1;
-        if !self.n.is_multiple_of(64) {
-            return Ok(());
-        }
-        match self.q.iter().position(|x| !(x.abs() < 1e150)) {
-            Some(i) => Err(Reason::NotFinite { coordinate: format!("degree of freedom {}", i + 1) }),
-            None => Ok(()),
-        }
+        if self.n.is_multiple_of(64) { bounded(&self.q, "degree of freedom") } else { Ok(()) }
     }
 }
 

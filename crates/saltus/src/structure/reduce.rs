@@ -2,10 +2,11 @@
 
 use super::linear::Linear;
 use super::modes::Modes;
-use super::part::{Damping, Part};
+use super::part::{Damping, Part, Row};
 use super::{ModalDamping, Structure};
 use crate::SetupError;
 use crate::linalg::{Rows, Symmetric};
+use std::collections::BTreeMap;
 
 /// How a structure is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +43,7 @@ pub(super) fn modal_damping(parts: &[Part]) -> Result<ModalDamping, SetupError> 
 }
 
 fn moved(rows: &Rows, place: &[usize]) -> Rows {
-    let mut out = Rows::new();
-    for k in 0..rows.len() {
-        let (columns, values) = rows.row(k);
-        out.push(columns.iter().zip(values).map(|(&i, &x)| (place[i], x)));
-    }
-    out
+    (0..rows.len()).map(|k| rows.entries(k).map(|(i, x)| (place[i], x))).collect()
 }
 
 /// The same system with its degrees of freedom in another order.
@@ -106,7 +102,7 @@ impl Structure {
             }
         };
         let mut reduced = modes.reduce(&massive, &damping);
-        if !springs.is_empty() {
+        if springs.count > 0 {
             append(&mut reduced, &springs);
         }
         if reduction.residual {
@@ -138,18 +134,13 @@ fn proportional(massive: &Linear, modes: &Modes) -> Result<Vec<f64>, SetupError>
 }
 
 /// Massless degrees of freedom z that stand beside a reduced system: K of them, and what they do in loads, stops, points.
+#[derive(Default)]
 struct Springs {
     stiffness: Vec<(usize, usize, f64)>,
     count: usize,
-    loads: Vec<Vec<(usize, f64)>>,
-    stops: Vec<Vec<(usize, f64)>>,
-    points: Vec<Vec<(usize, f64)>>,
-}
-
-impl Springs {
-    fn is_empty(&self) -> bool {
-        self.count == 0
-    }
+    loads: Vec<Row>,
+    stops: Vec<Row>,
+    points: Vec<Row>,
 }
 
 fn append(system: &mut Linear, springs: &Springs) {
@@ -159,14 +150,9 @@ fn append(system: &mut Linear, springs: &Springs) {
     system.stiffness = Symmetric::new(all, system.stiffness.entries().chain(more).collect());
     system.mass = Symmetric::new(all, system.mass.entries().collect());
     system.damping = system.damping.as_ref().map(|c| Symmetric::new(all, c.entries().collect()));
-    let extend = |rows: &Rows, more: &[Vec<(usize, f64)>]| {
-        let mut out = Rows::new();
-        for k in 0..rows.len() {
-            let (columns, values) = rows.row(k);
-            let beside = more.get(k).into_iter().flatten().map(|&(z, x)| (n + z, x));
-            out.push(columns.iter().copied().zip(values.iter().copied()).chain(beside));
-        }
-        out
+    let extend = |rows: &Rows, more: &[Row]| -> Rows {
+        let beside = |k: usize| more.get(k).into_iter().flatten().map(|&(z, x)| (n + z, x));
+        (0..rows.len()).map(|k| rows.entries(k).chain(beside(k))).collect()
     };
     system.loads = extend(&system.loads, &springs.loads);
     system.stops = extend(&system.stops, &springs.stops);
@@ -180,9 +166,8 @@ fn append(system: &mut Linear, springs: &Springs) {
 fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
     let n = full.dimension();
     let massless = full.massless();
-    let none = Springs { stiffness: Vec::new(), count: 0, loads: Vec::new(), stops: Vec::new(), points: Vec::new() };
     if massless.is_empty() {
-        return Ok((full.clone(), none));
+        return Ok((full.clone(), Springs::default()));
     }
     let mut inner = vec![usize::MAX; n];
     let mut outer = vec![usize::MAX; n];
@@ -190,13 +175,13 @@ fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
     let kept: Vec<usize> = (0..n).filter(|&i| outer[i] == usize::MAX).collect();
     kept.iter().enumerate().for_each(|(k, &i)| inner[i] = k);
     let count = massless.len();
-    let k_cc: Vec<_> = full.stiffness.entries().filter(|&(i, j, _)| outer[i] < n && outer[j] < n).collect();
-    let k_cc: Vec<_> = k_cc.into_iter().map(|(i, j, x)| (outer[i], outer[j], x)).collect();
+    let k_cc = full.stiffness.entries().filter(|&(i, j, _)| outer[i] < n && outer[j] < n);
+    let k_cc: Vec<_> = k_cc.map(|(i, j, x)| (outer[i], outer[j], x)).collect();
     let factor = Symmetric::new(count, k_cc.clone()).factor().map_err(|_| {
         SetupError::new("massless degrees of freedom are held by no stiffness").help("give them a mass, or a stiffness")
     })?;
     // The rows of T: for each kept neighbour, a column of −K_cc⁻¹ K_ci.
-    let mut columns: std::collections::BTreeMap<usize, Vec<f64>> = std::collections::BTreeMap::new();
+    let mut columns: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (i, j, x) in full.stiffness.entries().filter(|&(i, j, _)| outer[i] < n && inner[j] < n) {
         columns.entry(inner[j]).or_insert_with(|| vec![0.0; count])[outer[i]] = -x;
     }
@@ -205,10 +190,9 @@ fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
         let mut out = Rows::new();
         let mut beside = Vec::new();
         for r in 0..rows.len() {
-            let (at, values) = rows.row(r);
-            let mut sum: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
+            let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
             let mut own = Vec::new();
-            for (&i, &x) in at.iter().zip(values) {
+            for (i, x) in rows.entries(r) {
                 if inner[i] < n {
                     *sum.entry(inner[i]).or_default() += x;
                 } else {
@@ -258,14 +242,7 @@ fn residual(full: &Linear, modes: &Modes, reduced: &mut Linear) -> Result<(), Se
         SetupError::new("the residual flexibility needs a structure that is held: it has free rigid-body modes")
     })?;
     let n = full.dimension();
-    let solved: Vec<Vec<f64>> = (0..m)
-        .map(|a| {
-            let mut x = vec![0.0; n];
-            full.stops.add_to(a, 1.0, &mut x);
-            factor.solve(&mut x);
-            x
-        })
-        .collect();
+    let solved: Vec<Vec<f64>> = (0..m).map(|a| factor.solved(full.stops.vector(a, n))).collect();
     // What modes do not have of the displacement, by a row, under a unit force on stop a.
     let missing = |rows: &Rows, r: usize, a: usize| {
         let of_modes: f64 = (0..modes.len())
@@ -304,17 +281,14 @@ fn residual(full: &Linear, modes: &Modes, reduced: &mut Linear) -> Result<(), Se
             .help("leave the residual flexibility out")
     })?;
     let mut stiffness = Vec::new();
-    let column = |j: usize| {
-        let mut x = vec![0.0; count];
-        x[j] = 1.0;
-        inverse.solve(&mut x);
-        x
-    };
     for j in 0..count {
-        stiffness.extend(column(j).into_iter().enumerate().map(|(i, x)| (i, j, x)));
+        let mut column = vec![0.0; count];
+        column[j] = 1.0;
+        inverse.solve(&mut column);
+        stiffness.extend(column.into_iter().enumerate().map(|(i, x)| (i, j, x)));
     }
     // A load bends what is left out, too: z = R s under a force K_zz R s on it.
-    let across = |rows: &Rows, r: usize| -> Vec<(usize, f64)> {
+    let across = |rows: &Rows, r: usize| -> Row {
         let mut x: Vec<f64> = own.iter().map(|&(a, _)| missing(rows, r, a)).collect();
         inverse.solve(&mut x);
         x.into_iter().enumerate().collect()

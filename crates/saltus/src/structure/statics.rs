@@ -39,20 +39,12 @@ impl Structure {
         signals.loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, *s, &mut u));
         let force = u.clone();
         factor.solve(&mut u);
-        let columns: Vec<Vec<f64>> = (0..m)
-            .map(|a| {
-                let mut x = vec![0.0; n];
-                linear.stops.add_to(a, 1.0, &mut x);
-                factor.solve(&mut x);
-                x
-            })
-            .collect();
+        let columns: Vec<Vec<f64>> = (0..m).map(|a| factor.solved(linear.stops.vector(a, n))).collect();
         let gram: Vec<f64> = (0..m).flat_map(|a| columns.iter().map(move |c| linear.stops.dot(a, c))).collect();
         let mut gaps: Vec<f64> = (0..m).map(|a| signals.offsets[a] + linear.stops.dot(a, &u)).collect();
         let mut reactions = vec![0.0; m];
         if gaps.iter().any(|&g| g < 0.0) {
-            let mut units = Rows::new();
-            (0..m).for_each(|a| units.push([(a, 1.0)]));
+            let units = (0..m).map(|a| [(a, 1.0)]).collect::<Rows>();
             let mut kernel = Polyhedron::new(m, m);
             kernel
                 .complete(&gram, &units, &mut gaps)
@@ -108,15 +100,7 @@ impl Structure {
                 .with_kind(Kind::Unsupported)
                 .help("start it with displacement and velocity, which are those of everything")
         })?;
-        let columns: Vec<Vec<f64>> = wanted
-            .iter()
-            .map(|&(p, _)| {
-                let mut x = vec![0.0; n];
-                linear.points.add_to(p, 1.0, &mut x);
-                factor.solve(&mut x);
-                x
-            })
-            .collect();
+        let columns: Vec<Vec<f64>> = wanted.iter().map(|&(p, _)| factor.solved(linear.points.vector(p, n))).collect();
         let k = wanted.len();
         let gram: Vec<f64> =
             wanted.iter().flat_map(|&(p, _)| columns.iter().map(move |c| linear.points.dot(p, c))).collect();

@@ -8,13 +8,11 @@ use saltus::{Model, SetupError, Span};
 use std::sync::Arc;
 
 /// The numbers of a structure, now that parameters are known.
-struct Numbers<'a> {
-    model: &'a Model,
-}
+struct Numbers<'a>(&'a Model);
 
 impl Numbers<'_> {
     fn get(&self, key: &str) -> Option<(f64, Span)> {
-        self.model.settings.iter().find(|s| s.name == key).map(|s| (s.value, s.span.clone()))
+        self.0.settings.iter().find(|s| s.name == key).map(|s| (s.value, s.span.clone()))
     }
 
     fn list(&self, key: &str) -> Vec<f64> {
@@ -40,7 +38,7 @@ impl StructureText {
 
     /// Builds the parts and says where everything is.
     pub fn assemble(&self, model: Arc<Model>, wants_start: bool) -> Result<Assembly, SetupError> {
-        let numbers = Numbers { model: &model };
+        let numbers = Numbers(&model);
         let parts =
             self.parts.iter().enumerate().map(|(k, p)| self.part(p, k, &numbers)).collect::<Result<Vec<_>, _>>()?;
         let points = self
@@ -168,14 +166,6 @@ impl StructureText {
         let elements = numbers.whole(&key("elements"), 1)?;
         let elements = elements.ok_or_else(|| SetupError::new("the structure needs a number of `elements`"))?;
         let section = section(&want, kind == KindName::Bar)?;
-        let end = |i: usize| text.ends.get(i).map(|(word, span)| (word.as_str(), span.clone()));
-        let word = |word: &str, span: Span, known: &str| {
-            SetupError::new(format!("an end cannot be `{word}`")).at(span, "not known").help(format!("it is {known}"))
-        };
-        let mass = text.mass.as_ref().map(|(word, span)| (word.as_str(), span.clone()));
-        let not_known = |word: &str, span: Span, known: &str| {
-            SetupError::new(format!("the mass cannot be `{word}`")).at(span, "not known").help(format!("it is {known}"))
-        };
         match kind {
             KindName::Differences => {
                 if let Some((_, span)) = text.ends.first() {
@@ -186,47 +176,29 @@ impl StructureText {
                 differences(length, section, elements)
             }
             KindName::Beam => {
-                let ends = ["clamped", "free"];
-                let mut held = [End::Free; 2];
-                for i in 0..2 {
-                    let (name, span) = end(i).unwrap_or((ends[i], text.span.clone()));
-                    held[i] = match name {
-                        "clamped" => End::Clamped,
-                        "pinned" => End::Pinned,
-                        "free" => End::Free,
-                        "sliding" => End::Sliding,
-                        other => return Err(word(other, span, "clamped, pinned, free or sliding")),
-                    };
-                }
-                let lumped = match mass {
-                    None | Some(("consistent", _)) => false,
-                    Some(("lumped", _)) => true,
-                    Some((other, span)) => return Err(not_known(other, span, "consistent or lumped")),
-                };
-                hermite(length, section, elements, (held[0], held[1]), lumped)
+                let words = [
+                    ("clamped", End::Clamped),
+                    ("pinned", End::Pinned),
+                    ("free", End::Free),
+                    ("sliding", End::Sliding),
+                ];
+                let end = |i: usize, default| chosen("an end", text.ends.get(i), &words, default);
+                let lumped = chosen("the mass", text.mass.as_ref(), &[("consistent", false), ("lumped", true)], false)?;
+                hermite(length, section, elements, (end(0, End::Clamped)?, end(1, End::Free)?), lumped)
             }
             _ => {
-                let mut fixed = [false; 2];
-                for i in 0..2 {
-                    fixed[i] = match end(i) {
-                        None | Some(("free", _)) => false,
-                        Some(("fixed", _)) => true,
-                        Some((other, span)) => return Err(word(other, span, "free or fixed")),
-                    };
-                }
+                let fixed = |i: usize| chosen("an end", text.ends.get(i), &[("free", false), ("fixed", true)], false);
                 let massless = |left, right| BarMass::Massless { left, right };
-                let kind = match mass {
-                    None | Some(("lumped", _)) => BarMass::Lumped,
-                    Some(("consistent", _)) => BarMass::Consistent,
-                    Some(("massless left", _)) => massless(true, false),
-                    Some(("massless right", _)) => massless(false, true),
-                    Some(("massless both", _)) => massless(true, true),
-                    Some((other, span)) => {
-                        let known = "lumped, consistent, massless left, massless right or massless both";
-                        return Err(not_known(other, span, known));
-                    }
-                };
-                bar(length, section, elements, (fixed[0], fixed[1]), kind)
+                let words = [
+                    ("lumped", BarMass::Lumped),
+                    ("consistent", BarMass::Consistent),
+                    ("massless left", massless(true, false)),
+                    ("massless right", massless(false, true)),
+                    ("massless both", massless(true, true)),
+                ];
+                let (left, right) = (fixed(0)?, fixed(1)?);
+                let mass = chosen("the mass", text.mass.as_ref(), &words, BarMass::Lumped)?;
+                bar(length, section, elements, (left, right), mass)
             }
         }
     }
@@ -263,6 +235,23 @@ impl StructureText {
         parts[part].row(&place).map_err(|e| e.at(text.span.clone(), "not there"))?;
         Ok(Location { part, place })
     }
+}
+
+/// What a word stands for; the default where none is given.
+fn chosen<T: Copy>(
+    what: &str,
+    given: Option<&(String, Span)>,
+    words: &[(&str, T)],
+    default: T,
+) -> Result<T, SetupError> {
+    let Some((word, span)) = given else { return Ok(default) };
+    words.iter().find(|(name, _)| name == word).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        SetupError::new(format!("{what} cannot be `{word}`"))
+            .at(span.clone(), "not known")
+            .help(format!("it is {} or {last}", others.join(", ")))
+    })
 }
 
 /// Rigidity and mass per length: given, or from material and section.

@@ -3,7 +3,7 @@
 use super::super::tree::{self, Value};
 use super::super::{Failure, Reader, get, need};
 use super::{DampingText, Kind, KindName, LoadText, Matrices, PartText, PointText, StartText, StopText};
-use crate::matrix::{self, SparseMatrix};
+use crate::matrix;
 use saltus::linalg::Symmetric;
 use saltus::model::{CoordinateText, Inertia, Name, Text, Values};
 use saltus::{SetupError, Span};
@@ -43,11 +43,7 @@ impl Reader<'_> {
     }
 
     pub(in crate::model_file) fn structure(&mut self, value: &Value) -> Result<(), Failure> {
-        let list: Vec<&Value> = match value.get_ref().as_array() {
-            Some(list) => list.iter().collect(),
-            None => vec![value],
-        };
-        for value in list {
+        for value in tree::list(value) {
             let table = tree::table(value, "[structure]", "kind = \"beam\"")?;
             let part = self.part(table, value.span())?;
             self.structure.get_or_insert_default().parts.push(part);
@@ -192,11 +188,8 @@ impl Reader<'_> {
     fn matrix(&mut self, value: &Value, what: &str) -> Result<(Symmetric, Option<Vec<String>>), Failure> {
         let file = tree::string(value, what)?;
         let path = self.data_file(&file);
-        let here = |e: crate::FileError| match e.error.span {
-            Some(_) => Failure::Elsewhere(e),
-            None => Failure::Here((*e.error).at(value.span(), "named here")),
-        };
-        let read: SparseMatrix = matrix::read(&path, what).map_err(here)?;
+        let here = |e| Failure::in_file(e, value);
+        let read = matrix::read(&path, what).map_err(here)?;
         matrix::symmetric(&read, &path, what).map_err(here)?;
         Ok((Symmetric::new(read.rows, read.entries), read.labels))
     }
@@ -219,10 +212,7 @@ impl Reader<'_> {
                 return Ok(vec![1.0; n]);
             }
             let path = self.data_file(word);
-            let read = matrix::read(&path, "the direction of the base").map_err(|e| match e.error.span {
-                Some(_) => Failure::Elsewhere(e),
-                None => Failure::Here((*e.error).at(value.span(), "named here")),
-            })?;
+            let read = matrix::read(&path, "the direction of the base").map_err(|e| Failure::in_file(e, value))?;
             if read.rows.max(read.columns) != n || read.rows.min(read.columns) != 1 {
                 return Err(bad(format!(
                     "the direction is {} × {}, but there are {n} degrees of freedom",
@@ -261,24 +251,21 @@ impl Reader<'_> {
 
     fn damping(&mut self, table: &DeTable, k: usize) -> Result<DampingText, Failure> {
         let Some(value) = get(table, "damping") else { return Ok(DampingText::None) };
+        let what = "damping = { rayleigh = [a, b] }, { ratio = 0.02, between = [f1, f2] } or { modal = 0.02 }";
         if value.get_ref().is_str() {
             if get(table, "kind").is_some_and(|v| v.get_ref().as_str() != Some("matrices")) {
                 return Err(SetupError::new("a damping matrix belongs to matrices from files")
                     .at(value.span(), "a file")
-                    .help("damping = { rayleigh = [a, b] }, { ratio = 0.02, between = [f1, f2] } or { modal = 0.02 }")
+                    .help(what)
                     .into());
             }
             return Ok(DampingText::Matrix);
         }
-        let what = "damping = { rayleigh = [a, b] }, { ratio = 0.02, between = [f1, f2] } or { modal = 0.02 }";
         let inner = tree::table(value, "damping", what)?;
         tree::only(inner, "damping", &["rayleigh", "ratio", "between", "modal"])?;
         let pair = |v: &Value| v.get_ref().as_array().is_some_and(|l| l.len() == 2);
         let numbers = |reader: &mut Self, v: &Value, key: &str| -> Result<usize, Failure> {
-            let list: Vec<&Value> = match v.get_ref().as_array() {
-                Some(list) => list.iter().collect(),
-                None => vec![v],
-            };
+            let list = tree::list(v);
             for (i, v) in list.iter().enumerate() {
                 reader.number(format!("{k}.{key}.{i}"), v, "a number of the damping")?;
             }

@@ -171,11 +171,7 @@ impl PaoliSchatzman {
         let dynamics = at.dynamics();
         let code = &dynamics.code;
         let affine = groups.iter().all(|g| g.gaps.code.affine);
-        let implicit = match (code.velocity_free, code.damping_diagonal) {
-            (true, _) => Metric::diagonal(0),
-            (false, true) => Metric::diagonal(d),
-            (false, false) => Metric::full(d),
-        };
+        let implicit = dynamics.implicit_metric();
         let curved = Metric::full(if affine { 0 } else { d });
         let zero = || vec![0.0; d];
         PaoliSchatzman {

@@ -1,9 +1,8 @@
-use super::*;
-use crate::lower::lower;
-use crate::parse::parse;
-use crate::scalar::Scalar;
-use crate::table::Outside;
-use crate::tests::{NAMES, Symbols, node, smooth, try_node};
+use std::sync::Arc;
+
+use saltus_expr::{Function1, Graph, NodeId, Op, Outside, Program, Scalar, Table, lower, parse};
+
+use crate::common::{NAMES, Symbols, node, smooth, try_node};
 use proptest::prelude::*;
 
 fn compile(g: &mut Graph, inputs: &[&str], outputs: &[NodeId]) -> Program {

@@ -1,5 +1,6 @@
-use super::*;
-use crate::tests::value;
+use saltus_expr::{ExprKind, parse, parse_at, parse_range_at, parse_target_at};
+
+use crate::common::value;
 use proptest::prelude::*;
 
 #[test]

@@ -1,9 +1,8 @@
-use super::*;
-use crate::graph::Graph;
-use crate::program::Program;
-use crate::scalar::Scalar;
-use crate::table::{Outside, Table};
-use crate::tests::{NAMES, smooth, try_node};
+use std::sync::Arc;
+
+use saltus_expr::{Function1, Graph, Outside, Program, Scalar, Series, SeriesCode, Table};
+
+use crate::common::{NAMES, smooth, try_node};
 use proptest::prelude::*;
 
 const ORDER: usize = 12;

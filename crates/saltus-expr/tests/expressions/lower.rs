@@ -1,6 +1,6 @@
-use super::*;
-use crate::parse::parse;
-use crate::tests::{Symbols, value};
+use saltus_expr::{ExprError, Graph, NodeId, Scope, Span, integer, lower, lower_with, parse};
+
+use crate::common::{Symbols, value};
 
 fn fails(text: &str) -> ExprError {
     let mut g = Graph::new();

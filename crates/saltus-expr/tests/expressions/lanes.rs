@@ -1,8 +1,8 @@
-use super::*;
-use crate::graph::Graph;
-use crate::scalar::Scalar;
-use crate::table::Outside;
-use crate::tests::{NAMES, any_expression, try_node};
+use std::sync::Arc;
+
+use saltus_expr::{Function1, Function2, Graph, Lanes, Outside, Program, Scalar, Table};
+
+use crate::common::{NAMES, any_expression, try_node};
 use proptest::prelude::*;
 
 /// Asserts that all outputs of all lanes are bit-identical to scalar runs (any NaN equals any NaN).

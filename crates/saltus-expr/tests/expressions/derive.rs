@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use super::*;
-use crate::table::{Outside, Table};
-use crate::tests::{NAMES, node, run, smooth, try_node};
+use saltus_expr::{Graph, Outside, Table};
+
+use crate::common::{NAMES, node, run, smooth, try_node};
 use proptest::prelude::*;
 
 /// Asserts that the derivative of `a` with respect to x is `b`.

@@ -1,6 +1,6 @@
-use super::*;
-use crate::parse::parse;
-use crate::tests::{any_expression, interpret, node, run, try_node};
+use saltus_expr::{Graph, parse};
+
+use crate::common::{any_expression, interpret, node, run, try_node};
 use proptest::prelude::*;
 
 /// Asserts that both texts become the same node.

@@ -1,21 +1,17 @@
-//! Helpers for unit tests: a scope of symbols, random expressions, and an interpreter of the syntax
+//! Helpers: a scope of symbols, random expressions, and an interpreter of the syntax
 //! tree that is independent of the graph.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::ast::{BinaryOp, Expr, ExprKind};
-use crate::error::{ExprError, Span};
-use crate::function::{Function1, Function2};
-use crate::graph::{Graph, NodeId};
-use crate::lower::{Scope, lower};
-use crate::parse::parse;
-use crate::program::Program;
-use crate::scalar::Scalar;
+use saltus_expr::{
+    BinaryOp, Expr, ExprError, ExprKind, Function1, Function2, Graph, NodeId, Program, Scalar, Scope, Span, lower,
+    parse,
+};
 
 /// Every name is a symbol, spelled as written.
-pub(crate) struct Symbols;
+pub struct Symbols;
 
 impl Scope for Symbols {
     fn resolve(
@@ -42,28 +38,28 @@ impl Scope for Symbols {
 }
 
 /// The node of a random text; `None` if one of its constant parts overflows.
-pub(crate) fn try_node(graph: &mut Graph, text: &str) -> Option<NodeId> {
+pub fn try_node(graph: &mut Graph, text: &str) -> Option<NodeId> {
     lower(&parse(text).unwrap(), graph, &mut Symbols).ok()
 }
 
 /// The node of a text whose names are symbols.
-pub(crate) fn node(graph: &mut Graph, text: &str) -> NodeId {
+pub fn node(graph: &mut Graph, text: &str) -> NodeId {
     let expr = parse(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
     lower(&expr, graph, &mut Symbols).unwrap_or_else(|e| panic!("{text}: {e:?}"))
 }
 
 /// The value of a text without names.
-pub(crate) fn value(text: &str) -> f64 {
+pub fn value(text: &str) -> f64 {
     let mut graph = Graph::new();
     let n = node(&mut graph, text);
     graph.value(n).unwrap_or_else(|| panic!("{text} is not constant"))
 }
 
 /// The symbols of the random expressions.
-pub(crate) const NAMES: [&str; 3] = ["x", "y", "z"];
+pub const NAMES: [&str; 3] = ["x", "y", "z"];
 
 /// The value of a node at given x, y, z, computed by a program.
-pub(crate) fn run(graph: &mut Graph, n: NodeId, at: [f64; 3]) -> f64 {
+pub fn run(graph: &mut Graph, n: NodeId, at: [f64; 3]) -> f64 {
     let inputs = NAMES.map(|name| graph.symbol(name));
     let program = Program::compile(graph, &inputs, &[n]).unwrap();
     let mut out = [0.0];
@@ -72,7 +68,7 @@ pub(crate) fn run(graph: &mut Graph, n: NodeId, at: [f64; 3]) -> f64 {
 }
 
 /// Random expressions of smooth functions, defined everywhere.
-pub(crate) fn smooth() -> impl Strategy<Value = String> {
+pub fn smooth() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         3 => prop::sample::select(&NAMES[..]).prop_map(str::to_owned),
         1 => (-30..30_i32).prop_map(|k| format!("({})", f64::from(k) / 8.0)),
@@ -101,7 +97,7 @@ pub(crate) fn smooth() -> impl Strategy<Value = String> {
 }
 
 /// Random expressions, also with corners and jumps.
-pub(crate) fn any_expression() -> impl Strategy<Value = String> {
+pub fn any_expression() -> impl Strategy<Value = String> {
     let op = prop::sample::select(vec!["<", "<=", ">", ">=", "==", "!="]);
     prop_oneof![
         2 => smooth(),
@@ -116,13 +112,13 @@ pub(crate) fn any_expression() -> impl Strategy<Value = String> {
 
 /// A value and a first-order bound on its rounding error.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounded {
+pub struct Bounded {
     pub value: f64,
     pub error: f64,
 }
 
 /// Interprets the tree directly. The error bound is generous: several roundings per operation.
-pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
+pub fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
     let rounded = |value: f64, error: f64| Bounded { value, error: error + 16.0 * f64::EPSILON * value.abs() };
     match &expr.kind {
         ExprKind::Number(value) => rounded(*value, 0.0),
@@ -170,7 +166,7 @@ pub(crate) fn interpret(expr: &Expr, at: [f64; 3]) -> Bounded {
             }
             call(name, &args)
         }
-        ExprKind::Sum { .. } => unreachable!("not generated"),
+        other => unreachable!("{other:?} is not generated"),
     }
 }
 
