@@ -94,7 +94,10 @@ fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
         out!("        {style}{mark}{style:#} {}: {}\n", theorem.scheme, theorem.source);
         match theorem.covers {
             true => out!("          {}\n", wrapped(theorem.gives, 10, 100)),
-            false => out!("          {dim}not covered: {}{dim:#}\n", wrapped(&theorem.fails.join("; "), 10, 100)),
+            false => {
+                let text = format!("not covered: {}", theorem.fails.join("; "));
+                out!("          {dim}{}{dim:#}\n", wrapped(&text, 10, 100));
+            }
         }
     }
     if !found.uncovered.is_empty() {
