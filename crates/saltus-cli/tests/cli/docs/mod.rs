@@ -73,12 +73,18 @@ fn check(path: &Path, update: bool) -> (usize, Vec<String>) {
             }
             Step::Prints { command, texts } => {
                 count += 1;
-                let printed = output(&run(&scratch, command));
+                let answer = run(&scratch, command);
+                let printed = output(&answer);
+                if !answer.succeeded() {
+                    wrong.push(format!("{place}: saltus {command}\n{printed}"));
+                }
                 let mut rest = printed.as_str();
                 for text in texts {
                     match rest.split_once(text.as_str()) {
                         Some((_, after)) => rest = after,
-                        None => wrong.push(format!("{place}: saltus {command}\ndoes not print `{text}`:\n{printed}")),
+                        None => {
+                            wrong.push(format!("{place}: saltus {command}\ndoes not print `{text}`:\n{printed:.4000}"))
+                        }
                     }
                 }
             }
