@@ -54,7 +54,7 @@ fn ledger_share(name: &str, scheme: &str) -> f64 {
     shares[REPEATS / 2]
 }
 
-/// Median nanoseconds a step of a shipped model, over at least 10⁵ steps, and its steps and impacts.
+/// Median nanoseconds per step of a shipped model, over at least 10⁵ steps, and its steps and impacts.
 fn cost(name: &str) -> (f64, u64, usize) {
     let file = shipped::find(name).expect("shipped").expect("parses");
     let (problem, defaults) = file.problem(&[]).expect("valid");
@@ -73,7 +73,7 @@ fn cost(name: &str) -> (f64, u64, usize) {
     (ns, steps, impacts)
 }
 
-/// Median nanoseconds a step of something that says how many steps it made.
+/// Median nanoseconds per step of something that says how many steps it made.
 fn median(mut made: impl FnMut() -> u64) -> f64 {
     let mut times: Vec<f64> = (0..REPEATS)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! The ledger of every shipped model: properties (P1)–(P5) and the energy balance, by events and with time stepping.
+//! The ledger of every shipped model: properties (P1)–(P5) and the energy account, by events and with time stepping.
 
 #[path = "common/models.rs"]
 mod models;

@@ -367,7 +367,7 @@ fn impacts_within_a_step_of_each_other_are_judged_by_what_comes_out() {
     let run = done(&problem(pair), 1e-3, 2.0);
     let gained = run.audit.energy_end - run.audit.energy_start;
     assert!(gained > 0.05, "if this is no longer so, rejoice and change docs/schemes.md: {gained}");
-    assert!((run.audit.energy_lost_at_impacts + gained).abs() < 1e-9, "the books show it");
+    assert!((run.audit.energy_lost_at_impacts + gained).abs() < 1e-9, "the energy account shows it");
     assert!(run.audit.worst_law_residual > 0.1);
 }
 

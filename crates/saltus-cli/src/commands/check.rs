@@ -84,7 +84,10 @@ fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
         out!("        {style}{mark}{style:#} {}: {}\n", theorem.scheme, theorem.source);
         match theorem.covers {
             true => out!("          {}\n", wrapped(theorem.gives, 10, 100)),
-            false => out!("          {DIM}not covered: {}{DIM:#}\n", wrapped(&theorem.fails.join("; "), 10, 100)),
+            false => {
+                let text = format!("not covered: {}", theorem.fails.join("; "));
+                out!("          {DIM}{}{DIM:#}\n", wrapped(&text, 10, 100));
+            }
         }
     }
     if !found.uncovered.is_empty() {

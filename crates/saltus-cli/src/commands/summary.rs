@@ -37,7 +37,7 @@ pub fn print(ready: &Ready, done: &Done) {
     if let Some(found) = &done.shocks {
         statistics(model, found, &run.extremes);
     }
-    verification(model, run);
+    verification(model, run, done.facts.is_some());
     final_state(model, run);
     for note in run.notes.iter().take(SHOWN) {
         out!("{DIM}note: {}{DIM:#}\n", printable(note));
@@ -82,7 +82,7 @@ pub fn structure(facts: &StructureFacts) {
 }
 
 /// Constraints and the impact law, and the energy account.
-fn verification(model: &Model, run: &Run) {
+fn verification(model: &Model, run: &Run, structure: bool) {
     let audit = &run.audit;
     let instants = if run.by_events() { run.trajectory.len() as u64 } else { run.steps + 1 };
     let worst = match audit.worst {
@@ -102,7 +102,8 @@ fn verification(model: &Model, run: &Run) {
         out!("impact law residual  {}\n", number(audit.worst_law_residual, 3));
     }
     let balance = &run.ledger.balance;
-    let has_potential = model.potential.is_some() || !model.signals.is_empty();
+    // A structure has elastic energy, which no expression of its model shows.
+    let has_potential = structure || model.potential.is_some();
     let what = if has_potential { "energy              " } else { "kinetic energy      " };
     let ended = rounded(audit.energy_end, audit.energy_start);
     out!("{what} {} → {}", number(audit.energy_start, 6), number(ended, 6));
@@ -198,15 +199,14 @@ fn shocks(model: &Model, shocks: &Shocks) {
     );
     for (k, s) in shocks.list.iter().take(SHOWN).enumerate() {
         out!(
-            "{:>4}   {:<11}  {:width$}  {:<11}  {:<11}  {:<11}  {:<8}{}\n",
+            "{:>4}   {:<11}  {:width$}  {:<11}  {:<11}  {:<11}  {}\n",
             k + 1,
             number(s.start, 7),
             printable(&model.constraints[s.stop].name),
             number(s.end - s.start, 4),
             number(s.impulse, 5),
             number(s.speed, 5),
-            s.rebounds,
-            s.peak.map_or(String::new(), |p| format!("  {}", number(p, 5)))
+            s.peak.map_or(s.rebounds.to_string(), |p| format!("{:<8}  {}", s.rebounds, number(p, 5)))
         );
     }
     out!("\n");

@@ -309,7 +309,7 @@ fn the_facts_name_what_is_free() {
 }
 
 #[test]
-fn the_shipped_structures_run_and_their_books_close() {
+fn the_shipped_structures_run_and_their_energy_accounts_close() {
     for name in saltus_io::shipped::names(true) {
         let file = super::models::shipped_file(name);
         let opened = file.system().expect("valid");

@@ -108,7 +108,7 @@ pub fn draw(motion: &Motion, what: What, options: &Options) -> Result<Figure, St
             Some(problem) => (drawing.energy(problem), Arrangement::Stacked),
             None => {
                 return Err(
-                    "energy histories are not available for structures; energy.csv has the energy balance".into()
+                    "energy histories are not available for structures; energy.csv has the energy account".into()
                 );
             }
         },
