@@ -150,6 +150,10 @@ impl Series {
                 let by_value = if greater { a >= b } else { a <= b };
                 if by_value { a } else { b }
             }
+            Rule::Mark { switch } => {
+                self.settle(switch, fresh);
+                0.0
+            }
             Rule::Compare { op, switch } => {
                 self.settle(switch, fresh);
                 op.eval(self.states[switch] as f64, 0.0)
@@ -254,6 +258,7 @@ impl Series {
             },
             Rule::Select(c, a, b) => at(if self.coefficients[c * stride] != 0.0 { a } else { b }),
             Rule::Sign { .. }
+            | Rule::Mark { .. }
             | Rule::Compare { .. }
             | Rule::Floor { .. }
             | Rule::TableSlope { .. }

@@ -1,13 +1,13 @@
 //! From straight-line code to rules: functions are decomposed into those that have a recurrence.
 
 use super::rules::{Rule, SeriesCode};
-use super::switch::{Kind, Switch};
+use super::switch::{EXP, Kind, Switch, TANH};
 use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
 use crate::graph::{Graph, NodeId};
 use crate::program::{CONSTANT, Instruction, MissingInput, Op, emit};
 use crate::table::Table;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 struct Compiler {
@@ -19,6 +19,8 @@ struct Compiler {
     /// From (sin or sinh, argument) to the register; the next register is the cos or cosh.
     turns: HashMap<(Function1, usize), usize>,
     signs: HashMap<usize, usize>,
+    /// Arguments with marks.
+    marks: HashSet<usize>,
     /// From (table, argument) to the switch.
     segments: HashMap<(u32, usize), usize>,
 }
@@ -38,6 +40,7 @@ pub(super) fn compile(
         logical: vec![false; fixed],
         turns: HashMap::new(),
         signs: HashMap::new(),
+        marks: HashSet::new(),
         segments: HashMap::new(),
         code: SeriesCode {
             inputs: draft.inputs,
@@ -153,6 +156,7 @@ impl Compiler {
 
     fn div(&mut self, a: usize, b: usize) -> usize {
         let degree = if self.degree(b) == 0 { self.degree(a) } else { usize::MAX };
+        self.mark(b, Kind::Decades);
         self.push(Rule::Div(a, b), degree)
     }
 
@@ -163,18 +167,19 @@ impl Compiler {
 
     fn power(&mut self, a: usize, b: usize) -> usize {
         if let Some(p) = self.constant.get(&b).copied() {
+            self.mark(a, Kind::Decades);
             return self.root(Rule::Power(a, p), self.transcendental(a));
         }
         // a^b = exp(b log a).
         let log = match self.constant.get(&a).copied() {
             Some(c) => {
                 let scaled = self.push(Rule::Scale(b, c.ln()), self.degree(b));
-                return self.push(Rule::Exp(scaled), self.transcendental(b));
+                return self.exp(scaled);
             }
             None => self.unary(Function1::Log, a),
         };
         let exponent = self.mul(b, log);
-        self.push(Rule::Exp(exponent), self.transcendental(exponent))
+        self.exp(exponent)
     }
 
     fn unary(&mut self, f: Function1, x: usize) -> usize {
@@ -187,13 +192,22 @@ impl Compiler {
             F::Cosh => self.turn(F::Sinh, x) + 1,
             F::Tan | F::Tanh => {
                 let sign = if f == F::Tan { 1.0 } else { -1.0 };
+                if f == F::Tanh {
+                    self.mark(x, Kind::Levels(TANH));
+                }
                 let y = self.push(Rule::Slope { x, sign, of: f }, degree);
                 self.reserve(degree);
                 y
             }
-            F::Exp => self.push(Rule::Exp(x), degree),
-            F::Sqrt => self.root(Rule::Sqrt(x), degree),
-            F::Log => self.push(Rule::Quotient { x, d: x, sign: 1.0, of: f }, degree),
+            F::Exp => self.exp(x),
+            F::Sqrt => {
+                self.mark(x, Kind::Decades);
+                self.root(Rule::Sqrt(x), degree)
+            }
+            F::Log => {
+                self.mark(x, Kind::Decades);
+                self.push(Rule::Quotient { x, d: x, sign: 1.0, of: f }, degree)
+            }
             F::Asin | F::Acos | F::Atan => {
                 let square = self.mul(x, x);
                 let d = if f == F::Atan {
@@ -204,6 +218,7 @@ impl Compiler {
                     self.root(Rule::Sqrt(inner), degree)
                 };
                 let sign = if f == F::Acos { -1.0 } else { 1.0 };
+                self.mark(d, Kind::Decades);
                 self.push(Rule::Quotient { x, d, sign, of: f }, degree)
             }
             F::Abs => {
@@ -234,6 +249,7 @@ impl Compiler {
                 let (aa, bb) = (self.mul(a, a), self.mul(b, b));
                 let d = self.add(aa, bb);
                 let degree = self.transcendental(d);
+                self.mark(d, Kind::Decades);
                 if f == F::Atan2 {
                     self.push(Rule::Angle { a, b, d }, degree)
                 } else {
@@ -257,6 +273,20 @@ impl Compiler {
                 self.logical[register] = true;
                 register
             }
+        }
+    }
+
+    fn exp(&mut self, x: usize) -> usize {
+        self.mark(x, Kind::Levels(EXP));
+        self.push(Rule::Exp(x), self.transcendental(x))
+    }
+
+    /// Ends series where a function of x may change without notice. The states of such a switch are set with the first of
+    /// the rules that use it.
+    fn mark(&mut self, x: usize, kind: Kind) {
+        if self.degree(x) > 0 && self.marks.insert(x) {
+            let switch = self.switch(x, kind);
+            self.push(Rule::Mark { switch }, 0);
         }
     }
 

@@ -78,6 +78,10 @@ pub(super) enum Rule {
     TableSlope {
         switch: usize,
     },
+    /// Sets the state of a switch that changes nothing.
+    Mark {
+        switch: usize,
+    },
     /// Whether a register is zero (or, with `not`, is not zero). Not a switch: it changes at isolated instants only.
     Zero {
         x: usize,

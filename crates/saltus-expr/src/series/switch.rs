@@ -20,9 +20,27 @@ pub(super) enum Kind {
     Floor,
     /// State: the segment of x; −1 and n − 1 are outside.
     Table(Arc<Table>),
+    /// State: how many of these levels x has passed. Nothing changes there, but the series ends: far below its peak exp(x) is
+    /// zero to the last digit, and far from its front tanh(x) is one; no coefficient announces what comes.
+    Levels(&'static [f64]),
+    /// State: the power of 10⁴ below |x|. A denominator, or the argument of a root or logarithm, that falls by many powers in
+    /// one step has a pole nearby that the first coefficients do not show.
+    Decades,
     /// Has one state: x is a root, which must stay ≥ 0. Where the radicand touches zero, the series would continue to the
     /// negative root: √(t²) is |t|, not t.
     Root,
+}
+
+/// Below and above these decades numbers end.
+const LOWEST: i64 = -70;
+
+/// Levels of the argument of exp and of tanh.
+pub(super) const EXP: &[f64] = &[-740.0, -500.0, -300.0, -150.0, -60.0, -30.0];
+pub(super) const TANH: &[f64] = &[-20.0, 20.0];
+
+/// The lower boundary of a state of [`Kind::Decades`].
+fn decade(state: i64) -> f64 {
+    10f64.powi(4 * i32::try_from(state).unwrap_or(i32::MAX / 4))
 }
 
 impl Series {
@@ -30,6 +48,12 @@ impl Series {
     #[must_use]
     pub fn switches(&self) -> usize {
         self.states.len()
+    }
+
+    /// Whether a switch changes nothing: the series ends there, because it cannot show what comes.
+    #[must_use]
+    pub fn is_mark(&self, switch: usize) -> bool {
+        matches!(self.code.switches[switch].kind, Kind::Levels(_) | Kind::Decades)
     }
 
     /// Whether a switch guards a root: its state never changes, but the series ends where it reaches zero.
@@ -60,7 +84,13 @@ impl Series {
     pub fn margin(&self, switch: usize, end: usize, out: &mut [f64]) -> Option<i64> {
         let Switch { x, kind } = &self.code.switches[switch];
         let (state, x) = (self.states[switch], self.of(*x));
+        let mirrored = matches!(kind, Kind::Decades) && x[0] < 0.0;
         let (boundary, beyond) = match (kind, end) {
+            (Kind::Levels(levels), 0) => (*levels.get(usize::try_from(state - 1).ok()?)?, state - 1),
+            (Kind::Levels(levels), _) => (*levels.get(usize::try_from(state).ok()?)?, state + 1),
+            (Kind::Decades, 0) if state > LOWEST => (decade(state), state - 1),
+            (Kind::Decades, 1) if state < -LOWEST => (decade(state + 1), state + 1),
+            (Kind::Decades, _) => return None,
             (Kind::Sign, 0) if state >= 0 => (0.0, -1),
             (Kind::Sign, 1) if state <= 0 => (0.0, 1),
             (Kind::Root, 0) => (0.0, 0),
@@ -71,10 +101,11 @@ impl Series {
             (Kind::Table(table), _) => (*table.points().0.get(usize::try_from(state + 1).ok()?)?, state + 1),
         };
         let sign = if end == 0 { 1.0 } else { -1.0 };
+        let side = if mirrored { -sign } else { sign };
         for (o, c) in out.iter_mut().zip(x) {
-            *o = sign * c;
+            *o = side * c;
         }
-        out[0] = sign * (x[0] - boundary);
+        out[0] = side * x[0] - sign * boundary;
         Some(beyond)
     }
 
@@ -90,6 +121,8 @@ impl Series {
             Kind::Sign if x < 0.0 => -1,
             Kind::Sign | Kind::Root => 0,
             Kind::Floor => x.floor() as i64,
+            Kind::Levels(levels) => levels.partition_point(|&level| level <= x) as i64,
+            Kind::Decades => ((x.abs().log10() / 4.0).floor() as i64).clamp(LOWEST, -LOWEST),
             Kind::Table(table) => table.points().0.partition_point(|&knot| knot <= x) as i64 - 1,
         };
     }

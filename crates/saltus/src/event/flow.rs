@@ -124,6 +124,11 @@ impl Flow {
         self.full.is_root(switch)
     }
 
+    /// Whether a switch changes nothing; see [`Series::is_mark`].
+    pub fn is_mark(&self, switch: usize) -> bool {
+        self.full.is_mark(switch)
+    }
+
     /// The value of the argument of a switch at s.
     pub fn argument(&self, switch: usize, s: f64) -> f64 {
         value(self.full.argument(switch), s)

@@ -547,7 +547,7 @@ impl EventEngine {
             }
             Event::Switch { switch, state } => {
                 self.flow.set_state(switch, state);
-                self.switched += usize::from(!self.flow.is_root(switch));
+                self.switched += usize::from(!self.flow.is_root(switch) && !self.flow.is_mark(switch));
                 // At the place itself a root has no series to go on with.
                 self.must_be_rough = at_once && self.flow.is_root(switch);
                 self.follow_jumps()?;

@@ -83,7 +83,7 @@ impl MotionCode {
             |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new);
         // Accelerations M⁻¹g with a mass matrix that varies are quotients.
         let varies = mass.iter().any(|&m| model.graph.value(m).is_none());
-        let may_hide_features = varies || light.iter().any(|&n| model.graph.may_hide_features(n));
+        let may_hide_features = varies;
         Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, layout, rows, may_hide_features })
     }
 }
