@@ -17,7 +17,7 @@ pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check};
 pub use compare::{CompareOptions, ComparedRuns, Comparison, Way, compare, ways};
 pub use converge::{ConvergeOptions, Convergence, Level, NoConvergence, Orders, Over, Reference, converge};
 pub use distance::{Distance, distance};
-pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Stability, equilibria};
+pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Isolation, Stability, equilibria};
 pub use execute::{Execute, Job, Timed, sequentially};
 pub use forcing::forcing_period;
 pub use limit::{LongTime, long_time};
