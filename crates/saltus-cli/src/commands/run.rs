@@ -112,6 +112,7 @@ fn execute(args: &Args) -> Result<ExitCode, Refusal> {
         structure: Some(&args.structure),
         step: args.step.as_ref(),
         rest: args.rest.as_ref(),
+        ..Asked::default()
     })?;
     let options = options(args, &ready)?;
     let formats = match args.format.as_slice() {
