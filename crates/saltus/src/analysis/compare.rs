@@ -326,7 +326,7 @@ impl Comparison {
                 sentences.push(format!("{all}{} (positions within {})", names(group), number(widest, 2)));
             } else {
                 let here = group[0];
-                let others = (0..n).filter(|&k| k != here).filter(sound);
+                let others = (0..n).filter(|&k| k != here).filter(sound).filter(sure);
                 let near =
                     others.min_by(|&a, &b| self.between(here, a).position.total_cmp(&self.between(here, b).position));
                 sentences.push(match near {
@@ -344,7 +344,7 @@ impl Comparison {
                             name(near)
                         )
                     }
-                    None => format!("{}: there is no other run to compare with", name(here)),
+                    None => format!("{}: no other run is good enough to compare with", name(here)),
                 });
             }
             if place > 0 {

@@ -352,8 +352,8 @@ fn level(size: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Le
         None => apart.position,
     };
     let (a, b) = (&run.trajectory.impacts, &reference.trajectory.impacts);
-    // Impacts closer than a few steps cannot be told apart by the run.
-    let paired = pairing(a, b, 4.0 * run.step.max(if reference.by_events() { 0.0 } else { reference.step }));
+    // The run cannot tell impacts apart that are only some steps apart.
+    let paired = pairing(a, b, 16.0 * run.step.max(if reference.by_events() { 0.0 } else { reference.step }));
     Level {
         size,
         position,

@@ -40,7 +40,8 @@ fn list(impacts: &Impacts) -> Vec<At<'_>> {
 }
 
 /// Pairs impacts with the same constraints that are nearest in time, at most half the way to the next such impact apart.
-/// Impacts closer than `resolution` to a neighbour are in an accumulation and are not counted.
+/// Impacts closer than `resolution` to a neighbour are in an accumulation and are not counted; up to twice that they are
+/// paired if they can be, and not missed.
 pub fn pairing(run: &Impacts, reference: &Impacts, resolution: f64) -> Pairing {
     let (here, there) = (list(run), list(reference));
     let mut taken = vec![false; here.len()];
@@ -67,10 +68,10 @@ pub fn pairing(run: &Impacts, reference: &Impacts, resolution: f64) -> Pairing {
                     result.times = Some(result.times.unwrap_or(0.0).max((here[k].t - impact.t).abs()));
                 }
             }
-            None => result.missing += 1,
+            None => result.missing += usize::from(impact.room >= 2.0 * resolution),
         }
     }
-    result.extra = here.iter().zip(&taken).filter(|(at, taken)| !**taken && at.room >= resolution).count();
+    result.extra = here.iter().zip(&taken).filter(|(at, taken)| !**taken && at.room >= 2.0 * resolution).count();
     result
 }
 

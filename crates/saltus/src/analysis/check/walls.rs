@@ -53,20 +53,23 @@ pub fn examine(
         traits.unbounded_walls = true;
         all.note("walls", Verdict::Bad, text);
     }
+    if traits.unbounded_walls {
+        // Beyond a pole or outside its domain a gap says nothing about K(t).
+        return;
+    }
     match walls.empty(report) {
         Look::Stopped => all.stopped = true,
-        Look::Empty { last, first } => {
+        Look::Empty { after } => {
             traits.becomes_empty = true;
-            let since = last.map_or(String::new(), |t| format!("; the last one was found at t = {}", number(t, 6)));
             let text = format!(
-                "no admissible position was found at t = {} (projections from {} points): K(t) is empty there, as far as \
-                 that goes{since}. A run ends there",
-                number(first, 6),
+                "no admissible position was found after t = {} (projections from {} points): K(t) becomes empty, as far as \
+                 that goes, and a run ends there",
+                number(after, 6),
                 walls.starts.len() + 1
             );
             all.note("walls", Verdict::Bad, text);
         }
-        Look::Open if !traits.unbounded_walls => {
+        Look::Open => {
             let text = format!(
                 "moving constraints leave room and keep finite speeds from t = 0 to {} ({INSTANTS} instants, {LOOKS} \
                  projections; largest |∂f/∂t| {})",
@@ -75,7 +78,6 @@ pub fn examine(
             );
             all.note("walls", Verdict::Good, text);
         }
-        Look::Open => {}
     }
 }
 
@@ -87,7 +89,7 @@ enum Speed {
 
 enum Look {
     Open,
-    Empty { last: Option<f64>, first: f64 },
+    Empty { after: f64 },
     Stopped,
 }
 
@@ -201,7 +203,7 @@ impl Walls {
             match self.admissible(t, &from) {
                 Some(q) => last = Some((t, q)),
                 None => {
-                    let Some((mut low, mut q)) = last else { return Look::Empty { last: None, first: t } };
+                    let Some((mut low, mut q)) = last else { return Look::Empty { after: t } };
                     let mut high = t;
                     for _ in 0..20 {
                         let middle = 0.5 * (low + high);
@@ -210,7 +212,7 @@ impl Walls {
                             None => high = middle,
                         }
                     }
-                    return Look::Empty { last: Some(low), first: high };
+                    return Look::Empty { after: low };
                 }
             }
         }
