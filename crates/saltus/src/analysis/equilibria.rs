@@ -266,7 +266,7 @@ fn of_problem(
             }
         }
     }
-    all.found = collection.into_found();
+    all.found = collection.into_found(&mut search);
     for equilibrium in &mut all.found {
         equilibrium.stability = search.judge(equilibrium);
     }

@@ -79,6 +79,8 @@ impl Search<'_> {
         if ring.is_isolated() {
             e.isolation = Isolation::Degenerate;
             self.tidy(&set, e, &lambda);
+        } else if ring.has_force() {
+            e.isolation = Isolation::Unclear;
         } else if ring.is_flat() {
             if !self.is_family(base, &directions) {
                 return false;
@@ -137,16 +139,7 @@ pub(super) struct Collection {
 impl Collection {
     /// Adds a candidate that is an equilibrium and not there yet.
     pub fn add(&mut self, search: &mut Search, mut new: Equilibrium) {
-        let near = 1e-5 * (search.fine + max_abs(&new.q));
-        let same = |old: &[f64]| old.iter().zip(&new.q).all(|(a, b)| (a - b).abs() <= near);
-        if self.found.iter().any(|(old, members)| same(&old.q) || members.iter().any(|m| same(m))) {
-            return;
-        }
-        if !search.certify(&mut new) {
-            return;
-        }
-        let same = |old: &[f64]| old.iter().zip(&new.q).all(|(a, b)| (a - b).abs() <= near);
-        if self.found.iter().any(|(old, _)| same(&old.q)) {
+        if self.has(search, &new) || !search.certify(&mut new) || self.has(search, &new) {
             return;
         }
         let (set, lambda) = pressed(&new);
@@ -175,6 +168,16 @@ impl Collection {
         self.found.push((new, members));
     }
 
+    /// Whether a position is there already. A certain root is known to rounding, a multiple one to the root of that.
+    fn has(&self, search: &Search, new: &Equilibrium) -> bool {
+        let size = search.fine + max_abs(&new.q);
+        self.found.iter().any(|(old, members)| {
+            let near = if old.isolation == Isolation::Isolated { 1e-9 } else { 1e-5 } * size;
+            let same = |old: &[f64]| old.iter().zip(&new.q).all(|(a, b)| (a - b).abs() <= near);
+            same(&old.q) || members.iter().any(|m| same(m))
+        })
+    }
+
     /// A family is shown by the member with the fewest contacts: the others are on its boundary.
     fn represent(&mut self, k: usize, other: Equilibrium) {
         if other.closed.len() < self.found[k].0.closed.len() {
@@ -182,7 +185,23 @@ impl Collection {
         }
     }
 
-    pub fn into_found(self) -> Vec<Equilibrium> {
-        self.found.into_iter().map(|(e, _)| e).collect()
+    /// What was found; points of which nothing is known but that they end a family belong to it.
+    pub fn into_found(self, search: &mut Search) -> Vec<Equilibrium> {
+        let (families, others): (Vec<_>, Vec<_>) =
+            self.found.into_iter().partition(|(e, _)| e.isolation == Isolation::Family);
+        let mut found: Vec<Equilibrium> = Vec::new();
+        for (e, _) in others {
+            let (set, lambda) = pressed(&e);
+            let ends = |(family, members): &(Equilibrium, Vec<Vec<f64>>)| {
+                let mut joined = |m: &Vec<f64>| search.is_joined(&set, m, &e.q, &lambda);
+                pressed(family).0 == set && members.iter().any(&mut joined)
+            };
+            let belongs = e.isolation == Isolation::Unclear && families.iter().any(ends);
+            if !belongs {
+                found.push(e);
+            }
+        }
+        found.extend(families.into_iter().map(|(e, _)| e));
+        found
     }
 }

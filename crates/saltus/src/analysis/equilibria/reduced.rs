@@ -30,14 +30,21 @@ pub(super) struct Ring {
     pub falling: usize,
     /// There is a force, across.
     pub across: usize,
+    /// Between the directions tried there is one with hardly any force.
+    pub doubtful: bool,
     /// One of the directions without a force.
     pub flat_direction: Option<Vec<f64>>,
 }
 
 impl Ring {
+    /// There is a force in every direction tried.
+    pub fn has_force(&self) -> bool {
+        self.tried > 0 && self.rising + self.falling + self.across == self.tried
+    }
+
     /// There is a force all around.
     pub fn is_isolated(&self) -> bool {
-        self.tried > 0 && self.rising + self.falling + self.across == self.tried
+        self.has_force() && !self.doubtful
     }
 
     /// There is none.
@@ -142,7 +149,35 @@ impl Search<'_> {
                 ring.across += usize::from(!up && !down);
             }
         }
+        ring.doubtful = w.len() > 1 && ring.has_force() && self.has_lull(base, w);
         ring
+    }
+
+    /// Whether the reduced force nearly vanishes in some direction between those tried, by a random search downhill.
+    fn has_lull(&mut self, base: Base, w: &[Vec<f64>]) -> bool {
+        let mut size = |c: &[f64]| -> f64 {
+            let there = self.reduced(base, w, c, 1e-2 * self.fine);
+            there.map_or(f64::INFINITY, |there| max_abs(&there.force))
+        };
+        let mut seen: Vec<(f64, Vec<f64>)> = directions(w.len()).into_iter().map(|c| (size(&c), c)).collect();
+        seen.retain(|s| s.0.is_finite());
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let largest = seen.last().map_or(0.0, |s| s.0);
+        let mut dice = Dice::new(29);
+        seen.into_iter().take(4).any(|(mut least, mut c)| {
+            let mut step = 0.2;
+            for _ in 0..300 {
+                let mut trial: Vec<f64> = c.iter().map(|c| c + step * dice.between(-1.0, 1.0)).collect();
+                let norm = dot(&trial, &trial).sqrt();
+                trial.iter_mut().for_each(|x| *x /= norm);
+                let there = size(&trial);
+                match there < least {
+                    true => (least, c) = (there, trial),
+                    false => step *= 0.93,
+                }
+            }
+            least <= 1e-4 * largest
+        })
     }
 
     /// Whether a direction without force stays one far away. An analytic force that is zero on a piece of a curve is zero on

@@ -4,7 +4,7 @@ use crate::linalg::{Dice, Svd, max_abs};
 use crate::problem::{Dynamics, Gaps, Power, Problem, Stiffness};
 
 /// Newton iterations that need more than this do not converge; degenerate roots are approached in geometric progression.
-const MAX_ITERATIONS: usize = 400;
+const MAX_ITERATIONS: usize = 1200;
 /// After so many iterations steps must shrink: otherwise the point drifts to where the force merely decays.
 const DRIFT: usize = 60;
 /// Rounding errors of a sum, in units of its terms.

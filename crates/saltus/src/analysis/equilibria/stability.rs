@@ -6,7 +6,7 @@
 
 use super::reduced::Base;
 use super::search::Search;
-use super::{Equilibrium, Stability};
+use super::{Equilibrium, Isolation, Stability};
 use crate::linalg::{Dice, Svd, dot, eigen, eigenvalues, max_abs};
 
 /// What of the second variation, in units of how much it changes nearby, counts as zero.
@@ -52,10 +52,12 @@ impl Search<'_> {
             return self.by_eigenvalues(e, base, &linear);
         }
         let cone = self.cone(&linear, base, &e.degenerate);
-        if cone.lowest > FLAT {
+        // Where the equations are certain to change in every direction, only rounding is small.
+        let flat = if e.isolation == Isolation::Isolated { 64.0 * n as f64 * f64::EPSILON } else { FLAT };
+        if cone.lowest > flat {
             return Stability::Stable { curvature: cone.curvature };
         }
-        if cone.lowest < -FLAT {
+        if cone.lowest < -flat {
             return match gyroscopic {
                 false => Stability::Unstable { curvature: cone.curvature },
                 true => self.by_eigenvalues(e, base, &linear),
@@ -66,7 +68,7 @@ impl Search<'_> {
         }
         let ring = self.null_directions(base.set, base.q, base.lambda).map(|w| self.ring(base, &w, &e.degenerate));
         match ring {
-            Some(ring) if ring.tried > 0 && ring.rising == ring.tried => Stability::Minimum,
+            Some(ring) if ring.is_isolated() && ring.rising == ring.tried => Stability::Minimum,
             Some(ring) if ring.falling > 0 && !gyroscopic => Stability::Falls,
             _ => Stability::Unknown {
                 why: "the second variation vanishes along some direction, and higher orders do not decide",
@@ -239,7 +241,11 @@ impl Search<'_> {
                 _ => Stability::Unknown { why: "an eigenvalue of the linearised motion is zero" },
             };
         }
+        // Two that coincide may let oscillations grow like t.
+        let on: Vec<&(f64, f64)> = values.iter().filter(|z| z.0 >= -ON_AXIS).collect();
+        let double = (0..on.len()).any(|i| (0..i).any(|j| (on[i].1 - on[j].1).abs() <= 1e-4 * on[i].1.abs()));
         match zeros {
+            0 if double => Stability::Unknown { why: "imaginary eigenvalues of the linearised motion coincide" },
             0 => Stability::Linear,
             _ => Stability::Unknown { why: "an eigenvalue of the linearised motion is zero" },
         }

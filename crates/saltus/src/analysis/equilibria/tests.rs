@@ -64,7 +64,7 @@ fn beads_in_a_bowl_share_its_bottom() {
 fn plane(potential: &str, forces: &[(&str, &str)]) -> Builder {
     let model = Builder::new("plane").coordinate("x", 0.1, 0).coordinate("y", 0.1, 0).kinetic("(x'^2 + y'^2)/2");
     let model = if potential.is_empty() { model } else { model.potential(potential) };
-    forces.iter().fold(model, |model, (to, force)| model.force(*to, *force))
+    forces.iter().fold(model, |model, (to, force)| model.force(to, *force))
 }
 
 fn line(x0: f64, potential: &str) -> Builder {
@@ -143,6 +143,21 @@ fn degenerate_equilibria_are_told_by_higher_orders() {
     assert_eq!(told(plane("x^2 - x*y^2 + y^4", &[])), at(0.0, 0.0, "stable"));
     assert_eq!(told(line(1.0, "x^4")), [(vec![0.0], "stable", "degenerate")]);
     assert_eq!(told(line(1.0, "-x^4")), [(vec![0.0], "unstable", "degenerate")]);
+    assert_eq!(told(line(1.0, "x^20")), [(vec![0.0], "stable", "degenerate")]);
+    // Two valleys that cross: neither isolated nor a minimum, whatever the directions tried.
+    let cross = told(plane("x^2*y^2", &[]));
+    assert!(cross.iter().all(|e| e.2 != "degenerate" && e.1 != "stable"), "{cross:?}");
+    // Roots as near as this are two.
+    let near = all(line(0.5, "x^3/3 - 1e-12*x")).found;
+    let kinds: Vec<_> = near.iter().map(|e| ((e.q[0] * 1e9).round(), e.stability.kind())).collect();
+    assert_eq!(kinds, [(-1000.0, "unstable"), (1000.0, "stable")]);
+    // A stiff direction does not hide a weak one.
+    assert_eq!(told(plane("1e6*(x+y)^2 - 1e-3*(x-y)^2", &[])), [(vec![0.0, 0.0], "unstable", "isolated")]);
+    assert_eq!(told(plane("1e6*(x+y)^2 + 1e-3*(x-y)^2", &[])), [(vec![0.0, 0.0], "stable", "isolated")]);
+    // A plateau ends in nothing of its own.
+    let plateau =
+        Builder::new("p").coordinate("x", 1, 0).kinetic("x'^2/2").force("x", "100*max(0, -x) - 100*max(0, x - 2)");
+    assert_eq!(told(plateau), [(vec![1.0], "neutral", "family")]);
     // A valley is a family.
     let ring = all(plane("(x^2 + y^2 - 1)^2", &[])).found;
     assert_eq!(ring.len(), 2, "{ring:?}");
@@ -180,6 +195,17 @@ fn gyroscopic_and_follower_forces_are_judged_by_eigenvalues() {
     let flutter = all(follower(0.7, 0.0)).found;
     assert!(matches!(flutter[0].stability, Stability::Grows { frequency, .. } if frequency > 1.0), "{flutter:?}");
     assert_eq!(told(follower(0.4, 0.1))[0].1, "stable");
+    // Ziegler's double pendulum with a follower force: flutter between P = 2 and 4, divergence beyond; undecided at 2.
+    let ziegler = |p: f64| {
+        Builder::new("ziegler")
+            .coordinate("a", 0.1, 0)
+            .coordinate("b", 0.1, 0)
+            .kinetic("(2*a'^2 + b'^2 + 2*a'*b'*cos(a - b))/2")
+            .potential("(a^2 + (b - a)^2)/2")
+            .force("a", format!("{p:?}*sin(a - b)"))
+    };
+    let kinds: Vec<_> = [1.0, 2.0, 3.0, 5.0].into_iter().map(|p| told(ziegler(p))[0].1).collect();
+    assert_eq!(kinds, ["linearly stable", "unknown", "unstable", "unstable"]);
     // Negative damping.
     let positive = Builder::new("x").coordinate("x", 0.1, 0).kinetic("x'^2/2").potential("x^2").force("x", "0.1*x'");
     assert_eq!(told(positive)[0].1, "unstable");
@@ -215,7 +241,7 @@ fn where_nothing_pushes_all_of_k_is_one_family() {
             .coordinate("y", 0.0, 0)
             .kinetic("(x'^2 + y'^2)/2")
             .restitution(0);
-        gaps.iter().fold(model, |model, (name, gap)| model.constraint(*name, *gap))
+        gaps.iter().fold(model, |model, (name, gap)| model.constraint(name, *gap))
     };
     for gaps in
         [&[("wall", "x"), ("floor", "y")][..], &[("circle", "1 - hypot(x, y)")], &[("post", "hypot(x, y) - 0.3")]]
