@@ -223,3 +223,20 @@ fn a_run_with_a_bad_ledger_is_no_reference() {
     assert!(!matches!(said.reference, saltus::analysis::Reference::Events));
     assert!(said.warnings.iter().any(|w| w.contains("not used as the reference")), "{:?}", said.warnings);
 }
+
+#[test]
+fn a_chattering_motion_is_periodic_with_the_forcing() {
+    // A ball that chatters to rest on a shaken table and is thrown again in every period.
+    let bounce = read(
+        "[parameters]\nA=6e-4\nw=\"2*pi*25\"\n[coordinates]\ny={position=1e-2}\n[dynamics]\nkinetic=\"y'^2/2\"\n\
+         potential=\"9.81*y\"\n[[constraint]]\nname=\"table\"\ngap=\"y - A*sin(w*t)\"\n[impact]\nrestitution=0.3\n[run]\nend=2\n",
+    );
+    let mut run = bounce.run(&Options::events(2.0).step(1e-3)).expect("runs");
+    // The question here is the motion, not the account.
+    run.ledger.balance.closure = 0.0;
+    let LongTime::Periodic { period, forcing, .. } = long_time(&bounce, &run) else {
+        panic!("periodic: {:?} {:?}", long_time(&bounce, &run), trouble(&run))
+    };
+    let forcing = forcing.expect("forced");
+    assert!((period - 0.04 * forcing as f64).abs() < 1e-6, "{period} {forcing}");
+}

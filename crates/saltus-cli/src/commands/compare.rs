@@ -97,6 +97,13 @@ fn options(args: &Args, ready: &Ready) -> Result<CompareOptions, SetupError> {
     // Settings of the model's own scheme matter only to schemes that have them.
     let has = |name: &str| schemes.iter().any(|s| s.setting(name).is_some()) || ready.given().get(name).is_some();
     base.settings = base.settings.filtered(has);
+    // A stiffness that follows from a penetration belongs to the scheme that has one.
+    let soft = schemes.iter().find(|s| !s.follows_law && s.setting("stiffness").is_some());
+    if let (Some(soft), Some(_)) = (soft, args.run.penetration)
+        && let Some(stiffness) = ready.options(Some(*soft))?.settings.get("stiffness")
+    {
+        base.settings.set("stiffness", stiffness.clone());
+    }
     let steps = match args.steps.as_slice() {
         [] => vec![ready.step(&base), 0.5 * ready.step(&base)],
         steps => steps.to_vec(),
