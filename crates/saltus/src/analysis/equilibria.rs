@@ -261,8 +261,15 @@ fn of_problem(
             all.starts += 1;
             // A semismooth search chooses its own set from the point.
             let met = if exhaustive { set.clone() } else { search.guess(start) };
-            if let Some(candidate) = search.candidate(&met, start) {
-                collection.add(&mut search, candidate);
+            let mut from = vec![start.clone()];
+            if met.is_empty() {
+                // Newton's method misses narrow wells and tops: the force leads there.
+                from.extend([1.0, -1.0].map(|sign| search.followed(start, sign)));
+            }
+            for start in &from {
+                if let Some(candidate) = search.candidate(&met, start) {
+                    collection.add(&mut search, candidate);
+                }
             }
         }
     }

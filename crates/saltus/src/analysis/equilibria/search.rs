@@ -1,6 +1,6 @@
 //! Roots of the equations of equilibrium for one set of constraints: Newton's method, and the test that a root is one.
 
-use crate::linalg::{Dice, Svd, max_abs};
+use crate::linalg::{Dice, Svd, dot, max_abs};
 use crate::problem::{Dynamics, Gaps, Power, Problem, Stiffness};
 
 /// Newton iterations that need more than this do not converge; degenerate roots are approached in geometric progression.
@@ -147,6 +147,27 @@ impl<'p> Search<'p> {
             points.push(q0.iter().map(|q| q + dice.between(-reach, reach)).collect());
         }
         points
+    }
+
+    /// Where the force leads from a point, or against it, in steps that are halved where it turns.
+    pub fn followed(&mut self, start: &[f64], sign: f64) -> Vec<f64> {
+        let mut q = start.to_vec();
+        let mut before = vec![0.0; q.len()];
+        let mut step = 0.2 * self.scale;
+        for _ in 0..40 {
+            self.dynamics.evaluate_force(self.t, &q, &self.rest);
+            let size = max_abs(&self.dynamics.g);
+            if !(size > 0.0 && size.is_finite()) {
+                break;
+            }
+            let along: Vec<f64> = self.dynamics.g.iter().map(|g| sign * g / size).collect();
+            if dot(&along, &before) < 0.0 {
+                step *= 0.5;
+            }
+            q.iter_mut().zip(&along).for_each(|(q, a)| *q += step * a);
+            before = along;
+        }
+        q
     }
 
     /// How far below zero a gap may be at an equilibrium, where gaps have been evaluated.

@@ -113,6 +113,11 @@ fn a_well_with_a_flat_outside_has_one_equilibrium() {
     ] {
         assert_eq!(told(line(1.3, potential)), [(vec![1.0], "stable", "isolated")], "{potential}");
     }
+    // Narrow wells and tops beside a wide one are found as well.
+    let two = told(line(0.3, "-1.25*exp(-(x - 1.7)^2) + exp(-2*(x + 1.9)^2)"));
+    // (A third is where the two tails balance, at −10.6.)
+    let near: Vec<_> = two.iter().filter(|e| e.0[0].abs() < 5.0).map(|e| e.1).collect();
+    assert_eq!(near, ["unstable", "stable"], "{two:?}");
     let lennard_jones = told(line(1.3, "4*((1/x)^12 - (1/x)^6)"));
     let positive: Vec<_> = lennard_jones.iter().filter(|e| e.0[0] > 0.0).collect();
     assert_eq!(positive, [&(vec![1.122462], "stable", "isolated")], "{lennard_jones:?}");
