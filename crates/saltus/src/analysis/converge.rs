@@ -229,7 +229,9 @@ fn over_steps(
         doubts.push(format!("the run that the others are compared with is doubtful itself: {why}"));
     }
     let mut exact = system.as_problem().and_then(|p| p.exact());
-    let levels: Vec<Level> = runs.iter().map(|run| level(run.step, run, &reference_run, exact.as_mut())).collect();
+    let coarsest = runs.iter().map(|run| run.step).fold(0.0, f64::max);
+    let levels: Vec<Level> =
+        runs.iter().map(|run| level(run.step, coarsest, run, &reference_run, exact.as_mut())).collect();
     if let Some(bad) = levels.iter().find(|l| !l.position.is_finite()) {
         return Err(SetupError::new(format!(
             "the exact motion of the model is not a number everywhere (h = {})",
@@ -322,7 +324,7 @@ fn over_modes(
     let mut runs = finished(execute, &jobs)?;
     let reference_run = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
     let levels: Vec<Level> =
-        sizes.iter().zip(&runs).map(|(&m, run)| level(m as f64, run, &reference_run, None)).collect();
+        sizes.iter().zip(&runs).map(|(&m, run)| level(m as f64, run.step, run, &reference_run, None)).collect();
     Ok(Convergence {
         verdict: enough_modes(&levels, &reference_run),
         orders: Orders::new(&levels, &Floors::new(&runs, &reference_run)),
@@ -345,20 +347,22 @@ fn largest(run: &Run) -> f64 {
     run.trajectory.positions().iter().fold(0.0, |m, x| m.max(x.abs()))
 }
 
-fn level(size: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {
+fn level(size: f64, coarsest: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {
     let apart = distance(&run.trajectory, &reference.trajectory);
     let position = match exact {
         Some(exact) => against(run, exact),
         None => apart.position,
     };
     let (a, b) = (&run.trajectory.impacts, &reference.trajectory.impacts);
-    // The run cannot tell impacts apart that are only some steps apart.
-    let paired = pairing(a, b, 16.0 * run.step.max(if reference.by_events() { 0.0 } else { reference.step }));
+    // A run cannot tell impacts apart that are only some steps apart; times are of the same impacts at every level.
+    let apart_by = |step: f64| 16.0 * step.max(if reference.by_events() { 0.0 } else { reference.step });
+    let paired = pairing(a, b, apart_by(run.step));
+    let times = pairing(a, b, apart_by(coarsest)).times;
     Level {
         size,
         position,
         velocity: apart.velocity,
-        times: paired.times,
+        times,
         unmatched: paired.missing + paired.extra,
         impulse: (impulse(run) - impulse(reference)).abs(),
         impacts: a.len(),

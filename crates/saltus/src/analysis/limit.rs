@@ -96,8 +96,14 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
     let fastest = motion.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
     // Rest: no velocity at the last instants, over a tenth of the run at least.
     let quiet = if by_events { 1e-9 } else { 1e-3 } * fastest;
-    let still = (0..motion.len()).rev().take_while(|&k| max_abs(motion.v(k, Side::Right)) <= quiet).count();
     let last = motion.len() - 1;
+    // Nor does the position move more than such velocities allow, whatever is recorded of them.
+    let stays = |k: usize| {
+        let allowed = quiet * (motion.t[last] - motion.t[k] + run.step) + 1e-9 * extent(motion);
+        apart(motion.q(k), motion.q(last)) <= allowed
+    };
+    let is_still = |&k: &usize| max_abs(motion.v(k, Side::Right)) <= quiet && stays(k);
+    let still = (0..motion.len()).rev().take_while(is_still).count();
     // A run that was to stop at rest, and stopped.
     let span = motion.t[last] - motion.t[0];
     let stopped = run.options.until_rest && motion.t[last] < run.options.end - 1e-12 * span;
