@@ -240,3 +240,14 @@ fn a_chattering_motion_is_periodic_with_the_forcing() {
     let forcing = forcing.expect("forced");
     assert!((period - 0.04 * forcing as f64).abs() < 1e-6, "{period} {forcing}");
 }
+
+#[test]
+fn what_flies_is_not_at_rest() {
+    // Thrown out of a singular well by a step that is too coarse: slow only next to the speed inside it.
+    let flying = read(
+        "[coordinates]\ny={position=1}\n[dynamics]\nkinetic=\"y'^2/2\"\npotential=\"-1/y\"\n[[constraint]]\ngap=\"y\"\n\
+         [impact]\nrestitution=0.5\n[run]\nstep=1e-3\nend=3.0\n",
+    );
+    let run = flying.run(&Options::steps("paoli-schatzman", 1e-3).until(3.0)).expect("runs");
+    assert_ne!(long_time(&flying, &run).kind(), "rest");
+}

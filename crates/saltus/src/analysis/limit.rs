@@ -97,10 +97,11 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
     // Rest: no velocity at the last instants, over a tenth of the run at least.
     let quiet = if by_events { 1e-9 } else { 1e-3 } * fastest;
     let last = motion.len() - 1;
+    let reach = extent(motion);
     // Nor does the position move more than such velocities allow, whatever is recorded of them.
     let stays = |k: usize| {
-        let allowed = quiet * (motion.t[last] - motion.t[k] + run.step) + 1e-9 * extent(motion);
-        apart(motion.q(k), motion.q(last)) <= allowed
+        let allowed = quiet * (motion.t[last] - motion.t[k] + run.step) + 1e-9 * reach;
+        apart(motion.q(k), motion.q(last)) <= allowed.min(1e-3 * reach)
     };
     let is_still = |&k: &usize| max_abs(motion.v(k, Side::Right)) <= quiet && stays(k);
     let still = (0..motion.len()).rev().take_while(is_still).count();
