@@ -174,6 +174,8 @@ pub struct Asked<'a> {
     pub run: Option<&'a RunArgs>,
     pub structure: Option<&'a StructureArgs>,
     pub step: Option<&'a String>,
+    /// The end time, of a command that has no other options of a run.
+    pub end: Option<&'a String>,
     pub rest: Option<&'a String>,
 }
 
@@ -197,7 +199,7 @@ impl ModelArgs {
         let settings = asked.run.map(|r| r.settings.clone()).unwrap_or_default();
         let numbers = [
             ("step", asked.step),
-            ("end", asked.run.and_then(|r| r.end.as_ref())),
+            ("end", asked.run.and_then(|r| r.end.as_ref()).or(asked.end)),
             ("modes", asked.structure.and_then(|s| s.modes.as_ref())),
             ("rest", asked.rest),
         ];
@@ -303,10 +305,16 @@ impl Ready {
         if let (Some(depth), false, None) =
             (self.penetration, options.scheme.follows_law, options.settings.get("stiffness"))
         {
-            let k = stiffness_for_penetration(&*self.opened.system, self.start(), &options, depth)?;
+            let stepped = options.clone().step(self.step(&options));
+            let k = stiffness_for_penetration(&*self.opened.system, self.start(), &stepped, depth)?;
             options.settings.set("stiffness", k);
         }
         Ok(options)
+    }
+
+    /// Whether neither the command line nor the model gives a step.
+    pub fn step_is_derived(&self) -> bool {
+        self.opened.defaults.step.is_none()
     }
 
     /// The step that the command line or the model gives, else a thousandth of the run.

@@ -13,8 +13,9 @@ use std::process::ExitCode;
 ///
 /// Examines the start, the mass matrix, the forces and the boundary of K, searches for places
 /// where two constraints can be closed at once and computes their kinetic angle there, and says
-/// which theorem covers the model with which scheme, and what no theorem covers. A search by
-/// samples: the result states its effort.
+/// which theorem covers the model with which scheme, and what no theorem covers. Moving
+/// constraints are examined over the interval of the run: whether K(t) becomes empty, and whether
+/// gaps and their speeds stay finite. A search by samples: the result states its effort.
 ///
 /// Examples:
 ///
@@ -26,6 +27,9 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     pub model: ModelArgs,
+    /// The end of the interval that is examined: a number or an expression of parameters [default: the model's, else 1]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    end: Option<String>,
     /// Starts of the search for each constraint and each pair of them
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..100_000_000))]
     effort: u64,
@@ -35,7 +39,7 @@ pub struct Args {
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
-    let ready = args.model.ready(&Asked::default())?;
+    let ready = args.model.ready(&Asked { end: args.end.as_ref(), ..Asked::default() })?;
     let system = &*ready.opened.system;
     let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 /// Run several schemes on one model and say which agree.
 ///
-/// Each time-stepping scheme is run with every step given (by default the model's and half of
-/// it), event-driven with its tolerance and with a hundred times that. How much a scheme changes
+/// Each time-stepping scheme is run with every step given (by default the model's, or a
+/// thousandth of the run, and half of it), event-driven with its tolerance and with a hundred times that. How much a scheme changes
 /// between its two smallest steps gives its own error (with one step only, what the motion covers
 /// in a step); two schemes agree if their distance is within what those estimates explain.
 /// Positions are compared by their largest difference, velocities by ∫|v₁ − v₂| dt, where a
@@ -30,9 +30,13 @@ pub struct Args {
     #[command(flatten)]
     start: StartArgs,
     /// The schemes, separated by commas [default: all that accept the model; auto is event-driven with a safety net]
-    #[arg(long, value_delimiter = ',', help_heading = "Run")]
+    #[arg(long, visible_alias = "scheme", value_delimiter = ',', help_heading = "Run")]
     schemes: Vec<String>,
-    /// The steps, separated by commas [default: the model's step (or a thousandth of the run) and half of it]
+    /// The largest step, a number or an expression of parameters; the other is half of it [default: the model's, else a
+    /// thousandth of the run]
+    #[arg(long, value_name = "H", allow_hyphen_values = true, conflicts_with = "steps", help_heading = "Run")]
+    step: Option<String>,
+    /// All steps, separated by commas [default: --step and half of it]
     #[arg(long, value_delimiter = ',', value_name = "H,H,…", allow_hyphen_values = true, help_heading = "Run")]
     steps: Vec<f64>,
     #[command(flatten)]
@@ -46,6 +50,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         start: Some(&args.start),
         run: Some(&args.run),
         structure: Some(&args.structure),
+        step: args.step.as_ref(),
         ..Asked::default()
     })?;
     let how = options(args, &ready)?;
@@ -64,7 +69,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if args.model.json {
         print_json(&ready, &found);
     } else {
-        print(&ready, &how, &found);
+        print(&ready, &how, &found, args.steps.is_empty() && ready.step_is_derived());
     }
     if let Some(path) = &args.model.report {
         let (model, origin) = (system.model(), report::origin(&ready.file));
@@ -84,6 +89,13 @@ fn options(args: &Args, ready: &Ready) -> Result<CompareOptions, SetupError> {
     // Settings of the model's own scheme matter only to schemes that have them.
     let has = |name: &str| schemes.iter().any(|s| s.setting(name).is_some()) || ready.given().get(name).is_some();
     base.settings = base.settings.filtered(has);
+    // A stiffness that follows from a penetration belongs to the scheme that has one.
+    let soft = schemes.iter().find(|s| !s.follows_law && s.setting("stiffness").is_some());
+    if let (Some(soft), Some(_)) = (soft, args.run.penetration)
+        && let Some(stiffness) = ready.options(Some(*soft))?.settings.get("stiffness")
+    {
+        base.settings.set("stiffness", stiffness.clone());
+    }
     let steps = match args.steps.as_slice() {
         [] => vec![ready.step(&base), 0.5 * ready.step(&base)],
         steps => steps.to_vec(),
@@ -91,13 +103,14 @@ fn options(args: &Args, ready: &Ready) -> Result<CompareOptions, SetupError> {
     Ok(CompareOptions { schemes: args.schemes.clone(), steps, base })
 }
 
-fn print(ready: &Ready, how: &CompareOptions, found: &Comparison) {
+fn print(ready: &Ready, how: &CompareOptions, found: &Comparison, derived: bool) {
     let model = ready.opened.system.model();
     let steps: Vec<String> = found.steps.iter().map(|h| number(*h, 4)).collect();
     let tolerance = how.base.settings.number(&TOLERANCE).unwrap_or(1e-10);
     out!("{BOLD}{}{BOLD:#}\n", printable(&model.title));
+    let origin = if derived { ", a thousandth of the run and half of it" } else { "" };
     out!(
-        "{DIM}time steps {} (the table is for the smallest); by events with tolerance {tolerance:e}{DIM:#}\n\n",
+        "{DIM}time steps {}{origin} (the table is for the smallest); by events with tolerance {tolerance:e}{DIM:#}\n\n",
         steps.join(", ")
     );
     let width = found.entries.iter().map(|e| e.way.label.len()).max().unwrap_or(0).max(18);
@@ -168,7 +181,7 @@ fn print_json(ready: &Ready, found: &Comparison) {
             "max_violation": run.audit.max_violation, "infeasible_steps": run.audit.infeasible,
             "energy_gained_at_an_impact": run.largest_energy_gain(),
             "worst_law_residual": run.audit.worst_law_residual,
-            "own_error": e.error, "warnings": run.warnings,
+            "own_error": e.error, "trouble": e.trouble, "warnings": run.warnings,
         })
     });
     let distances = found.distances.iter().map(|&(a, b, d)| {

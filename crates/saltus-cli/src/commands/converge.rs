@@ -89,24 +89,35 @@ fn base(args: &Args, ready: &Ready) -> Result<Options, SetupError> {
     Ok(options.step(step))
 }
 
-fn shown(fit: Option<Fit>) -> String {
-    fit.map_or("-".into(), |f| format!("{} ± {}", number(f.order, 3), number(f.spread, 1)))
+fn shown(fit: Option<Fit>, equal: bool) -> String {
+    match (fit, equal) {
+        (_, true) => "rounding".into(),
+        (Some(f), _) => format!("{} ± {}", number(f.order, 3), number(f.spread, 1)),
+        (None, _) => "-".into(),
+    }
 }
 
 fn print(ready: &Ready, found: &Convergence) {
     let model = ready.opened.system.model();
-    out!("{BOLD}{}{BOLD:#}\n{DIM}{}, {}{DIM:#}\n\n", printable(&model.title), found.scheme.name, found.compared_with());
+    out!("{BOLD}{}{BOLD:#}\n{DIM}{}, {}{DIM:#}\n", printable(&model.title), found.scheme.name, found.compared_with());
+    if found.over == Over::Step && ready.step_is_derived() {
+        out!(
+            "{DIM}neither the command line nor the model gives a step: the largest is a thousandth of the run{DIM:#}\n"
+        );
+    }
+    out!("\n");
     let head = if found.over == Over::Modes { "modes" } else { "step" };
-    out!("{DIM}{head:<12} position     velocity     impact times  total impulse  impacts{DIM:#}\n");
+    out!("{DIM}{head:<12} position     velocity     impact times  total impulse  impacts  unmatched{DIM:#}\n");
     for l in &found.levels {
         out!(
-            "{:<12} {:<12} {:<12} {:<13} {:<14} {}\n",
+            "{:<12} {:<12} {:<12} {:<13} {:<14} {:<8} {}\n",
             number(l.size, 4),
             number(l.position, 3),
             number(l.velocity, 3),
             l.times.map_or("-".into(), |t| number(t, 3)),
             number(l.impulse, 3),
-            l.impacts
+            l.impacts,
+            l.unmatched
         );
     }
     match &found.verdict {
@@ -114,11 +125,14 @@ fn print(ready: &Ready, found: &Convergence) {
         None => out!(
             "{BOLD}{:<12} {:<12} {:<12} {:<13} {}{BOLD:#}\n\n",
             "order",
-            shown(found.orders.position),
-            shown(found.orders.velocity),
-            shown(found.orders.times),
-            shown(found.orders.impulse)
+            shown(found.orders.position, found.orders.equal[0]),
+            shown(found.orders.velocity, found.orders.equal[1]),
+            shown(found.orders.times, found.orders.equal[2]),
+            shown(found.orders.impulse, found.orders.equal[3])
         ),
+    }
+    if found.orders.equal.contains(&true) {
+        out!("rounding: equal to the reference up to rounding, which has no order\n");
     }
     if let Some(q) = &found.extrapolated {
         let state: Vec<String> = (q.iter().take(6).zip(&model.coordinates))
@@ -140,7 +154,7 @@ fn print_json(ready: &Ready, found: &Convergence) {
         .map(|l| {
             serde_json::json!({
                 size: l.size, "position": l.position, "velocity": l.velocity, "impact_times": l.times,
-                "total_impulse": l.impulse, "impacts": l.impacts,
+                "total_impulse": l.impulse, "impacts": l.impacts, "unmatched": l.unmatched,
             })
         })
         .collect();
@@ -156,6 +170,10 @@ fn print_json(ready: &Ready, found: &Convergence) {
         "orders": {
             "position": line(orders.position), "velocity": line(orders.velocity),
             "impact_times": line(orders.times), "total_impulse": line(orders.impulse),
+        },
+        "equal_to_rounding": {
+            "position": orders.equal[0], "velocity": orders.equal[1], "impact_times": orders.equal[2],
+            "total_impulse": orders.equal[3],
         },
         "extrapolated": found.extrapolated, "verdict": found.verdict, "warnings": found.warnings,
     });

@@ -4,7 +4,7 @@ use crate::progress::{self, Bar};
 use crate::report;
 use crate::setup::{Asked, ModelArgs, Refusal, StartArgs};
 use crate::text::{BOLD, DIM, count, number, out, printable, wrapped};
-use saltus::analysis::{Equilibria, EquilibriaOptions, Equilibrium, equilibria};
+use saltus::analysis::{Equilibria, EquilibriaOptions, Equilibrium, Isolation, equilibria};
 use saltus::{Model, System};
 use std::process::ExitCode;
 
@@ -12,9 +12,11 @@ use std::process::ExitCode;
 ///
 /// Solves g(t, q, 0) + Σ λ ∇f = 0 with 0 ≤ f ⊥ λ ≥ 0 over sets of constraints, by Newton's method
 /// from many starts. With few constraints every set is tried; with many, those that a start is
-/// near to. Where all forces come from energies, the second variation on the critical cone decides
-/// stability; otherwise a short run from a small push does. A structure that is held has exactly
-/// one equilibrium, by contact statics.
+/// near to. A root counts if the test of Newton and Kantorovich certifies it; a degenerate one is
+/// examined on small spheres around it. Where the forces have a potential, its variation on the
+/// critical cone decides stability, elsewhere the eigenvalues of the linearised motion, and where
+/// neither does, the result says so. What depends on time is frozen, for stability as well. A
+/// structure that is held has exactly one equilibrium, by contact statics.
 ///
 /// Examples:
 ///
@@ -116,7 +118,9 @@ fn print(system: &dyn System, t: f64, all: &Equilibria) {
     }
     if system.is_forced() {
         let t = number(t, 6);
-        out!("{DIM}forces or constraints depend on time: these are equilibria of the model frozen at t = {t}{DIM:#}\n");
+        out!(
+            "{DIM}forces or constraints depend on time: these are equilibria of the model frozen at t = {t}, and so is their stability{DIM:#}\n"
+        );
     }
     let found = match all.found.len() {
         0 => "no equilibrium found".to_string(),
@@ -146,6 +150,11 @@ fn print(system: &dyn System, t: f64, all: &Equilibria) {
             };
             out!("      one of a family with {}{which}\n", count(e.family.len() as u64, "parameter"));
         }
+        match e.isolation {
+            Isolation::Degenerate => out!("      isolated, a multiple root of the equations\n"),
+            Isolation::Unclear => out!("      whether it is isolated cannot be told\n"),
+            Isolation::Isolated | Isolation::Family => {}
+        }
         out!("      {}\n", wrapped(&e.stability.sentence(), 6, 100));
     }
     if all.stopped {
@@ -161,7 +170,7 @@ fn print_json(name: &str, model: &Model, t: f64, all: &Equilibria) {
             let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
             serde_json::json!({
                 "q": e.q, "closed": names(&e.closed), "reactions": e.reactions, "degenerate": names(&e.degenerate),
-                "family": e.family, "stability": e.stability.kind(), "evidence": e.stability.sentence(), "residual": e.residual,
+                "family": e.family, "isolation": e.isolation.kind(), "stability": e.stability.kind(), "evidence": e.stability.sentence(), "residual": e.residual,
             })
         })
         .collect();

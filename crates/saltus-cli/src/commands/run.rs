@@ -108,6 +108,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         structure: Some(&args.structure),
         step: args.step.as_ref(),
         rest: args.rest.as_ref(),
+        ..Asked::default()
     })?;
     let options = options(args, &ready)?;
     let formats = match args.format.as_slice() {

@@ -159,3 +159,39 @@ fn moreau_jean_looks_as_far_ahead_as_asked() {
     };
     assert!(depth("0") > 1e-2 && depth("0.5") < 1e-3, "{} {}", depth("0"), depth("0.5"));
 }
+
+/// A ball whose file gives no step.
+const NO_STEP: &str = "[coordinates]\ny = { position = 1, velocity = -1 }\n[dynamics]\nkinetic = \"y'^2/2\"\n[[constraint]]\n\
+                       name = \"floor\"\ngap = \"y\"\n[impact]\nrestitution = 0.5\n[run]\nend = 2\n";
+
+#[test]
+fn a_model_without_a_step_gets_a_thousandth_of_the_run_and_is_told() {
+    let here = Scratch::new();
+    here.write("ball.toml", NO_STEP);
+    let said = here.saltus(&["compare", "ball.toml", "--scheme", "event-driven,mabrouk"]);
+    assert!(said.stdout.contains("time steps 0.002, 0.001, a thousandth of the run and half of it"), "{}", said.stdout);
+    let said = here.saltus(&["compare", "ball.toml", "--step", "0.01", "--end", "1.5", "--schemes", "mabrouk"]);
+    assert!(said.stdout.contains("time steps 0.01, 0.005 (the table"), "{}", said.stdout);
+    let said = here.saltus(&["converge", "ball.toml", "--scheme", "mabrouk", "--levels", "3"]);
+    assert!(said.stdout.contains("the largest is a thousandth of the run"), "{}", said.stdout);
+    // The impulse of a free ball is exact.
+    assert!(said.stdout.contains("equal to the reference up to rounding"), "{}", said.stdout);
+    let soft =
+        here.json(&["compare", "ball.toml", "--schemes", "event-driven,penalty", "--penetration", "1e-2", "--json"]);
+    assert_eq!(soft["refused"].as_array().map(Vec::len), Some(0), "{soft}");
+}
+
+#[test]
+fn walls_that_close_are_found_within_the_interval_asked_for() {
+    let here = Scratch::new();
+    let text = "[coordinates]\nx = { position = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[[constraint]]\nname = \"l\"\n\
+                gap = \"x + 1 - t\"\n[[constraint]]\nname = \"r\"\ngap = \"1 - t - x\"\n[impact]\nrestitution = 0\n[run]\n\
+                step = 1e-3\nend = 2\n";
+    here.write("closing.toml", text);
+    let covered = |end: &str| {
+        let said = here.json(&["check", "closing.toml", "--end", end, "--json"]);
+        let theorems = said["theorems"].as_array().expect("a list").clone();
+        theorems.iter().any(|t| t["covers"] == true)
+    };
+    assert!(covered("0.9") && !covered("2") && !covered("1.1"));
+}

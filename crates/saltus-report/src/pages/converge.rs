@@ -19,20 +19,23 @@ struct Errors {
     values: Vec<f64>,
     /// The fitted order.
     fit: Option<Fit>,
+    /// Equal to the reference up to rounding: there is no order.
+    equal: bool,
 }
 
 fn errors(found: &Convergence) -> Vec<Errors> {
-    let one = |name, fit, value: &dyn Fn(&Level) -> f64| Errors {
+    let one = |name, k: usize, fit, value: &dyn Fn(&Level) -> f64| Errors {
         name,
         values: found.levels.iter().map(value).collect(),
         fit,
+        equal: found.orders.equal[k],
     };
     let orders = &found.orders;
     vec![
-        one("position", orders.position, &|l| l.position),
-        one("velocity", orders.velocity, &|l| l.velocity),
-        one("impact times", orders.times, &|l| l.times.unwrap_or(f64::NAN)),
-        one("total impulse", orders.impulse, &|l| l.impulse),
+        one("position", 0, orders.position, &|l| l.position),
+        one("velocity", 1, orders.velocity, &|l| l.velocity),
+        one("impact times", 2, orders.times, &|l| l.times.unwrap_or(f64::NAN)),
+        one("total impulse", 3, orders.impulse, &|l| l.impulse),
     ]
 }
 
@@ -96,7 +99,11 @@ pub fn converge(report: &ConvergeReport) -> Page {
     }
     let mut orders = vec![Cell::text("order")];
     orders.extend(all.iter().map(|e| {
-        Cell::text(e.fit.map_or("–".into(), |f| format!("{} ± {}", number(f.order, 3), number(f.spread, 1))))
+        Cell::text(match e.fit {
+            _ if e.equal => "equal to rounding".into(),
+            Some(f) => format!("{} ± {}", number(f.order, 3), number(f.spread, 1)),
+            None => "–".into(),
+        })
     }));
     orders.push(Cell::text(""));
     rows.push(orders);

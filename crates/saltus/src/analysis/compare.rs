@@ -38,6 +38,8 @@ pub struct ComparedRuns {
     pub runs: Vec<Timed>,
     /// The error of its finest run in position, as it estimates it itself.
     pub error: f64,
+    /// What speaks against its finest run: it then agrees with nobody.
+    pub trouble: Option<String>,
 }
 
 impl ComparedRuns {
@@ -212,7 +214,10 @@ pub fn compare(
         // A scheme is compared with all its steps or not at all.
         match trouble {
             Some(error) => refused.push((way.label, error)),
-            None if runs.len() == size => entries.push(ComparedRuns { error: own_error(&runs), way, runs }),
+            None if runs.len() == size => {
+                let against = runs.last().and_then(|timed| super::trouble(&timed.run));
+                entries.push(ComparedRuns { error: own_error(&runs), trouble: against, way, runs });
+            }
             None => {}
         }
     }
@@ -288,19 +293,25 @@ impl Comparison {
         self.distances = pairs.map(|(a, b)| (a, b, distance(motion(a), motion(b)))).collect();
         let entries = &self.entries;
         let extent = entries.iter().map(|e| extent(e.finest())).fold(0.0, f64::max);
-        let sure = |k: usize| entries[k].error <= UNSURE * extent + 1e-12;
+        let sound = |k: &usize| entries[*k].trouble.is_none();
+        let sure = |k: &usize| entries[*k].error <= UNSURE * extent + 1e-12;
         let agree = |a: usize, b: usize| {
             let explained = SLACK * (entries[a].error + entries[b].error);
-            self.between(a, b).position <= explained.min(0.1 * extent) + 1e-9 * extent + 1e-12
+            let near = self.between(a, b).position <= explained.min(0.1 * extent) + 1e-9 * extent + 1e-12;
+            near && !other_impacts(entries[a].finest(), entries[b].finest())
         };
+        // Around the most accurate first: the others are held against it, not against each other's errors.
+        let mut order: Vec<usize> = (0..n).filter(sound).filter(sure).collect();
+        order.sort_by(|&a, &b| entries[a].error.total_cmp(&entries[b].error));
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for k in (0..n).filter(|&k| sure(k)) {
-            match groups.iter_mut().find(|g| g.iter().all(|&j| agree(j, k))) {
+        for k in order {
+            match groups.iter_mut().find(|g| agree(g[0], k)) {
                 Some(group) => group.push(k),
                 None => groups.push(vec![k]),
             }
         }
-        groups.sort_by_key(|g| std::cmp::Reverse(g.len()));
+        groups.iter_mut().for_each(|g| g.sort_unstable());
+        groups.sort_by_key(|g| (std::cmp::Reverse(g.len()), g[0]));
         let name = |k: usize| entries[k].way.label.as_str();
         let names = |g: &[usize]| g.iter().map(|&k| name(k)).collect::<Vec<_>>().join(", ");
         let mut sentences = Vec::new();
@@ -313,12 +324,28 @@ impl Comparison {
                 let pairs = group.iter().flat_map(|&a| group.iter().map(move |&b| (a, b)));
                 let widest = pairs.map(|(a, b)| self.between(a, b).position).fold(0.0, f64::max);
                 sentences.push(format!("{all}{} (positions within {})", names(group), number(widest, 2)));
-            } else if place == 0 {
-                sentences.push(format!("{} agrees with no other scheme", names(group)));
             } else {
-                let d = self.between(group[0], first);
-                let (far, t) = (number(d.position, 2), number(d.at, 4));
-                sentences.push(format!("{} differs: {far} away from {} at t = {t}", names(group), name(first)));
+                let here = group[0];
+                let others = (0..n).filter(|&k| k != here).filter(sound).filter(sure);
+                let near =
+                    others.min_by(|&a, &b| self.between(here, a).position.total_cmp(&self.between(here, b).position));
+                sentences.push(match near {
+                    Some(near) => {
+                        let d = self.between(here, near);
+                        let (far, t) = (number(d.position, 2), number(d.at, 4));
+                        let share = number(100.0 * d.position / extent.max(1e-300), 2);
+                        let why = match other_impacts(entries[here].finest(), entries[near].finest()) {
+                            true => "their impacts are others",
+                            false => "more than their own errors explain",
+                        };
+                        format!(
+                            "{} agrees with no other scheme: nearest is {}, {far} away at t = {t} ({share} % of the motion), {why}",
+                            name(here),
+                            name(near)
+                        )
+                    }
+                    None => format!("{}: no other run is good enough to compare with", name(here)),
+                });
             }
             if place > 0 {
                 let (here, there) = (group[0], first);
@@ -326,7 +353,11 @@ impl Comparison {
                 sentences.extend(parting(system, (runs.0, name(here)), (runs.1, name(there))));
             }
         }
-        for k in (0..n).filter(|&k| !sure(k)) {
+        for k in (0..n).filter(|k| !sound(k)) {
+            let against = entries[k].trouble.as_deref().unwrap_or_default();
+            sentences.push(format!("{}: not used, its own ledger speaks against it: {against}", name(k)));
+        }
+        for k in (0..n).filter(sound).filter(|k| !sure(k)) {
             sentences.push(format!(
                 "{}: undecided. Its own error is about {} of a motion of size {}: too coarse, chaotic, or the motion depends \
                  discontinuously on its data",
@@ -337,6 +368,15 @@ impl Comparison {
         }
         (self.groups, self.sentences) = (groups, sentences);
     }
+}
+
+/// Whether one of two runs has more than twice the impacts of the other, and other impulses as well (the tail of an
+/// accumulation has many impacts and little impulse).
+fn other_impacts(a: &Run, b: &Run) -> bool {
+    let (m, n) = (a.trajectory.impacts.len(), b.trajectory.impacts.len());
+    let total = |run: &Run| run.audit.impulses.iter().sum::<f64>();
+    let (p, q) = (total(a), total(b));
+    m.min(n) >= 5 && m.max(n) > 2 * m.min(n) && (p - q).abs() > 0.2 * p.abs().max(q.abs())
 }
 
 /// The first impact at which two runs list different constraints.

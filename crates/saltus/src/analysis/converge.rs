@@ -1,14 +1,17 @@
 //! How the error falls with the step, or with the number of modes.
 
+mod verdict;
+
 use super::compare::thinned;
-use super::{Execute, Fit, Job, Timed, distance, fit};
+use super::{Execute, Fit, Job, Timed, distance, pairing, trouble};
 use crate::motion::PhaseKind;
 use crate::problem::{Exact, Start};
 use crate::run::{Options, Run, System};
 use crate::scheme::{self, Scheme, StructureSteps};
 use crate::structure::Reduction;
-use crate::text::{count, number};
+use crate::text::number;
 use crate::{SetupError, Status};
+use verdict::{Floors, enough_modes, richardson, warnings};
 
 /// What is refined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +44,10 @@ pub struct Level {
     pub position: f64,
     /// ∫ |v₁ − v₂| dt.
     pub velocity: f64,
-    /// The largest error of the first impact times, where the same constraints act.
+    /// The largest error of the first impact times, impacts being paired by time and constraints.
     pub times: Option<f64>,
+    /// Impacts of the run or of the reference without a partner in the other; accumulations do not count.
+    pub unmatched: usize,
     /// The error of the total impulse.
     pub impulse: f64,
     /// Number of impacts.
@@ -60,6 +65,8 @@ pub struct Orders {
     pub times: Option<Fit>,
     /// Of the total impulse.
     pub impulse: Option<Fit>,
+    /// Which of the four, in this order, are equal to the reference up to rounding: they have no order.
+    pub equal: [bool; 4],
 }
 
 /// What runs are compared with.
@@ -202,7 +209,10 @@ fn over_steps(
     let mut jobs: Vec<Job> = (0..how.levels).map(|k| job(base.clone().step(step(k, 1.0)))).collect();
     let finest = step(how.levels - 1, 8.0);
     // The reference: the motion by events, where the scheme tends to it and the events can be resolved to the end.
-    let by_events = if scheme.follows_law { events(system, start, &base, finest, execute)? } else { None };
+    let (by_events, mut doubts) = match scheme.follows_law {
+        true => events(system, start, &base, finest, execute)?,
+        false => (None, Vec::new()),
+    };
     if by_events.is_none() {
         jobs.push(job(base.clone().step(finest)));
     }
@@ -215,8 +225,13 @@ fn over_steps(
             (run, Reference::Step(step))
         }
     };
+    if let Some(why) = trouble(&reference_run) {
+        doubts.push(format!("the run that the others are compared with is doubtful itself: {why}"));
+    }
     let mut exact = system.as_problem().and_then(|p| p.exact());
-    let levels: Vec<Level> = runs.iter().map(|run| level(run.step, run, &reference_run, exact.as_mut())).collect();
+    let coarsest = runs.iter().map(|run| run.step).fold(0.0, f64::max);
+    let levels: Vec<Level> =
+        runs.iter().map(|run| level(run.step, coarsest, run, &reference_run, exact.as_mut())).collect();
     if let Some(bad) = levels.iter().find(|l| !l.position.is_finite()) {
         return Err(SetupError::new(format!(
             "the exact motion of the model is not a number everywhere (h = {})",
@@ -225,10 +240,11 @@ fn over_steps(
         .help("look at [exact]: a root or logarithm leaves its domain within the run")
         .into());
     }
-    let orders = Orders::new(&levels);
+    let floors = Floors::new(&runs, &reference_run);
+    let orders = Orders::new(&levels, &floors);
     let extent = largest(&reference_run);
     Ok(Convergence {
-        warnings: warnings(&levels, &orders, extent, scheme.order),
+        warnings: warnings(&levels, &orders, extent, scheme.order).into_iter().chain(doubts).collect(),
         extrapolated: richardson(&runs, &orders, how.ratio),
         has_exact: exact.is_some(),
         over: Over::Step,
@@ -241,14 +257,15 @@ fn over_steps(
     })
 }
 
-/// The run by events, if it reaches the end without a stretch of time stepping.
+/// The run by events, if it reaches the end without a stretch of time stepping and its ledger has no complaint; else why
+/// it is not used.
 fn events(
     system: &dyn System,
     start: &Start,
     base: &Options,
     step: f64,
     execute: Execute,
-) -> Result<Option<Run>, SetupError> {
+) -> Result<(Option<Run>, Vec<String>), SetupError> {
     let scheme = scheme::find("event-driven")?;
     let mut options = Options { settings: base.settings.among(scheme.settings), ..base.clone() };
     options.scheme = scheme;
@@ -259,19 +276,25 @@ fn events(
         let linear = structure.linear();
         let modes = base.reduction.map_or(linear.dimension() - linear.massless().len(), |r| r.modes);
         if modes > FEW_MODES {
-            return Ok(None);
+            return Ok((None, Vec::new()));
         }
     } else {
         let tolerance = options.settings.number(&scheme::TOLERANCE).unwrap_or(1e-10).min(1e-12);
         options.settings.set("tolerance", tolerance);
     }
     let outcome = execute(&[Job { start: start.clone(), options }]).pop();
+    let unused = |why: String| (None, vec![format!("the run by events is not used as the reference: {why}")]);
     Ok(match outcome {
-        Some(Ok(Timed { run, .. })) if run.status == Status::Finished => {
-            let stepped = run.timeline.of(PhaseKind::Stepped).next().is_some();
-            (!stepped).then_some(run)
-        }
-        _ => None,
+        Some(Ok(Timed { run, .. })) if run.status == Status::Finished => match trouble(&run) {
+            Some(why) => unused(why),
+            None if run.timeline.of(PhaseKind::Stepped).next().is_some() => (None, Vec::new()),
+            None => (Some(run), Vec::new()),
+        },
+        Some(Ok(Timed { run, .. })) => match &run.status {
+            Status::Failed(failure) => unused(failure.to_string()),
+            _ => (None, Vec::new()),
+        },
+        _ => (None, Vec::new()),
     })
 }
 
@@ -301,10 +324,10 @@ fn over_modes(
     let mut runs = finished(execute, &jobs)?;
     let reference_run = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
     let levels: Vec<Level> =
-        sizes.iter().zip(&runs).map(|(&m, run)| level(m as f64, run, &reference_run, None)).collect();
+        sizes.iter().zip(&runs).map(|(&m, run)| level(m as f64, run.step, run, &reference_run, None)).collect();
     Ok(Convergence {
         verdict: enough_modes(&levels, &reference_run),
-        orders: Orders::new(&levels),
+        orders: Orders::new(&levels, &Floors::new(&runs, &reference_run)),
         scheme: base.scheme,
         over: Over::Modes,
         reference: Reference::AllModes(all),
@@ -324,21 +347,23 @@ fn largest(run: &Run) -> f64 {
     run.trajectory.positions().iter().fold(0.0, |m, x| m.max(x.abs()))
 }
 
-fn level(size: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {
+fn level(size: f64, coarsest: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {
     let apart = distance(&run.trajectory, &reference.trajectory);
     let position = match exact {
         Some(exact) => against(run, exact),
         None => apart.position,
     };
     let (a, b) = (&run.trajectory.impacts, &reference.trajectory.impacts);
-    // Impacts near an accumulation differ in number from step to step: those that both have are compared, while they match.
-    let common = a.iter().zip(b.iter()).take_while(|(x, y)| x.constraints == y.constraints).take(10);
-    let times = common.map(|(x, y)| (x.t - y.t).abs()).reduce(f64::max);
+    // A run cannot tell impacts apart that are only some steps apart; times are of the same impacts at every level.
+    let apart_by = |step: f64| 16.0 * step.max(if reference.by_events() { 0.0 } else { reference.step });
+    let paired = pairing(a, b, apart_by(run.step));
+    let times = pairing(a, b, apart_by(coarsest)).times;
     Level {
         size,
         position,
         velocity: apart.velocity,
         times,
+        unmatched: paired.missing + paired.extra,
         impulse: (impulse(run) - impulse(reference)).abs(),
         impacts: a.len(),
     }
@@ -357,101 +382,4 @@ fn against(run: &Run, exact: &mut Exact) -> f64 {
         }
     }
     worst
-}
-
-impl Orders {
-    fn new(levels: &[Level]) -> Self {
-        // Errors at the level of rounding have no order.
-        let of = |error: &dyn Fn(&Level) -> f64| {
-            let points = levels.iter().map(|l| (l.size, error(l))).filter(|(_, e)| *e > 1e-12);
-            fit(&points.collect::<Vec<_>>())
-        };
-        Orders {
-            position: of(&|l| l.position),
-            velocity: of(&|l| l.velocity),
-            times: of(&|l| l.times.unwrap_or(0.0)),
-            impulse: of(&|l| l.impulse),
-        }
-    }
-}
-
-fn warnings(levels: &[Level], orders: &Orders, extent: f64, declared: f64) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let last = levels.last().map_or(0.0, |l| l.position);
-    if last <= 1e-11 * extent {
-        return warnings;
-    }
-    let order = |fit: Option<Fit>| fit.map_or("-".into(), |f| number(f.order, 2));
-    match orders.position {
-        Some(fit) if fit.order < 0.5 * declared && orders.velocity.is_some_and(|v| v.order > 0.5 * declared) => {
-            warnings.push(format!(
-                "the runs converge (velocity order {}) but not to the motion that positions are compared with: [exact] is \
-                 another motion than this model's with these parameters, or the scheme has a limit of its own (penalty: its \
-                 stiffness)",
-                order(orders.velocity)
-            ));
-        }
-        Some(fit) if fit.order + fit.spread < 0.5 * declared => warnings.push(format!(
-            "no convergence seen: the order is {} where {} is expected. Chaos, a motion that depends discontinuously on its \
-             data, or steps that are all too coarse; a comparison of schemes shows where impacts begin to differ",
-            number(fit.order, 2),
-            number(declared, 2)
-        )),
-        Some(fit) if fit.spread > 0.3 => {
-            let spread = number(fit.spread, 2);
-            warnings.push(format!("the errors scatter around the line (slope ± {spread}): more levels would help"));
-        }
-        None => warnings.push("no order can be fitted: too few positive errors".into()),
-        _ => {}
-    }
-    if last > 0.1 * extent {
-        warnings.push("the error of the smallest step is more than a tenth of the motion itself".into());
-    }
-    let counts: Vec<usize> = levels.iter().map(|l| l.impacts).collect();
-    if let (Some(&first), Some(&last)) = (counts.first(), counts.last())
-        && counts.len() > 2
-        && last as f64 > 1.2 * first as f64
-        && last > first + 2
-    {
-        warnings.push(
-            "the number of impacts grows with smaller steps: an accumulation, whose tail no step resolves".into(),
-        );
-    }
-    warnings
-}
-
-/// The final position extrapolated from the two smallest steps with the fitted order.
-fn richardson(runs: &[Run], orders: &Orders, ratio: f64) -> Option<Vec<f64>> {
-    let order = orders.position?.order;
-    let [.., a, b] = runs else { return None };
-    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
-    let gain = ratio.powf(order) - 1.0;
-    // What is only rounding next to the motion is zero.
-    let extent = largest(b);
-    let plain = |x: f64| if x.abs() < 1e-13 * extent { 0.0 } else { x };
-    (gain > 0.2).then(|| end(a).iter().zip(&end(b)).map(|(x, y)| plain(y + (y - x) / gain)).collect())
-}
-
-/// How many modes were enough, in a sentence.
-fn enough_modes(levels: &[Level], reference: &Run) -> Option<String> {
-    let last = levels.last()?;
-    let extent = largest(reference).max(1e-300);
-    let total = impulse(reference).abs().max(1e-300);
-    let good = |l: &Level| l.impulse < 0.05 * total && l.position < 0.05 * extent;
-    let from = (0..levels.len()).find(|&k| levels[k..].iter().all(good));
-    Some(match from {
-        Some(k) => format!(
-            "from {} modes on, displacements and impulses are within 5 % of those of the whole structure",
-            levels[k].size
-        ),
-        None => format!(
-            "even {} modes are not enough: displacements differ by {} % of the largest, impulses by {} %, {} instead of {}. \
-             (Where impacts are many and close, single trajectories part in any case: compare statistics.)",
-            last.size,
-            number(100.0 * last.position / extent, 2),
-            number(100.0 * last.impulse / total, 2),
-            count(last.impacts as u64, "impact"),
-            reference.trajectory.impacts.len()
-        ),
-    })
 }

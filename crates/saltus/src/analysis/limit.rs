@@ -1,10 +1,11 @@
 //! Where a long run ends up: at rest, on a periodic orbit, or neither so far ([B] on limit sets).
 
+use super::{forcing_period, trouble};
 use crate::linalg::{Dice, max_abs};
 use crate::problem::Problem;
 use crate::run::{Run, System};
 use crate::text::{count, number};
-use crate::{Model, Side, Status};
+use crate::{Model, Side, Status, Trajectory};
 
 /// The long-time behaviour of a run, as far as it went.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,9 +75,6 @@ impl LongTime {
     }
 }
 
-/// The largest number of impacts per period that is searched for.
-const MAX_IMPACTS: usize = 24;
-
 /// What a run settled on.
 ///
 /// ```
@@ -90,15 +88,23 @@ const MAX_IMPACTS: usize = 24;
 /// ```
 pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
     let motion = &run.trajectory;
-    if motion.len() < 2 || !matches!(run.status, Status::Finished) {
+    // A run that breaks what no motion may break has settled on nothing.
+    if motion.len() < 2 || !matches!(run.status, Status::Finished) || trouble(run).is_some() {
         return LongTime::Neither;
     }
     let by_events = run.by_events();
     let fastest = motion.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
     // Rest: no velocity at the last instants, over a tenth of the run at least.
     let quiet = if by_events { 1e-9 } else { 1e-3 } * fastest;
-    let still = (0..motion.len()).rev().take_while(|&k| max_abs(motion.v(k, Side::Right)) <= quiet).count();
     let last = motion.len() - 1;
+    let reach = extent(motion);
+    // Nor does the position move more than such velocities allow, whatever is recorded of them.
+    let stays = |k: usize| {
+        let allowed = quiet * (motion.t[last] - motion.t[k] + run.step) + 1e-9 * reach;
+        apart(motion.q(k), motion.q(last)) <= allowed.min(1e-3 * reach)
+    };
+    let is_still = |&k: &usize| max_abs(motion.v(k, Side::Right)) <= quiet && stays(k);
+    let still = (0..motion.len()).rev().take_while(is_still).count();
     // A run that was to stop at rest, and stopped.
     let span = motion.t[last] - motion.t[0];
     let stopped = run.options.until_rest && motion.t[last] < run.options.end - 1e-12 * span;
@@ -114,29 +120,72 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
         let chatter = run.timeline.of(crate::PhaseKind::Chatter).last().map(|p| p.end).filter(near);
         return LongTime::Rest { since: chatter.unwrap_or(since), q, closed };
     }
-    periodic(system, run, if by_events { 1e-6 } else { 2e-2 }).unwrap_or(LongTime::Neither)
+    let figure = if by_events { 1e-6 } else { 2e-2 };
+    periodic(system, run, figure).or_else(|| strobed(system, run, figure)).unwrap_or(LongTime::Neither)
 }
 
-/// The shortest pattern of impacts that the last ones repeat three times.
+/// The shortest pattern of impacts that the last ones repeat three times, in positions, velocities and constraints.
 fn periodic(system: &dyn System, run: &Run, figure: f64) -> Option<LongTime> {
     let impacts = &run.trajectory.impacts;
     let n = impacts.len();
-    for p in 1..=MAX_IMPACTS.min(n / 4) {
+    let reach = extent(&run.trajectory);
+    for p in 1..=n / 4 {
         let mut worst = 0.0_f64;
         let period = impacts.get(n - 1).t - impacts.get(n - 1 - p).t;
-        let same = (n - 3 * p..n).all(|k| {
+        // From the last impact backwards: what does not repeat is usually seen at once, so that long patterns cost little.
+        let same = (n - 3 * p..n).rev().all(|k| {
             let (a, b) = (impacts.get(k), impacts.get(k - p));
             let speed = max_abs(a.v_before).max(max_abs(b.v_before)).max(1e-300);
-            let off = a.v_before.iter().zip(b.v_before).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max) / speed;
-            worst = worst.max(off).max(((a.t - b.t) / period - 1.0).abs());
-            a.constraints == b.constraints
+            let off = apart(a.v_before, b.v_before) / speed;
+            worst = worst.max(off).max(((a.t - b.t) / period - 1.0).abs()).max(apart(a.q, b.q) / reach);
+            worst <= figure && a.constraints == b.constraints
         });
-        if same && worst <= figure && period > 0.0 {
+        if same && period > 0.0 {
             let forcing = system.as_problem().and_then(|p| forcing_periods(p, period, figure));
             return Some(LongTime::Periodic { period, impacts: p, forcing, figure: worst });
         }
     }
     None
+}
+
+/// Periods of the forcing tried together.
+const MAX_FORCING: usize = 64;
+/// Instants of a period at which positions are compared.
+const PHASES: usize = 97;
+
+/// A motion that repeats after some periods of the forcing, three times, whatever its impacts: those of an accumulation
+/// need not be the same in number.
+fn strobed(system: &dyn System, run: &Run, figure: f64) -> Option<LongTime> {
+    let motion = &run.trajectory;
+    let (start, end) = motion.span()?;
+    let base = forcing_period(system.as_problem()?, end - start)?;
+    let reach = extent(motion);
+    let most = (((end - start) / (4.0 * base)) as usize).min(MAX_FORCING);
+    for n in 1..=most {
+        let period = n as f64 * base;
+        let at = |t: f64| motion.at(t, Side::Left).map(|(q, _)| q);
+        let mut worst = 0.0_f64;
+        let same = (0..3 * PHASES).all(|k| {
+            let t = end - period * k as f64 / PHASES as f64;
+            let (Some(a), Some(b)) = (at(t), at(t - period)) else { return false };
+            worst = worst.max(apart(&a, &b) / reach);
+            worst <= figure
+        });
+        if same {
+            let impacts = motion.impacts.iter().filter(|i| i.t > end - period).count();
+            return Some(LongTime::Periodic { period, impacts, forcing: Some(n), figure: worst });
+        }
+    }
+    None
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+/// The largest position, to compare with.
+fn extent(motion: &Trajectory) -> f64 {
+    motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300)
 }
 
 /// How many periods of what depends on time are in `period`: the largest n for which forces and gaps repeat after period/n.

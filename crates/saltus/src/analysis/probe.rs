@@ -105,7 +105,8 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
         .fold(0.0_f64, |m, x| m.max(x.abs()))
         .max(1e-300);
     // Continuous: a tenth of the perturbation gives about a tenth of the spread (less where impacts are tangential: a root).
-    let splits = narrow > 0.6 * wide && narrow > 1e3 * largest * scale.max(1.0);
+    // A twentieth of the motion is apart, however large the perturbations are.
+    let splits = narrow > 0.6 * wide && narrow > (1e3 * largest).min(0.05) * scale;
     let growth = wide / (largest * scale).max(1e-300);
     let groups =
         group(&ended.iter().map(|(_, r)| end(r)).collect::<Vec<_>>(), if splits { 0.2 * wide } else { f64::INFINITY });

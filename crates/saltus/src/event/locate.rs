@@ -120,7 +120,8 @@ impl EventEngine {
                 let n = self.flow.order + 1;
                 let c = &mut self.buffers.c[..n];
                 let Some(state) = self.flow.margin(switch, end, c) else { continue };
-                let noise = 1e-14 * self.scales.switch[switch].max(self.flow.argument(switch, 0.0).abs());
+                let scale = if self.flow.is_mark(switch) { 0.0 } else { self.scales.switch[switch] };
+                let noise = 1e-14 * scale.max(self.flow.argument(switch, 0.0).abs());
                 if let Some(at) = first_negative_from_zero(&mut self.roots, c, s, noise, tick) {
                     (s, event) = (at, Some(Event::Switch { switch, state }));
                 }

@@ -21,7 +21,7 @@ pub use metric::{Metric, NotPositiveDefinite};
 pub use ordering::small_profile;
 pub use random::Dice;
 pub use rows::Rows;
-pub(crate) use spectrum::{Svd, eigen, generalized_eigen};
+pub(crate) use spectrum::{Svd, eigen, eigenvalues, generalized_eigen};
 pub use symmetric::{Factor, Symmetric};
 
 /// Nodes and weights of Gauss–Legendre quadrature with ten points on [−1, 1] (one half; the rule is symmetric).

@@ -1,6 +1,7 @@
 //! Decompositions for questions asked once, not in every step: least-norm solutions, null spaces, eigenvalues. nalgebra's.
 
 use super::{NotPositiveDefinite, add, dot};
+use nalgebra::linalg::Schur;
 use nalgebra::{DMatrix, DVector};
 
 /// A matrix by rows with its singular value decomposition.
@@ -31,6 +32,12 @@ impl Svd {
         Some(Svd { columns, u: svd.u?, v_t: svd.v_t?, values: svd.singular_values, cut })
     }
 
+    /// The same with singular values below `cut` counting as zero as well.
+    pub fn at_least(mut self, cut: f64) -> Self {
+        self.cut = self.cut.max(cut);
+        self
+    }
+
     /// The shortest x that minimises |A x − b|.
     pub fn least_norm(&self, b: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; self.columns];
@@ -56,6 +63,16 @@ pub fn eigen(n: usize, entries: &[f64]) -> Vec<(f64, Vec<f64>)> {
         (0..n).map(|k| (eigen.eigenvalues[k], eigen.eigenvectors.column(k).iter().copied().collect())).collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     pairs
+}
+
+/// Eigenvalues (real and imaginary parts) of any square matrix by rows; None if the iteration does not end.
+pub fn eigenvalues(n: usize, entries: &[f64]) -> Option<Vec<(f64, f64)>> {
+    if entries.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let a = DMatrix::from_row_slice(n, n, entries);
+    let schur = Schur::try_new(a, f64::EPSILON, 10_000)?;
+    Some(schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect())
 }
 
 /// Eigenvalues of A x = λ M x, smallest first, with vectors of xᵀ M x = 1; both matrices symmetric, by rows.
@@ -110,6 +127,13 @@ mod tests {
         assert_eq!(null.len(), 1);
         assert!((null[0][0] + null[0][1]).abs() < 1e-14);
         assert!(Svd::new(1, 1, &[f64::NAN], 1e-12).is_none());
+    }
+
+    #[test]
+    fn a_rotation_has_imaginary_eigenvalues() {
+        let values = eigenvalues(2, &[0.0, 2.0, -2.0, 0.0]).expect("numbers");
+        assert!(values.iter().all(|(re, im)| re.abs() < 1e-14 && (im.abs() - 2.0).abs() < 1e-14), "{values:?}");
+        assert!(eigenvalues(1, &[f64::NAN]).is_none());
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl<'p> Boundary<'p> {
     /// Gradients on the boundary of each constraint.
     pub fn each(&mut self, all: &mut Check, report: &mut dyn FnMut(usize, usize) -> bool) {
         let m = self.problem.constraints();
-        let (mut reached, mut weakest) = (0, (f64::INFINITY, 0));
+        let (mut weak, mut weakest) = (false, (f64::INFINITY, 0));
         let mut never = Vec::new();
         for a in 0..m {
             if !report(a, 2 * m) {
@@ -127,29 +127,38 @@ impl<'p> Boundary<'p> {
                 never.push(self.name(a).to_string());
                 continue;
             }
-            reached += 1;
-            if least < weakest.0 {
-                weakest = (least, a);
-            }
-            if !(least > 1e-3 * most.min(1e3 * least.max(1e-300))) || least < 1e-4 * most {
+            // One wording for one gradient: it vanishes, nearly does, or does not.
+            if !(least >= 1e-4 * most) {
+                weak = true;
+                let (how, remedy) = match least <= 1e-8 * most {
+                    true => (
+                        "vanishes",
+                        "no normal is defined there, and no theorem holds: write a distance, not a power of one",
+                    ),
+                    false => ("nearly vanishes", "write a distance, not a squared one"),
+                };
                 all.note(
                     "gaps",
                     Verdict::Bad,
                     format!(
-                        "the gradient of `{}` nearly vanishes on its boundary (|∇f| = {} at q = ({})): write a distance, not a squared one",
+                        "the gradient of `{}` {how} on its boundary (|∇f| = {} at q = ({}), up to {} elsewhere): {remedy}",
                         self.name(a),
                         number(least, 4),
-                        position(&at)
+                        position(&at),
+                        number(most, 4)
                     ),
                 );
+            } else if least < weakest.0 {
+                weakest = (least, a);
             }
         }
-        if reached > 0 {
+        if weakest.0.is_finite() {
+            let others = if weak { "of the others " } else { "" };
             all.note(
                 "gaps",
                 Verdict::Good,
                 format!(
-                    "gradients are not zero on the boundary: smallest |∇f| = {}, on `{}` ({} starts for each constraint)",
+                    "gradients {others}are not zero on the boundary: smallest |∇f| = {}, on `{}` ({} starts for each constraint)",
                     number(weakest.0, 4),
                     self.name(weakest.1),
                     self.starts.len()

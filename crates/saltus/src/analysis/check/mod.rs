@@ -4,6 +4,7 @@
 mod boundary;
 mod of_structure;
 mod theorems;
+mod walls;
 
 pub use boundary::Pair;
 pub use theorems::Coverage;
@@ -47,7 +48,7 @@ pub enum Verdict {
 /// Something found out about the model.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What it is about: `data`, `mass`, `forces`, `gaps`, `pairs`.
+    /// What it is about: `data`, `mass`, `forces`, `walls`, `gaps`, `pairs`.
     pub topic: &'static str,
     /// What it means.
     pub verdict: Verdict,
@@ -95,6 +96,10 @@ pub(crate) struct Traits {
     /// The largest and smallest kinetic angle found, in degrees.
     pub widest: f64,
     pub narrowest: f64,
+    /// No admissible position was found at some time of the run.
+    pub becomes_empty: bool,
+    /// A gap or ∂f/∂t is not finite, or grows without bound, at some time of the run.
+    pub unbounded_walls: bool,
     /// Nothing bad was found about masses, gradients and slopes.
     pub regular: bool,
 }
@@ -129,6 +134,7 @@ fn of_problem(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(
     );
     mass(problem, options, &traits, &mut all);
     forces(problem, options, &traits, &mut all);
+    walls::examine(problem, options, &mut traits, &mut all, report);
     let mut boundary = Boundary::new(problem, options);
     boundary.each(&mut all, report);
     boundary.pairs(&mut all, report);
@@ -137,7 +143,8 @@ fn of_problem(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(
     traits.widest = all.pairs.iter().map(|p| p.widest).fold(0.0, f64::max);
     traits.narrowest = all.pairs.iter().map(|p| p.narrowest).fold(180.0, f64::min);
     all.points = boundary.points;
-    traits.regular = !all.findings.iter().any(|f| f.verdict == Verdict::Bad && f.topic != "pairs");
+    traits.regular =
+        !all.findings.iter().any(|f| f.verdict == Verdict::Bad && f.topic != "pairs" && f.topic != "walls");
     (all.theorems, all.uncovered) = theorems::coverage(&traits);
     all
 }

@@ -59,6 +59,8 @@ pub fn check(structure: &Structure) -> Check {
         inelastic: e.iter().all(|&x| x == 0.0),
         widest: all.pairs.iter().map(|p| p.widest).fold(0.0, f64::max),
         narrowest: all.pairs.iter().map(|p| p.narrowest).fold(180.0, f64::min),
+        becomes_empty: false,
+        unbounded_walls: false,
         regular: true,
     };
     (all.theorems, all.uncovered) = theorems::coverage(&traits);

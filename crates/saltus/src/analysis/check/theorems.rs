@@ -49,6 +49,9 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
     let constant = (t.mass_constant, "M is not constant");
     let no_velocity = (t.velocity_free, "forces depend on the velocity");
     let integrable = (t.smooth_force || t.rough_in_time_only, "forces jump with positions or velocities");
+    let not_empty = (!t.becomes_empty, "no position is admissible at some time of the run: K(t) is empty");
+    let bounded =
+        (!t.unbounded_walls, "a gap or its speed ∂f/∂t is not finite, or not bounded, at some time of the run");
     let some = (t.constraints > 0, "there are no constraints");
     // Newmark's forcing and exact flight satisfy (H4) of [V]; the averaged forcing of [T] is not implemented for structures.
     let velocity_level = (!t.is_structure, "mabrouk is not implemented for structures");
@@ -80,7 +83,7 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
             "paoli-schatzman with forcing averaged",
             "Paoli 2015 ([T] theorem 2)",
             "convergence with moving constraints, loads only integrable in time, on the whole interval",
-            &[some, forcing, smooth, constant, no_velocity, integrable, inelastic, acute, regular],
+            &[some, forcing, smooth, constant, no_velocity, integrable, inelastic, acute, not_empty, bounded, regular],
         ),
         theorem(
             "mabrouk",
