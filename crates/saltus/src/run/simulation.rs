@@ -174,15 +174,20 @@ impl Simulation {
         let recorder = begun.engine.recorder();
         let mut audit = std::mem::take(&mut recorder.audit);
         let trajectory = std::mem::take(&mut recorder.trajectory);
-        close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, &mut audit);
+        let timeline = std::mem::take(&mut recorder.timeline);
+        let side = if begun.tolerance.is_some() { Side::Right } else { Side::Left };
+        close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, side, &mut audit);
         let names: Vec<String> = model.constraints.iter().map(|c| c.name.clone()).collect();
         let ledger = Ledger::new(&Evidence {
             trajectory: &trajectory,
+            timeline: &timeline,
             audit: &audit,
             accounts: &recorder.accounts,
             gauge: &begun.gauge,
             ports: &ports,
             names: &names,
+            keep: options.keep,
+            contact_steps: begun.scheme.steps().and_then(|s| s.contact_steps),
             by_events: begun.tolerance.is_some(),
             step: begun.step,
             tolerance: begun.tolerance.unwrap_or(0.0),
@@ -201,7 +206,7 @@ impl Simulation {
             start,
             warnings: std::mem::take(&mut recorder.warnings),
             notes: std::mem::take(&mut recorder.notes),
-            timeline: std::mem::take(&mut recorder.timeline),
+            timeline,
             touches: std::mem::take(&mut recorder.touches),
             squared_forces: std::mem::take(&mut recorder.squared_forces),
             extremes: recorder.extremes_seen(),
@@ -252,7 +257,14 @@ fn extremes(run: &Run, p: usize) -> Extremes {
 }
 
 /// Completes the audit of a run.
-fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Account)], audit: &mut Audit) {
+/// (`side`: the limit of the last velocity that is after the impacts listed.)
+fn close_audit(
+    gauge: &mut Gauge,
+    trajectory: &Trajectory,
+    accounts: &[(f64, Account)],
+    side: Side,
+    audit: &mut Audit,
+) {
     let fastest = trajectory.impacts.iter().map(|i| i.speed).fold(f64::MIN_POSITIVE, f64::max);
     for impact in trajectory.impacts.iter() {
         audit.energy_lost_at_impacts -= impact.energy_change;
@@ -264,13 +276,13 @@ fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Acc
     }
     match &mut gauge.energy {
         Some((energy, _)) => {
-            let mut total = |k: usize| {
-                let (kinetic, potential) = energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, Side::Left));
+            let mut total = |k: usize, side: Side| {
+                let (kinetic, potential) = energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, side));
                 kinetic + potential
             };
             if !trajectory.is_empty() {
-                audit.energy_start = total(0);
-                audit.energy_end = total(trajectory.len() - 1);
+                audit.energy_start = total(0, Side::Left);
+                audit.energy_end = total(trajectory.len() - 1, side);
             }
         }
         None => {

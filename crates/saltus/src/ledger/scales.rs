@@ -1,0 +1,74 @@
+//! What residuals are measured by: the largest values of a run, in the kinetic metric where they are of velocities.
+
+use super::Evidence;
+use crate::motion::{Impact, Side};
+
+/// The largest values of a run, at some hundred places.
+pub(super) struct Scales {
+    /// The largest velocity, and the largest position, in the kinetic metric.
+    pub speed: f64,
+    pub reach: f64,
+    /// The largest gap of each constraint.
+    pub gap: Vec<f64>,
+    /// The largest entry of a position.
+    pub largest: f64,
+    /// How deep a gap may be below zero with time steps: what the fastest motion does in two of them.
+    pub step_allows: f64,
+    /// What times are rounded to.
+    pub instant: f64,
+    /// The tolerance of a run by events, at least what rounding makes of it.
+    pub tolerance: f64,
+}
+
+/// Places at which scales are taken, of each kind.
+const PLACES: usize = 200;
+
+impl Scales {
+    pub fn new(evidence: &Evidence) -> Self {
+        let motion = evidence.trajectory;
+        let mut gauge = evidence.gauge.clone();
+        let span = motion.span().unwrap_or((0.0, 0.0));
+        let approach = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
+        let fastest = motion.left_velocities().iter().fold(approach, |m, v| m.max(v.abs()));
+        let mut scales = Scales {
+            speed: 0.0,
+            reach: 0.0,
+            largest: motion.positions().iter().fold(0.0, |m, x| m.max(x.abs())),
+            step_allows: (2.0 * evidence.step * fastest).max(1e-12),
+            gap: vec![0.0; gauge.restitution.len()],
+            instant: 64.0 * f64::EPSILON * span.0.abs().max(span.1.abs()),
+            tolerance: evidence.tolerance.max(1e-10),
+        };
+        let mut take = |t: f64, q: &[f64], v: &[f64]| {
+            if !gauge.prepare(t, q, v) {
+                return;
+            }
+            // (f64::max leaves out what is not a number: other checks find that.)
+            scales.speed = scales.speed.max(gauge.length(v));
+            scales.reach = scales.reach.max(gauge.length(q));
+            gauge.gaps.evaluate(t, q);
+            for (scale, f) in scales.gap.iter_mut().zip(&gauge.gaps.values) {
+                *scale = scale.max(f.abs());
+            }
+        };
+        for k in (0..motion.len()).step_by((motion.len() / PLACES).max(1)) {
+            take(motion.t[k], motion.q(k), motion.v(k, Side::Right));
+        }
+        for k in (0..motion.impacts.len()).step_by((motion.impacts.len() / PLACES).max(1)) {
+            let impact = motion.impacts.get(k);
+            take(impact.t, impact.q, impact.v_before);
+        }
+        let (mut q, mut v) = (vec![0.0; motion.dimension()], vec![0.0; motion.dimension()]);
+        for k in (0..motion.pieces.len()).step_by((motion.pieces.len() / PLACES).max(1)) {
+            let (from, to) = motion.pieces.span(k);
+            motion.pieces.read(k, 0.5 * (from + to), &mut q, &mut v);
+            take(0.5 * (from + to), &q, &v);
+        }
+        scales
+    }
+
+    /// How well the instant of an impact is known by events: to the error of the gap over the speed at which it closes.
+    pub fn uncertainty(&self, evidence: &Evidence, impact: &Impact) -> Option<f64> {
+        evidence.by_events.then(|| evidence.tolerance * self.largest / impact.approach.abs().max(1e-300))
+    }
+}
