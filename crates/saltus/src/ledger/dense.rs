@@ -5,12 +5,13 @@
 //! quarters, and where the parabola through three of them goes below zero.
 
 use super::figure::Checks;
+use super::instants::Contacts;
 use super::replay::PortReplay;
 use super::scales::Scales;
 use super::tail::{self, Tail};
 use super::Evidence;
 use crate::linalg::add;
-use crate::motion::{Contact, Side};
+use crate::motion::Side;
 use crate::record::{Gauge, Keep};
 
 /// Gaps are evaluated at so many equal parts of a piece.
@@ -26,9 +27,7 @@ pub(super) struct Dense<'e, 'a> {
     checks: &'e mut Checks,
     gauge: Gauge,
     ports: PortReplay<'e>,
-    /// Contacts of each constraint in order, and the one that has not ended yet.
-    contacts: Vec<Vec<&'e Contact>>,
-    current: Vec<usize>,
+    contacts: Contacts<'e>,
     /// The next stored instant and the next impact.
     instant: usize,
     impact: usize,
@@ -50,9 +49,6 @@ pub(super) struct Dense<'e, 'a> {
 pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks: &mut Checks) -> Vec<(f64, f64)> {
     let (motion, m) = (evidence.trajectory, evidence.gauge.restitution.len());
     let zero = || vec![0.0; motion.dimension()];
-    let mut contacts: Vec<Vec<&Contact>> = vec![Vec::new(); m];
-    motion.contacts.iter().for_each(|c| contacts[c.constraint].push(c));
-    contacts.iter_mut().for_each(|list| list.sort_by(|a, b| a.start.total_cmp(&b.start)));
     Dense {
         evidence,
         scales,
@@ -60,8 +56,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         checks,
         gauge: evidence.gauge.clone(),
         ports: PortReplay::new(evidence.ports),
-        contacts,
-        current: vec![0; m],
+        contacts: Contacts::new(motion, m),
         instant: 0,
         impact: 0,
         before: None,
@@ -99,7 +94,7 @@ impl Dense<'_, '_> {
             self.stretch(reached, last);
             stretches.push((reached, last));
         } else {
-            self.impacts_at(last, false);
+            self.impacts_at(last.max(reached), false);
         }
         if self.impact < motion.impacts.len() {
             let late = motion.impacts.get(self.impact).t - last;
@@ -192,7 +187,7 @@ impl Dense<'_, '_> {
         let allowed = 1e2 * scales.tolerance.max(1e-10) * scales.speed;
         let kept = self.evidence.keep.has(Keep::IMPACTS);
         let mut last = None;
-        while self.impact < impacts.len() && impacts.get(self.impact).t <= t + scales.instant {
+        while self.impact < impacts.len() && impacts.get(self.impact).t <= t {
             let impact = impacts.get(self.impact);
             self.impact += 1;
             if self.before.is_none() {
@@ -237,10 +232,11 @@ impl Dense<'_, '_> {
                 difference(x, motion.v(j, Side::Left), v);
                 checks.derivative.note(gauge.length(x), velocity, t);
             }
-            if t < to - round {
+            // An instant just before an event, by rounding, has the velocity before it.
+            if t >= from && t < to - round {
                 difference(x, motion.v(j, Side::Right), v);
                 checks.derivative.note(gauge.length(x), velocity, t);
-            } else {
+            } else if t >= to - round {
                 // Its velocity afterwards is that of the piece to come.
                 break;
             }
@@ -282,11 +278,7 @@ impl Dense<'_, '_> {
             return;
         }
         for c in 0..self.acts.len() {
-            let list = &self.contacts[c];
-            while list.get(self.current[c]).is_some_and(|contact| contact.end < t) {
-                self.current[c] += 1;
-            }
-            let is_listed = list.get(self.current[c]).is_some_and(|contact| contact.start <= t);
+            let is_listed = self.contacts.holds(c, t, 0.0);
             if is_listed == self.acts[c] {
                 continue;
             }

@@ -5,7 +5,7 @@ use super::Evidence;
 use super::figure::Checks;
 use super::replay::PortReplay;
 use super::scales::Scales;
-use crate::motion::{Side, Trajectory};
+use crate::motion::{Contact, Side, Trajectory};
 
 /// Positions may move by this many times the velocity times the time.
 const SLACK: f64 = 2.0;
@@ -108,6 +108,7 @@ fn inside(evidence: &Evidence, scales: &Scales, first: usize, last: usize, check
     let mut ports = PortReplay::new(evidence.ports);
     let stride = ((last - first) / PLACES).max(1);
     let allowed = scales.step_allows;
+    let mut contacts = Contacts::new(motion, gauge.restitution.len());
     for k in (first..last).step_by(stride) {
         let (t, q) = (motion.t[k], motion.q(k));
         ports.apply(t, Side::Right);
@@ -116,6 +117,35 @@ fn inside(evidence: &Evidence, scales: &Scales, first: usize, last: usize, check
             if !(f >= 0.0) && !gauge.compliant[a] {
                 checks.inside.note_of(-f, allowed, t, Some(a));
             }
+            // Inside a contact, a step away from its ends.
+            if !gauge.compliant[a] && contacts.holds(a, t, evidence.step) {
+                checks.closed.note_of(f.abs(), allowed, t, Some(a));
+            }
         }
+    }
+}
+
+/// The contacts of each constraint in order of time.
+pub(super) struct Contacts<'m> {
+    lists: Vec<Vec<&'m Contact>>,
+    /// The first that has not ended yet.
+    current: Vec<usize>,
+}
+
+impl<'m> Contacts<'m> {
+    pub fn new(motion: &'m Trajectory, constraints: usize) -> Self {
+        let mut lists: Vec<Vec<&Contact>> = vec![Vec::new(); constraints];
+        motion.contacts.iter().for_each(|c| lists[c.constraint].push(c));
+        lists.iter_mut().for_each(|list| list.sort_by(|a, b| a.start.total_cmp(&b.start)));
+        Contacts { lists, current: vec![0; constraints] }
+    }
+
+    /// Whether a constraint is in contact at a time, a margin away from the ends; times must not decrease.
+    pub fn holds(&mut self, constraint: usize, t: f64, margin: f64) -> bool {
+        let (list, current) = (&self.lists[constraint], &mut self.current[constraint]);
+        while list.get(*current).is_some_and(|contact| contact.end < t) {
+            *current += 1;
+        }
+        list.get(*current).is_some_and(|contact| contact.start + margin <= t && t <= contact.end - margin)
     }
 }

@@ -65,6 +65,11 @@ pub(super) fn properties(
             off(motion.q(0), evidence.q0).max(off(motion.v(0, Side::Left), evidence.v0))
         }
     };
+    // With time steps the first velocity may be that of the first step.
+    let first_step = match by_events || motion.len() < 2 {
+        true => 0.0,
+        false => 2.0 * apart(motion.v(1, Side::Left), motion.v(0, Side::Right)) + 1e-9 * fastest,
+    };
     let property = |name, what, measured, figure: f64, allowed: f64| Property {
         name,
         what,
@@ -102,7 +107,7 @@ pub(super) fn properties(
             law.max(if by_events { complementary } else { 0.0 }),
             allowed_law,
         ),
-        property("P5", "it starts from the data", "distance from q0 and v0", start, 1e-12 * (reach + fastest)),
+        property("P5", "it starts from the data", "distance from q0 and v0", start, 1e-12 * (reach + fastest) + first_step),
     ];
     if keeps_account {
         let gained = (-balance.lost_at_impacts / balance.exchanged.max(1e-300)).max(0.0);

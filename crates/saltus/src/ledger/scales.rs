@@ -1,7 +1,7 @@
 //! What residuals are measured by: the largest values of a run, in the kinetic metric where they are of velocities.
 
 use super::Evidence;
-use crate::motion::{Impact, Side};
+use crate::motion::{Impact, Side, Trajectory};
 
 /// The largest values of a run, at some hundred places.
 pub(super) struct Scales {
@@ -10,10 +10,14 @@ pub(super) struct Scales {
     pub reach: f64,
     /// The largest gap of each constraint.
     pub gap: Vec<f64>,
+    /// The largest gap velocity of each constraint, term by term.
+    pub rate: Vec<f64>,
     /// The largest entry of a position.
     pub largest: f64,
     /// How deep a gap may be below zero with time steps: what the fastest motion does in two of them.
     pub step_allows: f64,
+    /// Where contacts are motions of their own, as with springs for obstacles: how long the longest impact takes; else zero.
+    pub felt: f64,
     /// What times are rounded to.
     pub instant: f64,
     /// The tolerance of a run by events, at least what rounding makes of it.
@@ -30,11 +34,14 @@ impl Scales {
         let span = motion.span().unwrap_or((0.0, 0.0));
         let approach = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
         let fastest = motion.left_velocities().iter().fold(approach, |m, v| m.max(v.abs()));
+        let felt = if evidence.by_events || evidence.contact_steps.is_some() { 0.0 } else { longest_jump(motion) };
         let mut scales = Scales {
             speed: 0.0,
             reach: 0.0,
+            rate: vec![0.0; gauge.restitution.len()],
             largest: motion.positions().iter().fold(0.0, |m, x| m.max(x.abs())),
-            step_allows: (2.0 * evidence.step * fastest).max(1e-12),
+            step_allows: (2.0 * evidence.step * fastest).max(0.5 * felt * fastest).max(1e-12),
+            felt,
             gap: vec![0.0; gauge.restitution.len()],
             instant: 64.0 * f64::EPSILON * span.0.abs().max(span.1.abs()),
             tolerance: evidence.tolerance.max(1e-10),
@@ -47,8 +54,11 @@ impl Scales {
             scales.speed = scales.speed.max(gauge.length(v));
             scales.reach = scales.reach.max(gauge.length(q));
             gauge.gaps.evaluate(t, q);
-            for (scale, f) in scales.gap.iter_mut().zip(&gauge.gaps.values) {
-                *scale = scale.max(f.abs());
+            gauge.gaps.kinematics(t, q);
+            let gaps = &gauge.gaps;
+            for a in 0..gaps.values.len() {
+                scales.gap[a] = scales.gap[a].max(gaps.values[a].abs());
+                scales.rate[a] = scales.rate[a].max(gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, v));
             }
         };
         for k in (0..motion.len()).step_by((motion.len() / PLACES).max(1)) {
@@ -71,4 +81,17 @@ impl Scales {
     pub fn uncertainty(&self, evidence: &Evidence, impact: &Impact) -> Option<f64> {
         evidence.by_events.then(|| evidence.tolerance * self.largest / impact.approach.abs().max(1e-300))
     }
+}
+
+/// How long a velocity keeps jumping at one stored instant after another.
+fn longest_jump(motion: &Trajectory) -> f64 {
+    let (mut longest, mut start) = (0.0_f64, 0);
+    let jumps = motion.jumps();
+    for k in 0..jumps.len() {
+        if k > 0 && jumps[k] > jumps[k - 1] + 1 {
+            start = k;
+        }
+        longest = longest.max(motion.t[jumps[k]] - motion.t[jumps[start]]);
+    }
+    longest
 }

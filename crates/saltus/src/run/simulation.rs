@@ -3,7 +3,7 @@
 use super::begin::Begun;
 use super::{Options, Progress, Run, System, advice};
 use crate::ledger::{Evidence, Ledger};
-use crate::motion::{EventHit, Side, Trajectory, touches_of};
+use crate::motion::{EventHit, Side, Timeline, Trajectory, touches_of};
 use crate::problem::{PortChange, PortHistory, Reached, Start};
 use crate::record::{Audit, Extremes, Gauge, Keep};
 use crate::stepping::Account;
@@ -164,6 +164,12 @@ impl Simulation {
 
     /// Ends the run: trajectory, ledger, status.
     pub fn finish(self) -> Run {
+        self.finish_altered(&mut |_| {})
+    }
+
+    /// Ends the run after a change of what was recorded: for tests of the ledger, which must notice what is wrong.
+    #[doc(hidden)]
+    pub fn finish_altered(self, alter: &mut dyn FnMut(Recorded)) -> Run {
         let Simulation { mut begun, model, options, start, status, ports, .. } = self;
         let within_impact = begun.engine.is_within_impact();
         begun.engine.finish();
@@ -173,10 +179,16 @@ impl Simulation {
         let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(by);
         let recorder = begun.engine.recorder();
         let mut audit = std::mem::take(&mut recorder.audit);
-        let trajectory = std::mem::take(&mut recorder.trajectory);
-        let timeline = std::mem::take(&mut recorder.timeline);
+        let mut trajectory = std::mem::take(&mut recorder.trajectory);
+        let mut timeline = std::mem::take(&mut recorder.timeline);
         let side = if begun.tolerance.is_some() { Side::Right } else { Side::Left };
         close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, side, &mut audit);
+        alter(Recorded {
+            trajectory: &mut trajectory,
+            timeline: &mut timeline,
+            audit: &mut audit,
+            accounts: &mut recorder.accounts,
+        });
         let names: Vec<String> = model.constraints.iter().map(|c| c.name.clone()).collect();
         let ledger = Ledger::new(&Evidence {
             trajectory: &trajectory,
@@ -218,9 +230,27 @@ impl Simulation {
         run.notes.extend(std::mem::take(&mut begun.notes));
         let advice = advice::advice(&model, &begun, &run);
         run.warnings.extend(advice);
+        let breaches = run.ledger.complaints();
+        run.warnings.extend(breaches.iter().map(|breach| format!("breach: {breach}")));
+        if run.status == Status::Finished && !breaches.is_empty() {
+            run.status = Status::Breached { breaches };
+        }
         observe(&begun, &mut run);
         run
     }
+}
+
+/// What a run recorded, in the coordinates of its engine.
+#[doc(hidden)]
+pub struct Recorded<'a> {
+    /// The motion.
+    pub trajectory: &'a mut Trajectory,
+    /// Its phases.
+    pub timeline: &'a mut Timeline,
+    /// What was checked and added up on the way.
+    pub audit: &'a mut Audit,
+    /// The energy account of a scheme that keeps one.
+    pub accounts: &'a mut Vec<(f64, Account)>,
 }
 
 /// Maps a run in modal coordinates to the points of a structure.

@@ -173,9 +173,12 @@ impl Integrator<'_, '_> {
         }
         for pair in marks.windows(2) {
             let (start, end) = (pair[0], pair[1]);
-            let before = self.total(&mut cursor, start, Side::Right);
             let side = if end == last && self.evidence.by_events { Side::Right } else { Side::Left };
-            let after = self.total(&mut cursor, end, side);
+            let (before, after) = match self.evidence.by_events {
+                true => (self.total(&mut cursor, start, Side::Right), self.total(&mut cursor, end, side)),
+                // With time steps the impacts have velocities of their own, between the nodes.
+                false => (self.at_impact(&mut cursor, start, Side::Right), self.at_impact(&mut cursor, end, Side::Left)),
+            };
             // Impacts at the end of an interval are listed with it, and are no part of its change; nor are those of joined
             // intervals inside.
             let mut inside = 0.0;
@@ -201,6 +204,20 @@ impl Integrator<'_, '_> {
         cursor.read_on(t, side, &mut self.q, &mut self.v);
         self.ports.apply(t, side);
         let (kinetic, potential) = self.energy.both(t, &self.q, &self.v);
+        kinetic + potential
+    }
+
+    /// The energy before or after the impacts listed at a time, or that of the motion where there are none.
+    fn at_impact(&mut self, cursor: &mut Cursor, t: f64, side: Side) -> f64 {
+        let impacts = &self.evidence.trajectory.impacts;
+        let (from, to) = (impacts.count_before(t), impacts.count_until(t));
+        if from >= to || impacts.get(from).t != t {
+            return self.total(cursor, t, side);
+        }
+        self.ports.apply(t, side);
+        let impact = impacts.get(if side == Side::Left { from } else { to - 1 });
+        let v = if side == Side::Left { impact.v_before } else { impact.v_after };
+        let (kinetic, potential) = self.energy.both(t, impact.q, v);
         kinetic + potential
     }
 

@@ -146,10 +146,14 @@ pub(super) fn check(evidence: &Evidence, intervals: &[Interval], balance: &Balan
             checks.totals.note(i.residual().abs(), allowed, i.end);
         }
     }
+    // A port that is set changes the energy at once.
+    if !evidence.ports.changes.is_empty() {
+        return;
+    }
     checks.totals.note((balance.end - balance.start - change).abs(), allowed, last);
-    checks.totals.note(((balance.start - evidence.audit.energy_start).abs()).max(0.0), allowed, last);
+    checks.totals.note((balance.start - evidence.audit.energy_start).abs(), allowed, last);
     checks.totals.note((balance.end - evidence.audit.energy_end).abs(), allowed, last);
-    if !in_total && evidence.ports.changes.is_empty() {
+    if !in_total {
         checks.totals.note((rest - balance.closure).abs(), allowed, last);
     }
 }
