@@ -43,7 +43,8 @@ impl Pieces {
         position: impl Fn(usize) -> &'a [f64],
         reactions: impl Iterator<Item = (usize, &'a [f64])>,
     ) {
-        let terms = (0..self.d).map(|i| needed(position(i), length)).max().unwrap_or(1);
+        // However short a piece is, it has a velocity.
+        let terms = (0..self.d).map(|i| needed(position(i), length).max(position(i).len().min(2))).max().unwrap_or(1);
         self.starts.push(start);
         self.ends.push(start + length);
         self.terms.push(terms);
