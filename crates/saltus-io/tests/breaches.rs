@@ -9,8 +9,18 @@ use accepted::accepted;
 use saltus::run_observed;
 use saltus::scheme::SCHEMES;
 
-/// Breaches that are real.
-const REAL: &[(&str, &str, &str)] = &[];
+/// Breaches that are real: a stiffness that makes a contact many steps long is soft, compliant obstacles follow the law only in
+/// the limit, and the energy in their springs is in no account.
+const REAL: &[(&str, &str, &str)] = &[
+    ("ball-gravity", "penalty", "(C7)"),
+    ("ball-gravity", "penalty", "energy account"),
+    ("wedge", "penalty", "(P4)"),
+    ("rocking-block", "penalty", "(C4)"),
+    ("rocking-block", "penalty", "(C7)"),
+    ("rocking-block", "penalty", "energy account"),
+    ("hard-rods", "penalty", "(P4)"),
+    ("disc", "penalty", "(P4)"),
+];
 
 #[test]
 fn shipped_models_have_no_breaches() {

@@ -66,11 +66,10 @@ fn set_hits(motion: &mut Trajectory, hits: &[Hit]) {
     }
 }
 
-/// Changes the second impact, or the only one; false if there is none.
+/// Changes the fastest impact; false if there is none.
 fn with_hit(r: &mut Recorded, change: impl FnOnce(&mut Hit)) -> bool {
     let mut list = hits(r.trajectory);
-    let k = usize::from(list.len() > 1);
-    let Some(hit) = list.get_mut(k) else { return false };
+    let Some(hit) = list.iter_mut().min_by(|a, b| a.rest[2].total_cmp(&b.rest[2])) else { return false };
     change(hit);
     set_hits(r.trajectory, &list);
     true
@@ -182,7 +181,7 @@ const CORRUPTIONS: &[(&str, Corruption)] = &[
     ("a wrong energy at the end", |r, s| {
         match r.accounts.last_mut() { Some((_, a)) => a.kinetic += (1.0 + s) * (a.kinetic + a.potential + a.lost), None => r.audit.energy_end += 3.0 * s * (r.audit.energy_start.abs() + r.audit.energy_lost_at_impacts.abs()) } true
     }),
-    ("a wrong energy at the start", |r, s| r.accounts.is_empty() && { r.audit.energy_start *= 1.0 + 5.0 * s; true }),
+    ("a wrong energy at the start", |r, s| r.accounts.is_empty() && { r.audit.energy_start += 5.0 * s * (r.audit.energy_start.abs() + r.audit.energy_lost_at_impacts.abs()); true }),
     ("a wrong work of walls", |r, _| { if r.audit.contact_work == 0.0 { return false } r.audit.contact_work += 0.5 * (r.audit.energy_lost_at_impacts.abs() + r.audit.energy_start.abs()); true }),
     ("a loss that was not", |r, _| r.accounts.last_mut().map(|(_, a)| a.lost += 0.5 * (a.lost.abs() + a.kinetic + a.potential.abs())).is_some()),
     ("a claimed error that is not a number", |r, _| phase(&mut r.timeline.phases, PhaseKind::Chatter).map(|p| p.error = f64::NAN).is_some()),

@@ -246,7 +246,9 @@ impl Dense<'_, '_> {
 
     /// Gaps at quarters of the piece, and at the lowest points between.
     fn gaps(&mut self, k: usize, from: f64, h: f64) {
-        self.membership(from + 0.5 * h);
+        for part in [1e-6, 0.5, 1.0 - 1e-6] {
+            self.membership(from + part * h);
+        }
         for part in 0..=PARTS {
             let t = from + h * part as f64 / PARTS as f64;
             self.sample(k, t, h);

@@ -4,7 +4,7 @@
 use super::Evidence;
 use super::figure::Checks;
 use super::replay::PortReplay;
-use super::scales::Scales;
+use super::scales::{Scales, changes, is_regular};
 use crate::motion::{Contact, Side, Trajectory};
 
 /// Positions may move by this many times the velocity times the time.
@@ -64,24 +64,10 @@ fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
             reach[i] = reach[i].max(motion.q(k)[i].abs());
         }
     }
-    // Largest changes of velocity from a step to the next, from positions alone, where nothing jumps.
-    let jumps = |k: usize| motion.jumps().binary_search(&k).is_ok();
-    let is_regular = |k: usize| {
-        let (before, after) = (motion.t[k] - motion.t[k - 1], motion.t[k + 1] - motion.t[k]);
-        (before - after).abs() <= 1e-6 * after && !jumps(k) && !jumps(k - 1) && !jumps(k + 1)
-    };
-    let mut change = vec![0.0_f64; d];
-    for k in (first + 1)..(last - 1) {
-        if is_regular(k) {
-            let h = motion.t[k + 1] - motion.t[k];
-            let (a, b, c) = (motion.q(k - 1), motion.q(k), motion.q(k + 1));
-            for i in 0..d {
-                change[i] = change[i].max((a[i] - 2.0 * b[i] + c[i]).abs() / h);
-            }
-        }
-    }
+    let change = changes(motion, first, last);
     // Beyond the step itself, and for the points of a structure, which its modes move, only the fastest of the run is a bound.
-    let is_local = |h: f64| evidence.gauge.energy.is_some() && h <= 1.5 * evidence.step && !evidence.by_events;
+    let is_step = |h: f64| h <= 1.5 * evidence.step && !evidence.by_events;
+    let is_local = |h: f64| evidence.gauge.energy.is_some() && is_step(h);
     for k in first..last - 1 {
         let h = motion.t[k + 1] - motion.t[k];
         for i in 0..d {
@@ -90,7 +76,7 @@ fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
             let moved = (motion.q(k + 1)[i] - motion.q(k)[i]).abs();
             checks.continuous.note(moved, SLACK * h * bound + rounding + 1e-9 * h * fastest[i], motion.t[k + 1]);
         }
-        if k == first || !is_regular(k) || !is_local(h) {
+        if k == first || !is_regular(motion, k) || !is_step(h) {
             continue;
         }
         for i in 0..d {

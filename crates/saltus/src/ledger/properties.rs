@@ -1,9 +1,8 @@
 //! Properties (P1)–(P5) of a solution ([T] section 2), each with a figure.
 
-use super::figure::{Checks, worst};
+use super::figure::{Checks, Figure, worst};
 use super::scales::Scales;
 use super::{Balance, Entry, Evidence};
-use crate::linalg::max_abs;
 use crate::motion::Side;
 
 /// A property of the motion, and to what figure it holds.
@@ -40,7 +39,7 @@ pub(super) fn properties(
     let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300);
     // P1: the velocity has bounded variation: at least that of the jumps, and that over about a thousand instants.
     let d = motion.dimension();
-    let apart = |a: &[f64], b: &[f64]| (0..d).map(|i| (a[i] - b[i]).abs()).fold(0.0, f64::max);
+    let apart = |a: &[f64], b: &[f64]| (0..d).map(|i| (a[i] - b[i]).abs()).fold(0.0, worst);
     let stride = (motion.len() / 1000).max(1);
     let kept = motion.left_velocities();
     let between = (stride..motion.len())
@@ -58,18 +57,17 @@ pub(super) fn properties(
     let pull = push.fold(0.0, f64::max);
     let total = audit.impulses.iter().fold(1e-300_f64, |m, p| m.max(p.abs()));
     let complementary = impacts.iter().map(|e| e.complementarity).fold(0.0, worst);
-    let start = match motion.is_empty() {
-        true => f64::NAN,
-        false => {
-            let off = |a: &[f64], b: &[f64]| max_abs(&a.iter().zip(b).map(|(x, y)| x - y).collect::<Vec<_>>());
-            off(motion.q(0), evidence.q0).max(off(motion.v(0, Side::Left), evidence.v0))
-        }
-    };
-    // With time steps the first velocity may be that of the first step.
-    let first_step = match by_events || motion.len() < 2 {
-        true => 0.0,
-        false => 2.0 * apart(motion.v(1, Side::Left), motion.v(0, Side::Right)) + 1e-9 * fastest,
-    };
+    let mut start = Figure::new("P5", "it starts from the data", "distance from q0 and v0");
+    if let Some(&t) = motion.t.first() {
+        let allowed = 1e-12 * (reach + fastest);
+        // With time steps the first velocity may be that of the first step.
+        let first_step = match by_events || motion.len() < 2 {
+            true => 0.0,
+            false => 2.0 * apart(motion.v(1, Side::Left), motion.v(0, Side::Right)) + 1e-9 * fastest,
+        };
+        start.note(apart(motion.q(0), evidence.q0), allowed, t);
+        start.note(apart(motion.v(0, Side::Left), evidence.v0), allowed + first_step, t);
+    }
     let property = |name, what, measured, figure: f64, allowed: f64| Property {
         name,
         what,
@@ -107,7 +105,7 @@ pub(super) fn properties(
             law.max(if by_events { complementary } else { 0.0 }),
             allowed_law,
         ),
-        property("P5", "it starts from the data", "distance from q0 and v0", start, 1e-12 * (reach + fastest) + first_step),
+        start.property(),
     ];
     if keeps_account {
         let gained = (-balance.lost_at_impacts / balance.exchanged.max(1e-300)).max(0.0);

@@ -31,7 +31,6 @@ fn phases(evidence: &Evidence, scales: &Scales, is_whole: bool, checks: &mut Che
     let Some((first, last)) = evidence.trajectory.span() else { return };
     let (mut reached, mut impacts) = (first, 0);
     for phase in &evidence.timeline.phases {
-        let is_instant = matches!(phase.kind, PhaseKind::Impact | PhaseKind::Release | PhaseKind::Graze);
         impacts += usize::from(phase.kind == PhaseKind::Impact);
         if !(phase.start <= phase.end && phase.end.is_finite()) {
             checks.order.note(f64::NAN, 0.0, phase.start);
@@ -41,9 +40,7 @@ fn phases(evidence: &Evidence, scales: &Scales, is_whole: bool, checks: &mut Che
             reached = reached.max(phase.end.min(last));
             continue;
         }
-        if !is_instant {
-            checks.matched.note((phase.start - reached).max(0.0), scales.instant, phase.start);
-        }
+        checks.matched.note((phase.start - reached).max(0.0), scales.instant, phase.start);
         reached = reached.max(phase.end);
     }
     if !evidence.timeline.phases.is_empty() {

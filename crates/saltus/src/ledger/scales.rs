@@ -14,10 +14,15 @@ pub(super) struct Scales {
     pub rate: Vec<f64>,
     /// The largest entry of a position.
     pub largest: f64,
+    /// The largest change of energy at an impact.
+    pub energy_change: f64,
     /// How deep a gap may be below zero with time steps: what the fastest motion does in two of them.
     pub step_allows: f64,
     /// Where contacts are motions of their own, as with springs for obstacles: how long the longest impact takes; else zero.
     pub felt: f64,
+    /// For the points of a structure with time steps: the largest change of each velocity in a step, from positions alone, where nothing
+    /// jumps; elastic waves do no more within the steps of an impact.
+    pub change: Vec<f64>,
     /// What times are rounded to.
     pub instant: f64,
     /// The tolerance of a run by events, at least what rounding makes of it.
@@ -40,8 +45,13 @@ impl Scales {
             reach: 0.0,
             rate: vec![0.0; gauge.restitution.len()],
             largest: motion.positions().iter().fold(0.0, |m, x| m.max(x.abs())),
+            energy_change: motion.impacts.iter().fold(0.0, |m, i| m.max(i.energy_change.abs())),
             step_allows: (2.0 * evidence.step * fastest).max(0.5 * felt * fastest).max(1e-12),
             felt,
+            change: match evidence.by_events || gauge.energy.is_some() {
+                true => vec![0.0; motion.dimension()],
+                false => changes(motion, 0, motion.len()),
+            },
             gap: vec![0.0; gauge.restitution.len()],
             instant: 64.0 * f64::EPSILON * span.0.abs().max(span.1.abs()),
             tolerance: evidence.tolerance.max(1e-10),
@@ -94,4 +104,26 @@ fn longest_jump(motion: &Trajectory) -> f64 {
         longest = longest.max(motion.t[jumps[k]] - motion.t[jumps[start]]);
     }
     longest
+}
+
+/// Whether an instant is between two others at equal distances, and nothing jumps at any of them.
+pub(super) fn is_regular(motion: &Trajectory, k: usize) -> bool {
+    let jumps = |k: usize| motion.jumps().binary_search(&k).is_ok();
+    let (before, after) = (motion.t[k] - motion.t[k - 1], motion.t[k + 1] - motion.t[k]);
+    (before - after).abs() <= 1e-6 * after && !jumps(k) && !jumps(k - 1) && !jumps(k + 1)
+}
+
+/// The largest changes of velocity from an instant to the next, from positions alone, where nothing jumps.
+pub(super) fn changes(motion: &Trajectory, first: usize, last: usize) -> Vec<f64> {
+    let mut change = vec![0.0_f64; motion.dimension()];
+    for k in (first + 1)..last.saturating_sub(1) {
+        if is_regular(motion, k) {
+            let h = motion.t[k + 1] - motion.t[k];
+            let (a, b, c) = (motion.q(k - 1), motion.q(k), motion.q(k + 1));
+            for i in 0..change.len() {
+                change[i] = change[i].max((a[i] - 2.0 * b[i] + c[i]).abs() / h);
+            }
+        }
+    }
+    change
 }
