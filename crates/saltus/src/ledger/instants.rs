@@ -10,6 +10,9 @@ use crate::motion::{Contact, Side, Trajectory};
 /// Positions may move by this many times the velocity times the time.
 const SLACK: f64 = 2.0;
 
+/// Where a body hardly moves, steps project its position by no more than this part of what the fastest motion does.
+const PROJECTED: f64 = 1e-3;
+
 /// A velocity may be off the difference quotient of positions by this many times the largest change of velocity in a step.
 const CHANGES: f64 = 8.0;
 
@@ -74,7 +77,7 @@ fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
             let bound = if is_local(h) { speed(k, i).max(speed(k + 1, i)) } else { fastest[i] };
             let rounding = 64.0 * f64::EPSILON * reach[i];
             let moved = (motion.q(k + 1)[i] - motion.q(k)[i]).abs();
-            checks.continuous.note(moved, SLACK * h * bound + rounding + 1e-9 * h * fastest[i], motion.t[k + 1]);
+            checks.continuous.note(moved, SLACK * h * bound + rounding + PROJECTED * h * fastest[i], motion.t[k + 1]);
         }
         if k == first || !is_regular(motion, k) || !is_step(h) {
             continue;

@@ -16,6 +16,8 @@ pub(super) struct Tail {
     pub t: f64,
     /// The limit of the sequence.
     pub limit: f64,
+    /// The constraints of the sequence.
+    pub listed: Vec<usize>,
     /// The constraints that hold, with their impulses.
     pub impulses: Vec<(usize, f64)>,
     /// The change of energy, and the work of moving walls in it.
@@ -44,6 +46,7 @@ pub(super) fn tails(evidence: &Evidence) -> Vec<Tail> {
         let Some((t, last)) = settles(evidence, phase) else { continue };
         if let Some(before) = tails.last_mut().filter(|tail| tail.t >= t) {
             before.limit = before.limit.max(phase.end);
+            before.listed.extend(&phase.constraints);
             continue;
         }
         tails.extend(tail(evidence, phase, t, last));
@@ -60,7 +63,8 @@ pub(super) fn at(tails: &[Tail], t: f64, rounding: f64) -> Option<&Tail> {
 /// Whether a constraint is held at a time in some tail.
 pub(super) fn held(tails: &[Tail], t: f64, constraint: usize) -> bool {
     let after = tails.partition_point(|tail| tail.t <= t);
-    tails[after.saturating_sub(16)..after].iter().any(|tail| t <= tail.limit && tail.holds(constraint))
+    let is_held = |tail: &Tail| t <= tail.limit && (tail.holds(constraint) || tail.listed.contains(&constraint));
+    tails[after.saturating_sub(16)..after].iter().any(is_held)
 }
 
 /// Where a phase settles: at its last impact, whose place in the list is given.
@@ -131,6 +135,7 @@ fn tail(evidence: &Evidence, phase: &Phase, t: f64, last: usize) -> Option<Tail>
     Some(Tail {
         t,
         limit: phase.end,
+        listed: phase.constraints.clone(),
         unexplained: if solved { gauge.length(&unexplained) } else { f64::NAN },
         impulses: held.into_iter().zip(p).collect(),
         energy,
