@@ -137,7 +137,7 @@ const CORRUPTIONS: &[(&str, Corruption)] = &[
     ("a jump of q for good", |r, s| { let (k, i, _) = fastest(r.trajectory); with_instants(r, |n, q, _, _| if n >= k { q[i] += s.max(1e-3) }) }),
     ("a velocity with the wrong sign", |r, _| { let (k, i, v) = fastest(r.trajectory); if v == 0.0 { return false } with_instants(r, |n, _, l, h| if n == k { l[i] = -l[i]; h[i] = -h[i] }) }),
     ("an instant that is not a number", |r, _| { let (k, i, _) = fastest(r.trajectory); with_instants(r, |n, q, _, _| if n == k { q[i] = f64::NAN }) }),
-    ("another start", |r, _| with_instants(r, |n, q, _, _| if n == 0 { q[0] += 1e-6 })),
+    ("another start", |r, s| with_instants(r, |n, q, _, _| if n == 0 { q[0] += 1e-2 * s })),
     ("time going back", |r, _| { let k = r.trajectory.len() / 2; r.trajectory.t.swap(k, k + 1); true }),
     ("two instants at one time", |r, _| { let k = r.trajectory.len() / 2; r.trajectory.t[k] = r.trajectory.t[k + 1]; true }),
     ("a jump of q in a piece", |r, s| { let n = r.trajectory.pieces.len(); if n == 0 { return false } r.trajectory.pieces.coefficients_mut(n / 2, 0)[0] += s; true }),

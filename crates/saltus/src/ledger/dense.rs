@@ -246,8 +246,12 @@ impl Dense<'_, '_> {
 
     /// Gaps at quarters of the piece, and at the lowest points between.
     fn gaps(&mut self, k: usize, from: f64, h: f64) {
-        for part in [1e-6, 0.5, 1.0 - 1e-6] {
-            self.membership(from + part * h);
+        // Near the ends, where times can still be told apart.
+        let edge = (1e-6 * h).max(8.0 * self.scales.instant);
+        if edge < 0.25 * h {
+            for s in [edge, 0.5 * h, h - edge] {
+                self.membership(from + s);
+            }
         }
         for part in 0..=PARTS {
             let t = from + h * part as f64 / PARTS as f64;

@@ -29,8 +29,8 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
     let mut gauge = evidence.gauge.clone();
     let motion = evidence.trajectory;
     let span = motion.span().unwrap_or((0.0, 0.0));
-    // The fastest that each constraint was hit.
-    let mut fastest = vec![1e-300_f64; gauge.restitution.len()];
+    // The fastest that each constraint was hit; a part of the motion where bodies that touch are hit without approaching.
+    let mut fastest: Vec<f64> = scales.rate.iter().map(|rate| (1e-3 * rate).max(1e-300)).collect();
     for i in motion.impacts.iter() {
         gauge.gaps.kinematics(i.t, i.q);
         for &a in i.constraints {

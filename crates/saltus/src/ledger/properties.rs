@@ -65,7 +65,12 @@ pub(super) fn properties(
             true => 0.0,
             false => 2.0 * apart(motion.v(1, Side::Left), motion.v(0, Side::Right)) + 1e-9 * fastest,
         };
-        start.note(apart(motion.q(0), evidence.q0), allowed, t);
+        // Modes that are left out take a part of the start of a structure with them.
+        let left_out = match evidence.gauge.energy.is_none() && motion.len() > 2 {
+            true => 2.0 * apart(motion.q(2), motion.q(1)),
+            false => 0.0,
+        };
+        start.note(apart(motion.q(0), evidence.q0), allowed + left_out, t);
         start.note(apart(motion.v(0, Side::Left), evidence.v0), allowed + first_step, t);
     }
     let property = |name, what, measured, figure: f64, allowed: f64| Property {

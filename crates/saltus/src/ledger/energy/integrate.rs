@@ -81,6 +81,7 @@ pub(super) fn integrated(
     let least = kinetic.max(swing).max(super::FLOOR * size).max(1e-300);
     balance.exchanged = balance.exchanged.max((balance.end - balance.start).abs()).max(least);
     balance.closure = balance.end - balance.start - balance.work - balance.wall_work + balance.lost_at_impacts;
+    balance.unsettled = integrator.unsettled();
     (intervals, balance)
 }
 
@@ -111,6 +112,25 @@ impl Integrator<'_, '_> {
             kinetic + potential
         };
         Balance { start: at(0, Side::Left), end: at(last, side), ..Balance::default() }
+    }
+
+    /// With time steps: what jumps of velocity, and impacts listed, do to the energy within the steps of an impact of the ends.
+    fn unsettled(&mut self) -> f64 {
+        let (motion, window) = (self.evidence.trajectory, self.evidence.window());
+        let Some((first, last)) = motion.span().filter(|_| !self.evidence.by_events) else { return 0.0 };
+        // Compliant contacts take as long as they take: those that are cut off jump at the very end.
+        let window = if window.is_finite() { window } else { 2.0 * self.evidence.step };
+        let is_near = |t: f64| t <= first + window || t >= last - window;
+        let mut open = 0.0;
+        for &k in motion.jumps() {
+            let t = motion.t[k];
+            if is_near(t) {
+                let mut at = |side: Side| self.energy.both(t, motion.q(k), motion.v(k, side)).0;
+                let (before, after) = (at(Side::Left), at(Side::Right));
+                open += if self.evidence.contact_steps.is_some() { (after - before).abs() } else { before.max(after) };
+            }
+        }
+        open + motion.impacts.iter().filter(|i| is_near(i.t)).map(|i| i.energy_change.abs()).sum::<f64>()
     }
 
     /// What impacts, and the tails of accumulations, do to the energy, in order of time.
