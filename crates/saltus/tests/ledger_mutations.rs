@@ -2,7 +2,9 @@
 
 use saltus::model::Builder;
 use saltus::structure::{self, Damping, Part, bar};
-use saltus::{Contact, Impact, Impacts, Options, Phase, PhaseKind, Recorded, Run, Side, Simulation, Status, Trajectory};
+use saltus::{
+    Contact, Impact, Impacts, Options, Phase, PhaseKind, Recorded, Run, Side, Simulation, Status, Trajectory,
+};
 
 /// A correct run, to be made again and again.
 struct Case {
@@ -223,7 +225,8 @@ fn cases() -> Vec<Case> {
         let energy = "a'^2 + b'^2/2 + a'*b'*cos(a - b)";
         let pendulum = Builder::new("pendulum").coordinate("a", 1.2, 0.0).coordinate("b", 0.5, 0.0);
         let pendulum = pendulum.kinetic(energy).potential("-9.81*(2*cos(a) + cos(b))");
-        let pendulum = pendulum.restitution(0.6).constraint("knee", "a - b + 0.8").constraint("wall", "sin(a) + sin(b) + 0.5");
+        let pendulum =
+            pendulum.restitution(0.6).constraint("knee", "a - b + 0.8").constraint("wall", "sin(a) + sin(b) + 0.5");
         pendulum.build().expect("a model").problem().expect("compiles")
     };
     let mut cases = vec![

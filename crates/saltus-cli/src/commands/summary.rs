@@ -67,8 +67,12 @@ const BREACH: &str = "breach: ";
 /// The last lines of a run that did not simply finish: its breaches, how it ended. On standard error as well, unless both
 /// are one terminal.
 pub fn verdict(run: &Run, json: bool) {
-    let mut lines: Vec<String> =
-        run.warnings.iter().filter(|w| w.starts_with(BREACH)).map(|w| format!("{RED}{}{RED:#}", printable(w))).collect();
+    let mut lines: Vec<String> = run
+        .warnings
+        .iter()
+        .filter(|w| w.starts_with(BREACH))
+        .map(|w| format!("{RED}{}{RED:#}", printable(w)))
+        .collect();
     if run.status != Status::Finished {
         let style = if matches!(run.status, Status::Interrupted { .. }) { YELLOW } else { RED };
         lines.push(format!("{style}{}{style:#}", printable(&run.status.to_string())));

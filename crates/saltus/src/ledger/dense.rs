@@ -4,12 +4,12 @@
 //! Each piece is looked at in a few places: the equations of motion in the middle, where the truncation of the series does not show; gaps at
 //! quarters, and where the parabola through three of them goes below zero.
 
+use super::Evidence;
 use super::figure::Checks;
 use super::instants::Contacts;
 use super::replay::PortReplay;
 use super::scales::Scales;
 use super::tail::{self, Tail};
-use super::Evidence;
 use crate::linalg::add;
 use crate::motion::Side;
 use crate::record::{Gauge, Keep};
@@ -113,9 +113,8 @@ impl Dense<'_, '_> {
         }
         self.instant = motion.t.partition_point(|&t| t <= to + self.scales.instant);
         self.before = None;
-        let covers = |p: &crate::Phase| {
-            p.kind == crate::PhaseKind::Stepped && p.start <= from + margin && p.end >= to - margin
-        };
+        let covers =
+            |p: &crate::Phase| p.kind == crate::PhaseKind::Stepped && p.start <= from + margin && p.end >= to - margin;
         if keep.has(Keep::TIMELINE) && !self.evidence.timeline.phases.iter().any(covers) {
             self.checks.continuous.note(to - from, 0.0, from);
         }

@@ -83,7 +83,11 @@ impl Checks {
             closed: Figure::new("C3", "gaps are closed at impacts and in contacts", "largest gap"),
             explained: Figure::new("C4", "impulses explain jumps of velocity", "largest difference, of the fastest"),
             matched: Figure::new("C5", "impacts, contacts and phases are those of the motion", "largest difference"),
-            forces: Figure::new("C6", "forces explain the motion between events", "velocity unexplained, of the fastest"),
+            forces: Figure::new(
+                "C6",
+                "forces explain the motion between events",
+                "velocity unexplained, of the fastest",
+            ),
             totals: Figure::new("C7", "totals are the sums of their parts", "largest difference"),
             claims: Figure::new("C8", "claimed uncertainties are honoured", "largest difference"),
         }

@@ -120,7 +120,8 @@ fn signs(scales: &Scales, gauge: &Gauge, i: &Impact, checks: &mut Checks) {
     let gaps = &gauge.gaps;
     let mut approach = f64::INFINITY;
     for &a in i.constraints {
-        let size = gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);
+        let size =
+            gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);
         let allowed = 1e-8 * size + 1e-12 * scales.rate[a];
         let (before, after) = (gaps.rate(a, i.v_before), gaps.rate(a, i.v_after));
         approach = approach.min(before);
@@ -131,10 +132,16 @@ fn signs(scales: &Scales, gauge: &Gauge, i: &Impact, checks: &mut Checks) {
     for a in (0..gaps.values.len()).filter(|a| !i.constraints.contains(a)) {
         if gaps.values[a].abs() <= gaps.rounding(a, i.q) {
             let (before, after) = (gaps.rate(a, i.v_before), gaps.rate(a, i.v_after));
-            let size = gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);
+            let size =
+                gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);
             // What was opening may be closed by this impact: then the next one is its own.
             if before <= 0.0 {
-                checks.explained.note_of((-after).max(0.0), 1e-8 * size + scales.tolerance * scales.speed, i.t, Some(a));
+                checks.explained.note_of(
+                    (-after).max(0.0),
+                    1e-8 * size + scales.tolerance * scales.speed,
+                    i.t,
+                    Some(a),
+                );
             }
         }
     }
@@ -164,7 +171,11 @@ fn energy(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped: bool, larg
         change += 0.5 * p * (before + after);
         size += 0.5 * p.abs() * (before.abs() + after.abs());
     }
-    let allowed = if is_stepped { 2.0 * COARSE * size.max(scales.energy_change) } else { 1e-9 * size + 1e-12 * largest * largest };
+    let allowed = if is_stepped {
+        2.0 * COARSE * size.max(scales.energy_change)
+    } else {
+        1e-9 * size + 1e-12 * largest * largest
+    };
     checks.explained.note((change - i.energy_change).abs(), allowed, i.t);
     let Some((energy, _)) = &mut gauge.energy else { return };
     let (before, after) = (energy.both(i.t, i.q, i.v_before).0, energy.both(i.t, i.q, i.v_after).0);
@@ -213,10 +224,9 @@ fn stored(evidence: &Evidence, scales: &Scales, largest: f64, checks: &mut Check
         let alone = |other: Option<usize>| {
             other.filter(|&j| j < impacts.len()).is_none_or(|j| (impacts.get(j).t - i.t).abs() > 2.0 * window)
         };
-        for (at, is_alone, listed) in [
-            (i.t - window, alone(k.checked_sub(1)), i.v_before),
-            (i.t + window, alone(Some(k + 1)), i.v_after),
-        ] {
+        for (at, is_alone, listed) in
+            [(i.t - window, alone(k.checked_sub(1)), i.v_before), (i.t + window, alone(Some(k + 1)), i.v_after)]
+        {
             if is_alone && at >= first && at <= last && cursor.read(at, &mut q, &mut v).is_ok() {
                 difference(&mut x, listed, &v);
                 checks.matched.note(gauge.length(&x), allowed, i.t);

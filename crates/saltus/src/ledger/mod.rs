@@ -138,7 +138,8 @@ impl Ledger {
     /// Breaches: what is beyond the stated tolerances, in words; empty if all is well. For runs by events the energy account must
     /// close to 1e-8 (or a hundred times the tolerance), for others to a tenth.
     pub fn complaints(&self) -> Vec<String> {
-        let mut complaints: Vec<String> = self.properties.iter().filter(|p| !p.holds).map(|p| self.sentence(p)).collect();
+        let mut complaints: Vec<String> =
+            self.properties.iter().filter(|p| !p.holds).map(|p| self.sentence(p)).collect();
         let residual = self.balance.relative();
         if !(residual <= self.allowed_residual) {
             complaints.push(format!(

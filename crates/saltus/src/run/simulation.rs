@@ -288,13 +288,7 @@ fn extremes(run: &Run, p: usize) -> Extremes {
 
 /// Completes the audit of a run.
 /// (`side`: the limit of the last velocity that is after the impacts listed.)
-fn close_audit(
-    gauge: &mut Gauge,
-    trajectory: &Trajectory,
-    accounts: &[(f64, Account)],
-    side: Side,
-    audit: &mut Audit,
-) {
+fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Account)], side: Side, audit: &mut Audit) {
     let fastest = trajectory.impacts.iter().map(|i| i.speed).fold(f64::MIN_POSITIVE, f64::max);
     for impact in trajectory.impacts.iter() {
         audit.energy_lost_at_impacts -= impact.energy_change;

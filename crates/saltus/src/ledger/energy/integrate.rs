@@ -116,10 +116,10 @@ impl Integrator<'_, '_> {
 
     /// With time steps: what jumps of velocity, and impacts listed, do to the energy within the steps of an impact of the ends.
     fn unsettled(&mut self) -> f64 {
-        let (motion, window) = (self.evidence.trajectory, self.evidence.window());
+        let motion = self.evidence.trajectory;
         let Some((first, last)) = motion.span().filter(|_| !self.evidence.by_events) else { return 0.0 };
         // Compliant contacts take as long as they take: those that are cut off jump at the very end.
-        let window = if window.is_finite() { window } else { 2.0 * self.evidence.step };
+        let window = (self.evidence.contact_steps.unwrap_or(1) + 1) as f64 * self.evidence.step;
         let is_near = |t: f64| t <= first + window || t >= last - window;
         let mut open = 0.0;
         for &k in motion.jumps() {
@@ -197,7 +197,9 @@ impl Integrator<'_, '_> {
             let (before, after) = match self.evidence.by_events {
                 true => (self.total(&mut cursor, start, Side::Right), self.total(&mut cursor, end, side)),
                 // With time steps the impacts have velocities of their own, between the nodes.
-                false => (self.at_impact(&mut cursor, start, Side::Right), self.at_impact(&mut cursor, end, Side::Left)),
+                false => {
+                    (self.at_impact(&mut cursor, start, Side::Right), self.at_impact(&mut cursor, end, Side::Left))
+                }
             };
             // Impacts at the end of an interval are listed with it, and are no part of its change; nor are those of joined
             // intervals inside.
