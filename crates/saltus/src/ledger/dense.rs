@@ -307,7 +307,7 @@ impl Dense<'_, '_> {
         let gaps = &gauge.gaps;
         for c in 0..acts.len() {
             let f = gaps.values[c];
-            if !(!(f >= 0.0) || acts[c]) || gauge.compliant[c] {
+            if gauge.compliant[c] || (f >= 0.0 && !acts[c]) {
                 continue;
             }
             let rate = gaps.partial_t[c].abs() + gaps.gradients.dot_abs(c, v);
