@@ -8,6 +8,7 @@ pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
 pub const GREEN: Style = colored(AnsiColor::Green);
 pub const YELLOW: Style = colored(AnsiColor::Yellow);
+pub const RED: Style = colored(AnsiColor::Red);
 pub const CYAN: Style = colored(AnsiColor::Cyan);
 
 const fn colored(color: AnsiColor) -> Style {

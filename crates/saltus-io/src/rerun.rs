@@ -50,7 +50,7 @@ impl Rerun {
         }
         let options = self.options.clone().until(t);
         let run = run_observed(&*self.opened.system, &self.opened.start, &options, observer)?;
-        Ok(run.ok().map_err(|failure| SetupError::new(failure.to_string()))?.last().clone())
+        Ok(run.complete().map_err(|failure| SetupError::new(failure.to_string()))?.last().clone())
     }
 }
 

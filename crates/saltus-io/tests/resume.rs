@@ -66,7 +66,8 @@ impl Whole<'_> {
     fn broken(&self, t: f64) -> Option<f64> {
         let stopped = self.until(t);
         let gone_on = from(&self.opened.system, stopped.last(), &self.options).ok()?;
-        assert_eq!((&stopped.status, &gone_on.status), (&self.run.status, &self.run.status), "{}", self.what(t));
+        // (Where a compliant contact is cut in two, the account of neither part is complete.)
+        assert!(stopped.status.is_complete() && gone_on.status.is_complete(), "{}", self.what(t));
         // A scheme that was within an impact of several steps says so: position and velocity do not tell what comes next.
         if stopped.last().reached_by().is_some_and(|by| by.within_impact) {
             assert!(gone_on.warnings.iter().any(|w| w.contains("within an impact")), "{}", self.what(t));

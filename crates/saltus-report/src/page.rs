@@ -54,7 +54,7 @@ impl Page {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
 
-    /// Adds messages of one kind: `warning`, `note` or `good`.
+    /// Adds messages of one kind: `breach`, `warning`, `note` or `good`.
     pub fn list(&mut self, kind: &str, sentences: impl IntoIterator<Item = String>) {
         let items: Vec<String> = sentences.into_iter().map(|s| format!("<li>{}</li>", escape(&s))).collect();
         if !items.is_empty() {

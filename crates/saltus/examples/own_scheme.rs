@@ -34,6 +34,7 @@ impl Stepper for Explicit {
             node.impulses[0] = -(1.0 + self.e) * rate / (slope * slope);
             self.v += slope * node.impulses[0];
         }
+        node.contact = node.impulses[0] > 0.0;
         node.v_right[0] = self.v;
         self.dynamics.evaluate(node.t, &[self.q], &[self.v]);
         self.q += self.h * self.v;

@@ -43,12 +43,14 @@ mod stepping;
 pub mod structure;
 pub mod text;
 
-pub use error::{Kind, Reason, SetupError, Status, StepFailure};
+pub use error::{Kind, Reason, RunFailure, SetupError, Status, StepFailure};
 pub use ledger::Ledger;
 pub use model::Model;
 pub use motion::{Contact, Impact, Impacts, Phase, PhaseKind, Pieces, Side, Timeline, Trajectory};
 pub use problem::{Instance, Problem, Start};
 pub use record::{Audit, Extremes, Keep};
+#[doc(hidden)]
+pub use run::Recorded;
 pub use run::{Begun, Options, Progress, Resumed, Run, SchemeChoice, Simulation, Stop, System, run, run_observed};
 pub use saltus_expr::{Outside, Span, Table, nearest};
 pub use structure::Structure;

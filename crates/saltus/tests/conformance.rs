@@ -172,7 +172,8 @@ fn violations_fall_with_the_step_and_impacts_lose_energy() {
         for scheme in willing(&problem) {
             let coarse = problem.run(&options(scheme, 1e-3, 5.0)).expect("runs");
             let fine = problem.run(&options(scheme, 1e-4, 5.0)).expect("runs");
-            assert_eq!((&coarse.status, &fine.status), (&Status::Finished, &Status::Finished));
+            // Coarse steps may have breaches: compliant obstacles are far from the law.
+            assert!(coarse.status.is_complete() && fine.status.is_complete());
             assert!(fine.audit.max_violation < 0.3 * coarse.audit.max_violation + 1e-12, "{}", problem.model().title);
             assert!(!fine.trajectory.impacts.is_empty());
             for impact in fine.trajectory.impacts.iter() {

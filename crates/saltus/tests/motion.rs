@@ -417,7 +417,8 @@ fn hard_forces_are_solved_for() {
         .force("x", "300*y'")
         .force("y", "-300*x'");
     let run = done(&problem(charge), 1e-2, 1.0);
-    assert_eq!(run.status, Status::Finished);
+    // (Half a turn in a step is not resolved, and the ledger says so.)
+    assert!(matches!(run.status, Status::Breached { .. }));
     assert!(last(&run).0.iter().all(|x| x.abs() < 0.1));
 }
 

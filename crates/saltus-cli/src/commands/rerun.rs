@@ -70,5 +70,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         summary::print(&ready, &done);
         out!("\n{verdict}\n");
     }
+    summary::verdict(&done.run, args.json);
     Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

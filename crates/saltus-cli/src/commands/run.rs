@@ -164,6 +164,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             report::announce(path);
         }
     }
+    summary::verdict(&done.run, json);
     Ok(outcome(args, unwritten, &done.run))
 }
 
@@ -177,14 +178,14 @@ fn outcome(args: &Args, unwritten: Vec<String>, run: &Run) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let complaints = run.ledger.complaints();
-    if args.strict && !complaints.is_empty() && run.status == Status::Finished {
+    if args.strict && !complaints.is_empty() && run.status.is_complete() {
         if !json {
             out!("\nstrict: {}\n", complaints.join("\nstrict: "));
         }
         return ExitCode::from(3);
     }
     match run.status {
-        Status::Finished => ExitCode::SUCCESS,
+        Status::Finished | Status::Breached { .. } => ExitCode::SUCCESS,
         Status::Interrupted { .. } => ExitCode::from(130),
         _ => ExitCode::FAILURE,
     }

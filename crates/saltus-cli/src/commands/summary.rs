@@ -3,10 +3,11 @@
 use super::run::heading;
 use crate::done::Done;
 use crate::setup::Ready;
-use crate::text::{BOLD, DIM, YELLOW, count, duration, grouped, number, out, printable};
+use crate::text::{BOLD, DIM, RED, YELLOW, count, duration, grouped, number, out, printable};
 use saltus::analysis::{Probe, Shocks};
 use saltus::structure::StructureFacts;
 use saltus::{Extremes, Model, Phase, PhaseKind, Run, Side, Status};
+use std::io::IsTerminal;
 
 /// How many impacts, shocks, contacts and notes the summary shows.
 const SHOWN: usize = 8;
@@ -18,9 +19,6 @@ pub fn print(ready: &Ready, done: &Done) {
     out!("{DIM}{}, t = {} … {}{DIM:#}\n", heading(run), number(run.start.t, 6), number(reached, 6));
     let per_step = done.wall_s / run.steps.max(1) as f64;
     out!("{} in {}, {} per step\n\n", count(run.steps, "step"), duration(done.wall_s), duration(per_step));
-    if run.status != Status::Finished {
-        out!("{YELLOW}{}{YELLOW:#}\n\n", run.status);
-    }
     if let Some(facts) = &done.facts {
         structure(facts);
         out!("\n");
@@ -48,11 +46,39 @@ pub fn print(ready: &Ready, done: &Done) {
     for meeting in run.ledger.meetings.iter().filter(|m| !m.continuous).take(3) {
         out!("{DIM}note: {}{DIM:#}\n", printable(&meeting.sentence));
     }
-    for warning in &run.warnings {
+    // Breaches come last: see `verdict`.
+    for warning in run.warnings.iter().filter(|w| !w.starts_with(BREACH)) {
         out!("{YELLOW}warning:{YELLOW:#} {}\n", printable(warning));
     }
     if let Some(sentence) = done.settled.sentence(model) {
         out!("{}\n", printable(&sentence));
+    }
+}
+
+/// How the warnings begin that are breaches of the ledger.
+const BREACH: &str = "breach: ";
+
+/// The last lines of a run that did not simply finish: its breaches, how it ended. On standard error as well, unless both
+/// are one terminal.
+pub fn verdict(run: &Run, json: bool) {
+    let mut lines: Vec<String> = run
+        .warnings
+        .iter()
+        .filter(|w| w.starts_with(BREACH))
+        .map(|w| format!("{RED}{}{RED:#}", printable(w)))
+        .collect();
+    if run.status != Status::Finished {
+        let style = if matches!(run.status, Status::Interrupted { .. }) { YELLOW } else { RED };
+        lines.push(format!("{style}{}{style:#}", printable(&run.status.to_string())));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    if !json {
+        out!("\n{}\n", lines.join("\n"));
+    }
+    if json || !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal()) {
+        anstream::eprintln!("{}", lines.join("\n"));
     }
 }
 
@@ -108,13 +134,27 @@ fn verification(model: &Model, run: &Run, structure: bool) {
     let ended = rounded(audit.energy_end, audit.energy_start);
     out!("{what} {} → {}", number(audit.energy_start, 6), number(ended, 6));
     if has_impacts || balance.lost_at_impacts != 0.0 {
-        let lost = rounded(balance.lost_at_impacts, balance.exchanged);
-        out!("   {} at impacts: {}", if lost < 0.0 { "gained" } else { "lost" }, number(lost.abs(), 6));
+        // (With moving walls: what they do in the impacts is in the account below.)
+        let lost = rounded(balance.dissipated_at_impacts, balance.exchanged);
+        let word = match (lost < 0.0, model.has_moving_constraints()) {
+            (true, _) => "gained",
+            (false, true) => "dissipated",
+            (false, false) => "lost",
+        };
+        out!("   {word} at impacts: {}", number(lost.abs(), 6));
     }
     out!("\n");
     let work = rounded(balance.work, balance.exchanged);
     let residual = number(balance.relative(), 2);
-    out!("energy account       work of the forces {}, relative residual {residual}\n", number(work, 6));
+    let walls = match model.has_moving_constraints() {
+        true => {
+            let (contact, impacts) = (balance.wall_work, balance.wall_work_at_impacts);
+            let (contact, impacts) = (rounded(contact, balance.exchanged), rounded(impacts, balance.exchanged));
+            format!(", of moving walls {} in contact and {} at impacts", number(contact, 6), number(impacts, 6))
+        }
+        false => String::new(),
+    };
+    out!("energy account       work of the forces {}{walls}, relative residual {residual}\n", number(work, 6));
 }
 
 fn final_state(model: &Model, run: &Run) {

@@ -334,6 +334,32 @@ fn strict_fails_where_the_ledger_complains() {
 }
 
 #[test]
+fn breaches_and_failures_are_the_last_words_on_both_streams() {
+    let coarse = ["run", "ball-gravity", "--scheme", "paoli-schatzman", "--step", "5e-2"];
+    let breached = saltus(&coarse);
+    assert_eq!(breached.code, Some(0), "{}", breached.stdout);
+    let last = |text: &str| text.trim_end().lines().last().unwrap_or_default().to_string();
+    for text in [&breached.stdout, &breached.stderr] {
+        assert!(last(text).starts_with("finished with "), "{text}");
+        assert!(text.contains("breach: the energy account has a relative residual"), "{text}");
+    }
+    let object = json(&[&coarse[..], &["--json"]].concat());
+    assert_eq!(object["status"], "breached");
+    assert!(object["message"].as_str().expect("words").starts_with("finished with "));
+    let warnings = object["warnings"].as_array().expect("a list");
+    assert!(warnings.iter().any(|w| w.as_str().is_some_and(|w| w.starts_with("breach: the energy account"))));
+    let folder = Scratch::new();
+    let walls = "[coordinates]\nx = { position = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[[constraint]]\nname = \"l\"\ngap = \"x + 1 - t\"\n\
+                 [[constraint]]\nname = \"r\"\ngap = \"1 - t - x\"\n[impact]\nrestitution = 0\n[run]\nend = 2\n";
+    folder.write("walls.toml", walls);
+    let failed = folder.saltus(&["run", "walls.toml"]);
+    assert_eq!(failed.code, Some(1), "{}", failed.stdout);
+    for text in [&failed.stdout, &failed.stderr] {
+        assert!(last(text).starts_with("the step from t = "), "{text}");
+    }
+}
+
+#[test]
 fn searches_are_as_large_and_as_random_as_asked() {
     for effort in [3, 12] {
         let checked = json(&["check", "wedge", "--effort", &effort.to_string(), "--seed", "7", "--json"]);

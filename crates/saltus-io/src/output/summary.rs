@@ -26,7 +26,7 @@ pub struct Summary {
     pub wall_s: f64,
     /// The start time.
     pub start: f64,
-    /// `finished`, `interrupted` or `failed`.
+    /// `finished`, `breached` (finished, but the ledger has breaches), `interrupted` or `failed`.
     pub status: &'static str,
     /// The status in a sentence.
     pub message: String,
@@ -68,26 +68,32 @@ pub struct Summary {
 /// Properties of the motion and the energy account.
 #[derive(Clone, Debug, Serialize)]
 pub struct LedgerSummary {
-    /// (P1)–(P5): what each says, the figure, what is allowed, whether it holds.
+    /// (P1)–(P5), and what no engine may break: what each says, the figure, what is allowed, whether it holds.
     pub properties: Vec<PropertySummary>,
-    /// Work of the forces, and of moving walls in contact.
+    /// Work of the forces.
     pub work: f64,
-    /// Energy lost at impacts.
+    /// Work of moving walls in contact.
+    pub wall_work: f64,
+    /// Energy dissipated at impacts.
+    pub dissipated_at_impacts: f64,
+    /// Work of moving walls at impacts.
+    pub wall_work_at_impacts: f64,
+    /// Energy lost at impacts: dissipated, less the work of moving walls.
     pub lost_at_impacts: f64,
-    /// The residual: end − start − work + lost.
+    /// The residual: end − start − work − wall work + lost.
     pub closure: f64,
     /// The residual relative to the energy exchanged.
     pub relative_closure: f64,
     /// Where several constraints met, in sentences.
     pub meetings: Vec<String>,
-    /// What is beyond the stated tolerances.
+    /// Breaches: what is beyond the stated tolerances.
     pub complaints: Vec<String>,
 }
 
 /// A property of the motion.
 #[derive(Clone, Debug, Serialize)]
 pub struct PropertySummary {
-    /// `P1` … `P5`.
+    /// `P1` … `P5`, `L`, `C0` … `C8`.
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,
@@ -99,6 +105,12 @@ pub struct PropertySummary {
     pub allowed: f64,
     /// Whether it holds.
     pub holds: bool,
+    /// Where it was measured, if at one instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t: Option<f64>,
+    /// At which constraint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraint: Option<String>,
 }
 
 /// How many phases, and the first and last of them.
@@ -339,11 +351,7 @@ impl Summary {
             end: run.options.end,
             steps: run.steps,
             wall_s,
-            status: match run.status {
-                Status::Finished => "finished",
-                Status::Interrupted { .. } => "interrupted",
-                _ => "failed",
-            },
+            status: run.status.name(),
             message: run.status.to_string(),
             failure: match &run.status {
                 Status::Failed(f) => Some(Final { t: f.t, q: f.q.clone(), v: f.v.clone() }),
@@ -388,9 +396,14 @@ impl Summary {
                         figure: p.figure,
                         allowed: p.allowed,
                         holds: p.holds,
+                        t: p.t,
+                        constraint: p.constraint.map(|a| model.constraints[a].name.clone()),
                     })
                     .collect(),
                 work: ledger.balance.work,
+                wall_work: ledger.balance.wall_work,
+                dissipated_at_impacts: ledger.balance.dissipated_at_impacts,
+                wall_work_at_impacts: ledger.balance.wall_work_at_impacts,
                 lost_at_impacts: ledger.balance.lost_at_impacts,
                 closure: ledger.balance.closure,
                 relative_closure: ledger.balance.relative(),

@@ -121,11 +121,14 @@ pub fn timeline(out: &mut impl Write, model: &Model, timeline: &Timeline) -> io:
     Ok(())
 }
 
-/// One row per interval between impacts: the change of energy and the work of the forces in it.
+/// One row per interval between impacts: the change of energy and the work of forces and moving walls in it, and what the
+/// impacts at its end dissipate, and moving walls do in them.
 pub fn energy(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
-    writeln!(out, "start,end,energy_change,work,residual")?;
+    writeln!(out, "start,end,energy_change,work,wall_work,residual,impact_dissipated,impact_wall_work")?;
     for i in &ledger.intervals {
-        writeln!(out, "{:?},{:?},{:?},{:?},{:?}", i.start, i.end, i.change, i.work, i.change - i.work)?;
+        write!(out, "{:?},{:?}", i.start, i.end)?;
+        numbers(out, &[i.change, i.work, i.wall_work, i.residual(), i.dissipated, i.impact_wall_work])?;
+        writeln!(out)?;
     }
     Ok(())
 }

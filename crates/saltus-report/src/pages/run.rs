@@ -121,19 +121,21 @@ fn overview(page: &mut Page, report: &RunReport) {
     let (model, run, ledger) = (report.system.model(), report.run, &report.run.ledger);
     let trajectory = &run.trajectory;
     if run.status != Status::Finished {
-        page.list("warning", [run.status.to_string()]);
+        let is_wrong = matches!(run.status, Status::Failed(_) | Status::Breached { .. });
+        page.list(if is_wrong { "breach" } else { "warning" }, [run.status.to_string()]);
     }
+    page.list("breach", ledger.complaints());
     let holds = ledger.complaints().is_empty();
     let audit = &run.audit;
     page.tiles(&[
         ("impacts", grouped(trajectory.impacts.len())),
         ("contacts", grouped(trajectory.contacts.len())),
         ("largest violation", if audit.infeasible > 0 { number(audit.max_violation, 2) } else { "none".into() }),
-        ("energy lost at impacts", number(audit.energy_lost_at_impacts, 4)),
+        ("energy dissipated at impacts", number(ledger.balance.dissipated_at_impacts, 4)),
         ("relative energy residual", number(ledger.balance.relative(), 2)),
         ("verification", if holds { "passed".into() } else { "failed, see below".into() }),
     ]);
-    page.list("warning", run.warnings.clone());
+    page.list("warning", run.warnings.iter().filter(|w| !w.starts_with("breach: ")).cloned());
     page.list("good", events(report).into_iter().chain(report.findings.clone()));
     let meetings = ledger.meetings.iter().filter(|m| !m.continuous).map(|m| m.sentence.clone());
     let mut notes: Vec<String> = run.notes.iter().cloned().chain(meetings).collect();

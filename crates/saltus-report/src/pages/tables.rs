@@ -142,15 +142,17 @@ pub fn ledger(page: &mut Page, report: &RunReport) {
     let heads = ["energy account".to_string(), with_unit("value", &units.energy)];
     let rows = [
         ("initial energy", b.start),
-        ("work of forces and of moving obstacles", b.work),
-        ("energy lost at impacts", b.lost_at_impacts),
+        ("work of forces", b.work),
+        ("work of moving obstacles in contact", b.wall_work),
+        ("work of moving obstacles at impacts", b.wall_work_at_impacts),
+        ("energy dissipated at impacts", b.dissipated_at_impacts),
         ("final energy", b.end),
-        ("residual (final − initial − work + lost)", b.closure),
+        ("residual (final − initial − work + dissipated)", b.closure),
     ];
     let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::number(value, 6)]);
     page.raw(&table("balance-table", &heads, rows, false));
     page.say(&format!("Relative residual, with respect to the energy exchanged: {}.", number(b.relative(), 3)));
-    page.list("warning", ledger.complaints());
+    page.list("breach", ledger.complaints());
     if !ledger.meetings.is_empty() {
         page.list("note", ledger.meetings.iter().take(50).map(|m| m.sentence.clone()));
     }

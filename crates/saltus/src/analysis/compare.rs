@@ -198,7 +198,7 @@ pub fn compare(
         for outcome in outcomes.by_ref().take(size) {
             match outcome {
                 Ok(timed) => match &timed.run.status {
-                    Status::Finished => runs.push(timed),
+                    Status::Finished | Status::Breached { .. } => runs.push(timed),
                     Status::Interrupted { .. } => interrupted = true,
                     Status::Failed(failure) => {
                         let how = match timed.run.by_events() {

@@ -173,7 +173,8 @@ fn finished(execute: Execute, jobs: &[Job]) -> Result<Vec<Run>, NoConvergence> {
     for outcome in execute(jobs) {
         let run = outcome?.run;
         match &run.status {
-            Status::Finished => runs.push(run),
+            // Coarse steps may have breaches: what becomes of them is the question.
+            Status::Finished | Status::Breached { .. } => runs.push(run),
             Status::Interrupted { .. } => return Err(NoConvergence::Interrupted),
             Status::Failed(failure) => {
                 let message = format!("{}, h = {}: {failure}", run.scheme.name, run.step);

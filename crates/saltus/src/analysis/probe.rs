@@ -7,7 +7,7 @@ use super::{Execute, Job};
 use crate::linalg::{Dice, max_abs};
 use crate::problem::Start;
 use crate::run::{Options, Run, System};
-use crate::{Keep, SetupError, Status};
+use crate::{Keep, SetupError};
 
 /// How an ensemble is perturbed.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ pub struct Probe {
 /// Judges the runs of an ensemble, given with the sizes of their perturbations.
 pub fn judge(runs: &[(f64, Run)]) -> Probe {
     let ended: Vec<&(f64, Run)> =
-        runs.iter().filter(|(_, r)| r.status == Status::Finished && !r.trajectory.is_empty()).collect();
+        runs.iter().filter(|(_, r)| r.status.is_complete() && !r.trajectory.is_empty()).collect();
     let failed = runs.len() - ended.len();
     let largest = ended.iter().map(|(s, _)| *s).fold(0.0, f64::max);
     let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();

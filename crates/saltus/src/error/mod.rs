@@ -4,4 +4,4 @@ mod setup;
 mod status;
 
 pub use setup::{Kind, SetupError};
-pub use status::{Reason, Status, StepFailure};
+pub use status::{Reason, RunFailure, Status, StepFailure};

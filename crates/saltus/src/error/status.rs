@@ -6,8 +6,13 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Status {
-    /// It reached its end time.
+    /// It reached its end time, and the ledger has no breach.
     Finished,
+    /// It reached its end time, but the ledger has breaches: what no run may break, beyond its tolerance.
+    Breached {
+        /// What they are, in words; at least one.
+        breaches: Vec<String>,
+    },
     /// The observer asked it to stop.
     Interrupted {
         /// The last instant computed.
@@ -16,6 +21,58 @@ pub enum Status {
     /// A step could not be made; what was computed before it stands.
     Failed(StepFailure),
 }
+
+impl Status {
+    /// Whether the end was reached, with breaches or without.
+    pub fn is_complete(&self) -> bool {
+        matches!(self, Status::Finished | Status::Breached { .. })
+    }
+
+    /// The breaches of the ledger.
+    pub fn breaches(&self) -> &[String] {
+        match self {
+            Status::Breached { breaches } => breaches,
+            _ => &[],
+        }
+    }
+
+    /// Its name in files: `finished`, `breached`, `interrupted` or `failed`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Status::Finished => "finished",
+            Status::Breached { .. } => "breached",
+            Status::Interrupted { .. } => "interrupted",
+            Status::Failed(_) => "failed",
+        }
+    }
+}
+
+/// Why a run cannot be used as it is; see `Run::ok`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RunFailure {
+    /// A step could not be made.
+    Failed(StepFailure),
+    /// The end was reached, but the ledger has breaches.
+    Breached {
+        /// What they are, in words.
+        breaches: Vec<String>,
+    },
+}
+
+impl fmt::Display for RunFailure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            RunFailure::Failed(failure) => failure.fmt(f),
+            RunFailure::Breached { breaches } => {
+                let status = Status::Breached { breaches: breaches.clone() };
+                write!(f, "{status}: {}", breaches.join("; "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunFailure {}
 
 /// A step that could not be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,6 +257,10 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Status::Finished => write!(f, "finished"),
+            Status::Breached { breaches } => match breaches.len() {
+                1 => write!(f, "finished with one breach"),
+                n => write!(f, "finished with {n} breaches"),
+            },
             Status::Interrupted { t } => write!(f, "interrupted at t = {t}; everything up to there is kept"),
             Status::Failed(failure) => write!(f, "{failure}; everything up to there is kept"),
         }

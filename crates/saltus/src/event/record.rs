@@ -287,7 +287,11 @@ impl Record {
     pub fn take_back(&mut self, constraints: &[usize], impulses: &[f64]) {
         for (&a, p) in constraints.iter().zip(impulses) {
             self.out.audit.impulses[a] += p;
-            self.corrected[a] += p;
+            // A contact that goes on has it at once, one that begins here takes it over.
+            match &mut self.open[a] {
+                Some((_, sum)) => *sum += p,
+                None => self.corrected[a] += p,
+            }
         }
     }
 

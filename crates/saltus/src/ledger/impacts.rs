@@ -1,6 +1,7 @@
 //! The ledger's impacts: instants with their uncertainty, energies, and residuals of law and complementarity.
 
 use super::Evidence;
+use super::scales::Scales;
 use crate::record::Gauge;
 
 /// What the ledger has of an impact besides what [`crate::Impact`] has.
@@ -24,13 +25,12 @@ pub struct Entry {
     pub penetration: f64,
 }
 
-pub fn entries(evidence: &Evidence) -> Vec<Entry> {
+pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
     let mut gauge = evidence.gauge.clone();
     let motion = evidence.trajectory;
-    let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let span = motion.span().unwrap_or((0.0, 0.0));
-    // The fastest that each constraint was hit.
-    let mut fastest = vec![1e-300_f64; gauge.restitution.len()];
+    // The fastest that each constraint was hit; a part of the motion where bodies that touch are hit without approaching.
+    let mut fastest: Vec<f64> = scales.rate.iter().map(|rate| (1e-3 * rate).max(1e-300)).collect();
     for i in motion.impacts.iter() {
         gauge.gaps.kinematics(i.t, i.q);
         for &a in i.constraints {
@@ -49,11 +49,7 @@ pub fn entries(evidence: &Evidence) -> Vec<Entry> {
                 (gaps.rate(a, i.v_after) + e * gaps.rate(a, i.v_before)).abs() / fastest[a]
             });
             let complementarity = off.fold(0.0, f64::max);
-            // By events an instant is known to the error of the gap over the speed at which it closes.
-            let uncertainty = match evidence.by_events {
-                true => evidence.tolerance * reach / i.approach.abs().max(1e-300),
-                false => evidence.step,
-            };
+            let uncertainty = scales.uncertainty(evidence, &i).unwrap_or(evidence.step);
             let closed = (0..gaps.values.len())
                 .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= gaps.rounding(a, i.q))
                 .collect();

@@ -2,39 +2,72 @@
 //!
 //! It is computed from what was recorded and the gap space of the system, never from the engine.
 //!
+//! - `figure`: what is checked, whatever made the motion, with the worst place of each; `dense` along polynomials, `instants` at stored
+//!   instants, `jumps` at impacts, `tail` where accumulations end, `records` between what was recorded.
 //! - `energy`: between impacts the energy changes by the work of the forces, and in contact with moving constraints by
 //!   theirs; at an impact by ½ Σ P (∇f·v⁺ + ∇f·v⁻). What is left over is the residual.
 //! - Properties (P1)–(P5) of a solution, numbered as in \[T\] = Paoli 2015, section 2; in \[S\] = Paoli 2010, (P4) and (P5) are
 //!   the other way round.
 
+mod dense;
 mod energy;
+mod figure;
 mod impacts;
+mod instants;
+mod jumps;
 mod properties;
+mod records;
+mod replay;
+mod scales;
+mod tail;
 
 pub use energy::{Balance, Interval};
 pub(crate) use impacts::is_continuous;
 pub use impacts::{Entry, Meeting};
 pub use properties::Property;
 
-use crate::motion::Trajectory;
+use crate::motion::{Timeline, Trajectory};
 use crate::problem::PortHistory;
-use crate::record::{Audit, Gauge};
+use crate::record::{Audit, Gauge, Keep};
 use crate::stepping::Account;
+use crate::text::number;
 
-/// What a ledger is made from.
+/// What a ledger is made from: what was recorded, and the gap space of the system.
 pub(crate) struct Evidence<'a> {
     pub trajectory: &'a Trajectory,
+    pub timeline: &'a Timeline,
     pub audit: &'a Audit,
     pub accounts: &'a [(f64, Account)],
     pub gauge: &'a Gauge,
     pub ports: &'a PortHistory,
     /// Names of the constraints.
     pub names: &'a [String],
+    /// What was stored: only that is checked.
+    pub keep: Keep,
     pub by_events: bool,
     pub step: f64,
+    /// With time steps, how many the impulse of an impact takes; None: as many as the contact lasts.
+    pub contact_steps: Option<u64>,
     pub tolerance: f64,
     pub q0: &'a [f64],
     pub v0: &'a [f64],
+}
+
+impl Evidence<'_> {
+    /// How long the steps of an impact take at most.
+    fn window(&self) -> f64 {
+        self.contact_steps.map_or(f64::INFINITY, |steps| (4 * steps + 3) as f64 * self.step)
+    }
+
+    /// Whether enough is stored to say whether the energy account closes.
+    fn judges_energy(&self, is_dense: bool) -> bool {
+        let keep = self.keep;
+        let impacts = keep.has(Keep::IMPACTS);
+        match self.by_events {
+            true => impacts && keep.has(Keep::TIMELINE) && keep.has(Keep::INSTANTS) && is_dense,
+            false => impacts && keep.has(Keep::INSTANTS),
+        }
+    }
 }
 
 /// The ledger of a run.
@@ -64,13 +97,32 @@ pub struct Ledger {
     pub impulses: Vec<f64>,
     /// The relative residual that the energy account may have.
     pub allowed_residual: f64,
+    /// Names of the constraints.
+    names: Vec<String>,
 }
 
 impl Ledger {
     pub(crate) fn new(evidence: &Evidence) -> Self {
-        let impacts = impacts::entries(evidence);
-        let (intervals, balance) = energy::account(evidence);
-        let properties = properties::properties(evidence, &impacts, &balance);
+        let scales = scales::Scales::new(evidence);
+        let tails = tail::tails(evidence);
+        let mut checks = figure::Checks::new();
+        let is_dense = evidence.by_events && !evidence.trajectory.pieces.is_empty();
+        let stretches = match is_dense {
+            true => dense::check(evidence, &scales, &tails, &mut checks),
+            false => Vec::new(),
+        };
+        instants::check(evidence, &scales, is_dense.then_some(&stretches[..]), &mut checks);
+        jumps::check(evidence, &scales, &tails, &stretches, &mut checks);
+        records::check(evidence, &scales, &tails, is_dense && stretches.is_empty(), &mut checks);
+        let (intervals, balance) = energy::account(evidence, &tails);
+        let allowed_residual = match evidence.by_events && stretches.is_empty() {
+            _ if evidence.gauge.energy.is_some() && !evidence.judges_energy(is_dense) => f64::MAX,
+            true => (1e2 * evidence.tolerance).max(1e-8),
+            false => 0.1,
+        };
+        energy::check(evidence, &intervals, &balance, allowed_residual, &mut checks);
+        let impacts = impacts::entries(evidence, &scales);
+        let properties = properties::properties(evidence, &scales, &impacts, &balance, checks);
         Ledger {
             impacts,
             intervals,
@@ -78,16 +130,16 @@ impl Ledger {
             properties,
             meetings: impacts::meetings(evidence),
             impulses: evidence.audit.impulses.clone(),
-            allowed_residual: if evidence.by_events { (1e2 * evidence.tolerance).max(1e-8) } else { 0.1 },
+            allowed_residual,
+            names: evidence.names.to_vec(),
         }
     }
 
-    /// What is beyond the stated tolerances, in words; empty if all is well. For runs by events the energy account must
+    /// Breaches: what is beyond the stated tolerances, in words; empty if all is well. For runs by events the energy account must
     /// close to 1e-8 (or a hundred times the tolerance), for others to a tenth.
     pub fn complaints(&self) -> Vec<String> {
-        let failed = self.properties.iter().filter(|p| !p.holds);
         let mut complaints: Vec<String> =
-            failed.map(|p| format!("({}) {}: {:.3e}, more than {:.3e}", p.name, p.what, p.figure, p.allowed)).collect();
+            self.properties.iter().filter(|p| !p.holds).map(|p| self.sentence(p)).collect();
         let residual = self.balance.relative();
         if !(residual <= self.allowed_residual) {
             complaints.push(format!(
@@ -96,5 +148,11 @@ impl Ledger {
             ));
         }
         complaints
+    }
+
+    fn sentence(&self, p: &Property) -> String {
+        let at = p.t.map_or(String::new(), |t| format!(" at t = {}", number(t, 8)));
+        let of = p.constraint.and_then(|a| self.names.get(a)).map_or(String::new(), |name| format!(" (`{name}`)"));
+        format!("({}) {}: {:.3e}{at}{of}, more than {:.3e}", p.name, p.what, p.figure, p.allowed)
     }
 }

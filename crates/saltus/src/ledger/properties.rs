@@ -1,13 +1,14 @@
 //! Properties (P1)–(P5) of a solution ([T] section 2), each with a figure.
 
+use super::figure::{Checks, Figure, worst};
+use super::scales::Scales;
 use super::{Balance, Entry, Evidence};
-use crate::linalg::max_abs;
 use crate::motion::Side;
 
 /// A property of the motion, and to what figure it holds.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// `P1` … `P5`, or `L`: impacts create no energy.
+    /// `P1` … `P5`; `L`: stops create no energy; `C0` … `C8`: what no engine may break.
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,
@@ -19,16 +20,26 @@ pub struct Property {
     pub measured: &'static str,
     /// Whether it holds to what is allowed.
     pub holds: bool,
+    /// Where it was measured, if it was at one instant.
+    pub t: Option<f64>,
+    /// At which constraint.
+    pub constraint: Option<usize>,
 }
 
-pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> Vec<Property> {
+pub(super) fn properties(
+    evidence: &Evidence,
+    scales: &Scales,
+    impacts: &[Entry],
+    balance: &Balance,
+    mut checks: Checks,
+) -> Vec<Property> {
     let by_events = evidence.by_events;
     let (motion, audit) = (evidence.trajectory, evidence.audit);
     let fastest = motion.left_velocities().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300);
     // P1: the velocity has bounded variation: at least that of the jumps, and that over about a thousand instants.
     let d = motion.dimension();
-    let apart = |a: &[f64], b: &[f64]| (0..d).map(|i| (a[i] - b[i]).abs()).fold(0.0, f64::max);
+    let apart = |a: &[f64], b: &[f64]| (0..d).map(|i| (a[i] - b[i]).abs()).fold(0.0, worst);
     let stride = (motion.len() / 1000).max(1);
     let kept = motion.left_velocities();
     let between = (stride..motion.len())
@@ -36,8 +47,6 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
         .map(|k| apart(&kept[k * d..(k + 1) * d], &kept[(k - stride) * d..(k - stride + 1) * d]));
     let jumps = motion.impacts.iter().map(|i| apart(i.v_after, i.v_before));
     let variation = between.sum::<f64>().max(jumps.sum::<f64>());
-    let fast_gap = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
-    let step_allows = 2.0 * evidence.step * fast_gap.max(fastest);
     let law = motion.impacts.iter().map(|i| i.law_residual * i.speed).fold(0.0, worst)
         / motion.impacts.iter().map(|i| i.speed).fold(1e-300, f64::max);
     let push = motion
@@ -48,13 +57,22 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
     let pull = push.fold(0.0, f64::max);
     let total = audit.impulses.iter().fold(1e-300_f64, |m, p| m.max(p.abs()));
     let complementary = impacts.iter().map(|e| e.complementarity).fold(0.0, worst);
-    let start = match motion.is_empty() {
-        true => f64::NAN,
-        false => {
-            let off = |a: &[f64], b: &[f64]| max_abs(&a.iter().zip(b).map(|(x, y)| x - y).collect::<Vec<_>>());
-            off(motion.q(0), evidence.q0).max(off(motion.v(0, Side::Left), evidence.v0))
-        }
-    };
+    let mut start = Figure::new("P5", "it starts from the data", "distance from q0 and v0");
+    if let Some(&t) = motion.t.first() {
+        let allowed = 1e-12 * (reach + fastest);
+        // With time steps the first velocity may be that of the first step.
+        let first_step = match by_events || motion.len() < 2 {
+            true => 0.0,
+            false => 2.0 * apart(motion.v(1, Side::Left), motion.v(0, Side::Right)) + 1e-9 * fastest,
+        };
+        // Modes that are left out take a part of the start of a structure with them.
+        let left_out = match evidence.gauge.energy.is_none() && motion.len() > 2 {
+            true => 2.0 * apart(motion.q(2), motion.q(1)),
+            false => 0.0,
+        };
+        start.note(apart(motion.q(0), evidence.q0), allowed + left_out, t);
+        start.note(apart(motion.v(0, Side::Left), evidence.v0), allowed + first_step, t);
+    }
     let property = |name, what, measured, figure: f64, allowed: f64| Property {
         name,
         what,
@@ -62,12 +80,19 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
         allowed,
         measured,
         holds: figure <= allowed,
+        t: None,
+        constraint: None,
     };
     let coarse = |events: f64, steps: f64| if by_events { events } else { steps };
     // Within the steps of an impact elastic waves change the velocity of a node of a structure: there the figure is given,
     // and not judged.
     let keeps_account = evidence.gauge.energy.is_none();
     let allowed_law = if keeps_account && !by_events { f64::MAX } else { coarse(1e-9, 0.05) };
+    if let Some((a, t)) = audit.worst {
+        let allowed = coarse(evidence.tolerance.max(1e-9) * reach, scales.step_allows);
+        checks.inside.note_of(audit.max_violation, allowed, t, Some(a));
+    }
+    let (inside, others) = checks.properties();
     let mut properties = vec![
         property(
             "P1",
@@ -76,13 +101,7 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
             variation,
             f64::MAX,
         ),
-        property(
-            "P2",
-            "every position is in K(t)",
-            "deepest gap below zero",
-            evidence.audit.max_violation,
-            coarse(1e-9 * reach, step_allows.max(1e-12)),
-        ),
+        inside,
         property("P3", "reactions push", "largest pull, relative to the total impulse", pull / total, 1e-9),
         property(
             "P4",
@@ -91,7 +110,7 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
             law.max(if by_events { complementary } else { 0.0 }),
             allowed_law,
         ),
-        property("P5", "it starts from the data", "distance from q0 and v0", start, 1e-12 * (reach + fastest)),
+        start.property(),
     ];
     if keeps_account {
         let gained = (-balance.lost_at_impacts / balance.exchanged.max(1e-300)).max(0.0);
@@ -103,10 +122,6 @@ pub fn properties(evidence: &Evidence, impacts: &[Entry], balance: &Balance) -> 
             if evidence.gauge.is_moving { f64::MAX } else { 0.01 },
         ));
     }
+    properties.extend(others);
     properties
-}
-
-/// The larger, not-a-number being the largest.
-fn worst(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }

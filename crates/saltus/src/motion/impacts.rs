@@ -127,6 +127,16 @@ impl Impacts {
         }
     }
 
+    /// How many of them are not later than a time, where they are in order.
+    pub(crate) fn count_until(&self, t: f64) -> usize {
+        self.times.partition_point(|&x| x <= t)
+    }
+
+    /// How many of them are earlier than a time, where they are in order.
+    pub(crate) fn count_before(&self, t: f64) -> usize {
+        self.times.partition_point(|&x| x < t)
+    }
+
     /// All impacts in order.
     pub fn iter(&self) -> impl Iterator<Item = Impact<'_>> {
         (0..self.len()).map(|k| self.get(k))

@@ -43,7 +43,8 @@ impl Pieces {
         position: impl Fn(usize) -> &'a [f64],
         reactions: impl Iterator<Item = (usize, &'a [f64])>,
     ) {
-        let terms = (0..self.d).map(|i| needed(position(i), length)).max().unwrap_or(1);
+        // However short a piece is, it has a velocity.
+        let terms = (0..self.d).map(|i| needed(position(i), length).max(position(i).len().min(2))).max().unwrap_or(1);
         self.starts.push(start);
         self.ends.push(start + length);
         self.terms.push(terms);
@@ -110,6 +111,33 @@ impl Pieces {
             let c = &self.coefficients[place + i * terms..place + (i + 1) * terms];
             (q[i], v[i]) = value_and_slope(c, s);
         }
+    }
+
+    /// The second derivatives of piece k.
+    pub(crate) fn accelerations(&self, k: usize, t: f64, out: &mut [f64]) {
+        let (s, terms, place) = (t - self.starts[k], self.terms[k], self.places[k]);
+        for (i, out) in out.iter_mut().enumerate() {
+            let c = &self.coefficients[place + i * terms..place + (i + 1) * terms];
+            let twice = c.iter().enumerate().skip(2).rev().map(|(j, c)| (j * (j - 1)) as f64 * c);
+            *out = twice.fold(0.0, |sum, c| sum * s + c);
+        }
+    }
+
+    /// The constraints that act in piece k, each with its impulse ∫λ dt.
+    pub(crate) fn impulses(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let h = self.ends[k] - self.starts[k];
+        let to = self.reaction_places.get(k + 1).copied().unwrap_or(self.reactions.len());
+        self.reactions[self.reaction_places[k]..to].iter().map(move |&(constraint, terms, place)| {
+            let c = &self.coefficients[place..place + terms];
+            (constraint, c.iter().enumerate().rev().fold(0.0, |sum, (j, c)| sum * h + c / (j + 1) as f64) * h)
+        })
+    }
+
+    /// The coefficients of coordinate i in piece k, lowest power first: for tests that change a motion.
+    #[doc(hidden)]
+    pub fn coefficients_mut(&mut self, k: usize, i: usize) -> &mut [f64] {
+        let (terms, place) = (self.terms[k], self.places[k]);
+        &mut self.coefficients[place + i * terms..place + (i + 1) * terms]
     }
 
     /// Adds the reaction densities of piece k to `out`, one entry per constraint.

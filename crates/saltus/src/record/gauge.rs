@@ -63,6 +63,27 @@ impl Gauge {
         }
     }
 
+    /// The acceleration that the forces alone give, at the state prepared; false where the observed state does not determine it.
+    pub fn free_acceleration(&self, out: &mut [f64]) -> bool {
+        match &self.responses {
+            Responses::Table { .. } => false,
+            Responses::Metric { dynamics, metric } => {
+                out.copy_from_slice(&dynamics.g);
+                metric.solve(out);
+                true
+            }
+        }
+    }
+
+    /// The length of an observed velocity in the kinetic metric, at the state prepared: ½ of its square is an energy. Where
+    /// the observed state does not determine it, the largest entry.
+    pub fn length(&self, x: &[f64]) -> f64 {
+        match &self.responses {
+            Responses::Table { .. } => crate::linalg::max_abs(x),
+            Responses::Metric { metric, .. } => metric.norm_squared(x).abs().sqrt(),
+        }
+    }
+
     /// What a unit impulse of constraint `a` adds to the observed velocities, at the state prepared and with the gradients
     /// last evaluated.
     pub fn response(&self, a: usize, out: &mut [f64]) {

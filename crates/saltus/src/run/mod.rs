@@ -14,6 +14,8 @@ pub use crate::engine::Progress;
 pub use begin::Begun;
 pub use options::{Options, SchemeChoice};
 pub use outcome::Run;
+#[doc(hidden)]
+pub use simulation::Recorded;
 pub use simulation::{Simulation, Stop};
 pub use system::{Resumed, System};
 

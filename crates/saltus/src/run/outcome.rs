@@ -6,7 +6,7 @@ use crate::motion::{Timeline, Touch, Trajectory};
 use crate::problem::Start;
 use crate::record::{Audit, Extremes};
 use crate::scheme::Scheme;
-use crate::{Status, StepFailure};
+use crate::{RunFailure, Status, StepFailure};
 
 /// A finished (or interrupted, or failed) run.
 #[derive(Clone, Debug)]
@@ -52,8 +52,17 @@ pub struct Run {
 }
 
 impl Run {
-    /// The run, or the failure if it failed: for code that must not overlook one.
-    pub fn ok(self) -> Result<Run, StepFailure> {
+    /// The run, or what is wrong with it if it failed or its ledger has breaches: for code that must not overlook either.
+    pub fn ok(self) -> Result<Run, RunFailure> {
+        match self.status {
+            Status::Failed(failure) => Err(RunFailure::Failed(failure)),
+            Status::Breached { breaches } => Err(RunFailure::Breached { breaches }),
+            _ => Ok(self),
+        }
+    }
+
+    /// The run, or the failure if it failed; breaches are left to [`Run::status`] and the ledger. For studies with coarse steps.
+    pub fn complete(self) -> Result<Run, StepFailure> {
         match self.status {
             Status::Failed(failure) => Err(failure),
             _ => Ok(self),

@@ -3,7 +3,7 @@
 use super::begin::Begun;
 use super::{Options, Progress, Run, System, advice};
 use crate::ledger::{Evidence, Ledger};
-use crate::motion::{EventHit, Side, Trajectory, touches_of};
+use crate::motion::{EventHit, Side, Timeline, Trajectory, touches_of};
 use crate::problem::{PortChange, PortHistory, Reached, Start};
 use crate::record::{Audit, Extremes, Gauge, Keep};
 use crate::stepping::Account;
@@ -164,6 +164,12 @@ impl Simulation {
 
     /// Ends the run: trajectory, ledger, status.
     pub fn finish(self) -> Run {
+        self.finish_altered(&mut |_| {})
+    }
+
+    /// Ends the run after a change of what was recorded: for tests of the ledger, which must notice what is wrong.
+    #[doc(hidden)]
+    pub fn finish_altered(self, alter: &mut dyn FnMut(Recorded)) -> Run {
         let Simulation { mut begun, model, options, start, status, ports, .. } = self;
         let within_impact = begun.engine.is_within_impact();
         begun.engine.finish();
@@ -173,16 +179,27 @@ impl Simulation {
         let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(by);
         let recorder = begun.engine.recorder();
         let mut audit = std::mem::take(&mut recorder.audit);
-        let trajectory = std::mem::take(&mut recorder.trajectory);
-        close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, &mut audit);
+        let mut trajectory = std::mem::take(&mut recorder.trajectory);
+        let mut timeline = std::mem::take(&mut recorder.timeline);
+        let side = if begun.tolerance.is_some() { Side::Right } else { Side::Left };
+        close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, side, &mut audit);
+        alter(Recorded {
+            trajectory: &mut trajectory,
+            timeline: &mut timeline,
+            audit: &mut audit,
+            accounts: &mut recorder.accounts,
+        });
         let names: Vec<String> = model.constraints.iter().map(|c| c.name.clone()).collect();
         let ledger = Ledger::new(&Evidence {
             trajectory: &trajectory,
+            timeline: &timeline,
             audit: &audit,
             accounts: &recorder.accounts,
             gauge: &begun.gauge,
             ports: &ports,
             names: &names,
+            keep: options.keep,
+            contact_steps: begun.scheme.steps().and_then(|s| s.contact_steps),
             by_events: begun.tolerance.is_some(),
             step: begun.step,
             tolerance: begun.tolerance.unwrap_or(0.0),
@@ -201,7 +218,7 @@ impl Simulation {
             start,
             warnings: std::mem::take(&mut recorder.warnings),
             notes: std::mem::take(&mut recorder.notes),
-            timeline: std::mem::take(&mut recorder.timeline),
+            timeline,
             touches: std::mem::take(&mut recorder.touches),
             squared_forces: std::mem::take(&mut recorder.squared_forces),
             extremes: recorder.extremes_seen(),
@@ -213,9 +230,27 @@ impl Simulation {
         run.notes.extend(std::mem::take(&mut begun.notes));
         let advice = advice::advice(&model, &begun, &run);
         run.warnings.extend(advice);
+        let breaches = run.ledger.complaints();
+        run.warnings.extend(breaches.iter().map(|breach| format!("breach: {breach}")));
+        if run.status == Status::Finished && !breaches.is_empty() {
+            run.status = Status::Breached { breaches };
+        }
         observe(&begun, &mut run);
         run
     }
+}
+
+/// What a run recorded, in the coordinates of its engine.
+#[doc(hidden)]
+pub struct Recorded<'a> {
+    /// The motion.
+    pub trajectory: &'a mut Trajectory,
+    /// Its phases.
+    pub timeline: &'a mut Timeline,
+    /// What was checked and added up on the way.
+    pub audit: &'a mut Audit,
+    /// The energy account of a scheme that keeps one.
+    pub accounts: &'a mut Vec<(f64, Account)>,
 }
 
 /// Maps a run in modal coordinates to the points of a structure.
@@ -252,7 +287,8 @@ fn extremes(run: &Run, p: usize) -> Extremes {
 }
 
 /// Completes the audit of a run.
-fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Account)], audit: &mut Audit) {
+/// (`side`: the limit of the last velocity that is after the impacts listed.)
+fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Account)], side: Side, audit: &mut Audit) {
     let fastest = trajectory.impacts.iter().map(|i| i.speed).fold(f64::MIN_POSITIVE, f64::max);
     for impact in trajectory.impacts.iter() {
         audit.energy_lost_at_impacts -= impact.energy_change;
@@ -264,13 +300,13 @@ fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Acc
     }
     match &mut gauge.energy {
         Some((energy, _)) => {
-            let mut total = |k: usize| {
-                let (kinetic, potential) = energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, Side::Left));
+            let mut total = |k: usize, side: Side| {
+                let (kinetic, potential) = energy.both(trajectory.t[k], trajectory.q(k), trajectory.v(k, side));
                 kinetic + potential
             };
             if !trajectory.is_empty() {
-                audit.energy_start = total(0);
-                audit.energy_end = total(trajectory.len() - 1);
+                audit.energy_start = total(0, Side::Left);
+                audit.energy_end = total(trajectory.len() - 1, side);
             }
         }
         None => {

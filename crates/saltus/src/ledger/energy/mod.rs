@@ -1,0 +1,166 @@
+//! The energy account: H₂ − H₁ = work of the forces + work of moving walls − what is dissipated at impacts.
+//!
+//! With H = v·∂T/∂v − T + V the forces, reactions apart, change H at the rate ∂H/∂t + ∂H/∂q·v + v·g (zero where all forces
+//! come from the energies), and a reaction λ in contact at the rate λ ∇f·v = −λ ∂f/∂t. At an impact the energy changes by
+//! ½ Σ P ∇f·(v⁺ + v⁻) = ½ Σ P (U⁺ + U⁻) − Σ P ∂f/∂t: what it dissipates, and the work of moving walls. By events the rates are integrated on the
+//! polynomials of the motion, ten Gauss points each; otherwise by trapezoids on stored instants, and the work of
+//! moving walls is that of the steps themselves, −Σ P ∂f/∂t. A scheme that keeps an account itself (structures, whose
+//! observed points do not determine the energy) is taken at its word; its account is exact for its steps.
+
+mod integrate;
+
+use super::Evidence;
+use super::figure::Checks;
+use super::tail::Tail;
+use crate::stepping::Account;
+
+/// An interval between impacts.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Interval {
+    /// Where it begins, after the impact there.
+    pub start: f64,
+    /// Where it ends, before the impact there.
+    pub end: f64,
+    /// The change of energy.
+    pub change: f64,
+    /// The work of the forces.
+    pub work: f64,
+    /// The work of moving walls in contact; with time steps it is known for the whole run only.
+    pub wall_work: f64,
+    /// The energy dissipated by the impacts at its end.
+    pub dissipated: f64,
+    /// The work of moving walls in the impacts at its end.
+    pub impact_wall_work: f64,
+}
+
+impl Interval {
+    /// What neither forces nor walls explain.
+    pub fn residual(&self) -> f64 {
+        self.change - self.work - self.wall_work
+    }
+}
+
+/// The energy account of a run.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Balance {
+    /// Energy at the start.
+    pub start: f64,
+    /// Energy at the end.
+    pub end: f64,
+    /// Energy dissipated at impacts, ½ Σ P (U⁺ + U⁻) with the other sign; never negative by the law.
+    pub dissipated_at_impacts: f64,
+    /// Work of moving walls at impacts, −Σ P ∂f/∂t.
+    pub wall_work_at_impacts: f64,
+    /// Energy lost at impacts (gained, if negative): dissipated, less the work of moving walls.
+    pub lost_at_impacts: f64,
+    /// Work of the forces.
+    pub work: f64,
+    /// Work of moving walls in contact.
+    pub wall_work: f64,
+    /// The residual: end − start − work − wall work + lost.
+    pub closure: f64,
+    /// What the residual is measured by: the energy exchanged, at least the largest kinetic energy and the largest change of
+    /// the potential, and a millionth of what is there.
+    pub exchanged: f64,
+    /// With time steps: the energy of impacts in progress at the start or the end, which are not complete.
+    pub unsettled: f64,
+}
+
+impl Balance {
+    /// The residual, less what impacts in progress at the ends explain, relative to the energy exchanged.
+    pub fn relative(&self) -> f64 {
+        let open = match self.closure.is_nan() {
+            true => f64::NAN,
+            false => (self.closure.abs() - self.unsettled).max(0.0),
+        };
+        if open == 0.0 { 0.0 } else { open / self.exchanged }
+    }
+}
+
+/// The least part of the energy that a residual is measured by: a body at rest exchanges none, and has only rounding.
+const FLOOR: f64 = 1e-6;
+
+/// The account of a run: from the scheme that kept one, or integrated along the motion.
+pub fn account(evidence: &Evidence, tails: &[Tail]) -> (Vec<Interval>, Balance) {
+    match &evidence.gauge.energy {
+        Some((energy, power)) => integrate::integrated(evidence, tails, energy, power),
+        None => kept(evidence),
+    }
+}
+
+/// From the account that a scheme kept.
+fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
+    let (marks, audit) = (evidence.accounts, evidence.audit);
+    let (Some((_, first)), Some((_, last))) = (marks.first(), marks.last()) else {
+        return (Vec::new(), Balance::default());
+    };
+    let net = |a: &Account, b: &Account| (b.work - a.work) - (b.dissipated - a.dissipated);
+    let intervals = marks.windows(2).filter(|pair| pair[1].0 > pair[0].0).map(|pair| {
+        let ((start, a), (end, b)) = (pair[0], pair[1]);
+        let lost = b.lost - a.lost;
+        let change = b.energy() - a.energy() + lost;
+        Interval { start, end, change, work: net(&a, &b), wall_work: 0.0, dissipated: lost, impact_wall_work: 0.0 }
+    });
+    let (lost, work) = (last.lost - first.lost, net(first, last));
+    let change = last.energy() - first.energy();
+    let flows = [last.work - first.work, last.dissipated - first.dissipated, lost, change, first.energy()];
+    // A structure at rest exchanges nothing: the elastic energy it holds is then what rounding is measured by.
+    let held = marks.iter().map(|(_, a)| a.kinetic.max(a.potential.abs())).fold(0.0, f64::max);
+    let exchanged = flows.iter().fold(held, |m, x| m.max(x.abs())).max(1e-300);
+    // The scheme knows what all constraints took; what of it moving walls gave follows from their impulses.
+    let wall_work = audit.contact_work + walls_at_impacts(evidence);
+    let balance = Balance {
+        start: first.energy(),
+        end: last.energy(),
+        dissipated_at_impacts: lost + wall_work,
+        wall_work_at_impacts: wall_work,
+        lost_at_impacts: lost,
+        work,
+        wall_work: 0.0,
+        closure: change - work + lost,
+        exchanged,
+        unsettled: 0.0,
+    };
+    (intervals.collect(), balance)
+}
+
+/// −Σ P ∂f/∂t over the impacts.
+fn walls_at_impacts(evidence: &Evidence) -> f64 {
+    if !evidence.gauge.is_moving {
+        return 0.0;
+    }
+    let mut gaps = evidence.gauge.gaps.clone();
+    let work = evidence.trajectory.impacts.iter().map(|i| {
+        gaps.kinematics(i.t, i.q);
+        i.constraints.iter().zip(i.impulses).map(|(&a, p)| p * gaps.partial_t[a]).sum::<f64>()
+    });
+    -work.sum::<f64>()
+}
+
+/// The totals of the account are the sums of its intervals, and each interval closes.
+pub(super) fn check(evidence: &Evidence, intervals: &[Interval], balance: &Balance, allowed: f64, checks: &mut Checks) {
+    let Some((_, last)) = evidence.trajectory.span() else { return };
+    let allowed = allowed * balance.exchanged + balance.unsettled;
+    // With time steps the work of moving walls in contact is known in total only.
+    let in_total = !evidence.by_events && evidence.gauge.is_moving;
+    let (mut change, mut rest) = (0.0, 0.0);
+    for i in intervals {
+        change += i.change + i.impact_wall_work - i.dissipated;
+        rest += i.residual();
+        if !in_total {
+            checks.totals.note(i.residual().abs(), allowed, i.end);
+        }
+    }
+    // A port that is set changes the energy at once.
+    if !evidence.ports.changes.is_empty() {
+        return;
+    }
+    checks.totals.note((balance.end - balance.start - change).abs(), allowed, last);
+    checks.totals.note((balance.start - evidence.audit.energy_start).abs(), allowed, last);
+    checks.totals.note((balance.end - evidence.audit.energy_end).abs(), allowed, last);
+    if !in_total {
+        checks.totals.note((rest - balance.closure).abs(), allowed, last);
+    }
+}

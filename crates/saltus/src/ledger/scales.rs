@@ -1,0 +1,129 @@
+//! What residuals are measured by: the largest values of a run, in the kinetic metric where they are of velocities.
+
+use super::Evidence;
+use crate::motion::{Impact, Side, Trajectory};
+
+/// The largest values of a run, at some hundred places.
+pub(super) struct Scales {
+    /// The largest velocity, and the largest position, in the kinetic metric.
+    pub speed: f64,
+    pub reach: f64,
+    /// The largest gap of each constraint.
+    pub gap: Vec<f64>,
+    /// The largest gap velocity of each constraint, term by term.
+    pub rate: Vec<f64>,
+    /// The largest entry of a position.
+    pub largest: f64,
+    /// The largest change of energy at an impact.
+    pub energy_change: f64,
+    /// How deep a gap may be below zero with time steps: what the fastest motion does in two of them.
+    pub step_allows: f64,
+    /// Where contacts are motions of their own, as with springs for obstacles: how long the longest impact takes; else zero.
+    pub felt: f64,
+    /// For the points of a structure with time steps: the largest change of each velocity in a step, from positions alone, where nothing
+    /// jumps; elastic waves do no more within the steps of an impact.
+    pub change: Vec<f64>,
+    /// What times are rounded to.
+    pub instant: f64,
+    /// The tolerance of a run by events, at least what rounding makes of it.
+    pub tolerance: f64,
+}
+
+/// Places at which scales are taken, of each kind.
+const PLACES: usize = 200;
+
+impl Scales {
+    pub fn new(evidence: &Evidence) -> Self {
+        let motion = evidence.trajectory;
+        let mut gauge = evidence.gauge.clone();
+        let span = motion.span().unwrap_or((0.0, 0.0));
+        let approach = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
+        let fastest = motion.left_velocities().iter().fold(approach, |m, v| m.max(v.abs()));
+        let felt = if evidence.by_events || evidence.contact_steps.is_some() { 0.0 } else { longest_jump(motion) };
+        let mut scales = Scales {
+            speed: 0.0,
+            reach: 0.0,
+            rate: vec![0.0; gauge.restitution.len()],
+            largest: motion.positions().iter().fold(0.0, |m, x| m.max(x.abs())),
+            energy_change: motion.impacts.iter().fold(0.0, |m, i| m.max(i.energy_change.abs())),
+            step_allows: (2.0 * evidence.step * fastest).max(0.5 * felt * fastest).max(1e-12),
+            felt,
+            change: match evidence.by_events || gauge.energy.is_some() {
+                true => vec![0.0; motion.dimension()],
+                false => changes(motion, 0, motion.len()),
+            },
+            gap: vec![0.0; gauge.restitution.len()],
+            instant: 64.0 * f64::EPSILON * span.0.abs().max(span.1.abs()),
+            tolerance: evidence.tolerance.max(1e-10),
+        };
+        let mut take = |t: f64, q: &[f64], v: &[f64]| {
+            if !gauge.prepare(t, q, v) {
+                return;
+            }
+            // (f64::max leaves out what is not a number: other checks find that.)
+            scales.speed = scales.speed.max(gauge.length(v));
+            scales.reach = scales.reach.max(gauge.length(q));
+            gauge.gaps.evaluate(t, q);
+            gauge.gaps.kinematics(t, q);
+            let gaps = &gauge.gaps;
+            for a in 0..gaps.values.len() {
+                scales.gap[a] = scales.gap[a].max(gaps.values[a].abs());
+                scales.rate[a] = scales.rate[a].max(gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, v));
+            }
+        };
+        for k in (0..motion.len()).step_by((motion.len() / PLACES).max(1)) {
+            take(motion.t[k], motion.q(k), motion.v(k, Side::Right));
+        }
+        for k in (0..motion.impacts.len()).step_by((motion.impacts.len() / PLACES).max(1)) {
+            let impact = motion.impacts.get(k);
+            take(impact.t, impact.q, impact.v_before);
+        }
+        let (mut q, mut v) = (vec![0.0; motion.dimension()], vec![0.0; motion.dimension()]);
+        for k in (0..motion.pieces.len()).step_by((motion.pieces.len() / PLACES).max(1)) {
+            let (from, to) = motion.pieces.span(k);
+            motion.pieces.read(k, 0.5 * (from + to), &mut q, &mut v);
+            take(0.5 * (from + to), &q, &v);
+        }
+        scales
+    }
+
+    /// How well the instant of an impact is known by events: to the error of the gap over the speed at which it closes.
+    pub fn uncertainty(&self, evidence: &Evidence, impact: &Impact) -> Option<f64> {
+        evidence.by_events.then(|| evidence.tolerance * self.largest / impact.approach.abs().max(1e-300))
+    }
+}
+
+/// How long a velocity keeps jumping at one stored instant after another.
+fn longest_jump(motion: &Trajectory) -> f64 {
+    let (mut longest, mut start) = (0.0_f64, 0);
+    let jumps = motion.jumps();
+    for k in 0..jumps.len() {
+        if k > 0 && jumps[k] > jumps[k - 1] + 1 {
+            start = k;
+        }
+        longest = longest.max(motion.t[jumps[k]] - motion.t[jumps[start]]);
+    }
+    longest
+}
+
+/// Whether an instant is between two others at equal distances, and nothing jumps at any of them.
+pub(super) fn is_regular(motion: &Trajectory, k: usize) -> bool {
+    let jumps = |k: usize| motion.jumps().binary_search(&k).is_ok();
+    let (before, after) = (motion.t[k] - motion.t[k - 1], motion.t[k + 1] - motion.t[k]);
+    (before - after).abs() <= 1e-6 * after && !jumps(k) && !jumps(k - 1) && !jumps(k + 1)
+}
+
+/// The largest changes of velocity from an instant to the next, from positions alone, where nothing jumps.
+pub(super) fn changes(motion: &Trajectory, first: usize, last: usize) -> Vec<f64> {
+    let mut change = vec![0.0_f64; motion.dimension()];
+    for k in (first + 1)..last.saturating_sub(1) {
+        if is_regular(motion, k) {
+            let h = motion.t[k + 1] - motion.t[k];
+            let (a, b, c) = (motion.q(k - 1), motion.q(k), motion.q(k + 1));
+            for i in 0..change.len() {
+                change[i] = change[i].max((a[i] - 2.0 * b[i] + c[i]).abs() / h);
+            }
+        }
+    }
+    change
+}
