@@ -31,8 +31,8 @@ pub(super) enum Kind {
     Root,
 }
 
-/// Below and above these decades numbers end.
-const LOWEST: i64 = -70;
+/// Beyond these decades no more marks are set: an argument that goes on towards zero has a root or pole there, which is met.
+const LOWEST: i64 = -4;
 
 /// Levels of the argument of exp and of tanh.
 pub(super) const EXP: &[f64] = &[-740.0, -500.0, -300.0, -150.0, -60.0, -30.0];
@@ -74,6 +74,12 @@ impl Series {
         self.states[switch]
     }
 
+    /// The states of all switches.
+    #[must_use]
+    pub fn states(&self) -> &[i64] {
+        &self.states
+    }
+
     /// Sets the state of a switch; it takes effect at the next order 0 that is not `fresh`.
     pub fn set_state(&mut self, switch: usize, state: i64) {
         self.states[switch] = state;
@@ -86,9 +92,10 @@ impl Series {
         let (state, x) = (self.states[switch], self.of(*x));
         let mirrored = matches!(kind, Kind::Decades) && x[0] < 0.0;
         let (boundary, beyond) = match (kind, end) {
-            (Kind::Levels(levels), 0) => (*levels.get(usize::try_from(state - 1).ok()?)?, state - 1),
+            // (Back a little later than there: rounding must not lead to and fro.)
+            (Kind::Levels(levels), 0) => (*levels.get(usize::try_from(state - 1).ok()?)? - 2.0, state - 1),
             (Kind::Levels(levels), _) => (*levels.get(usize::try_from(state).ok()?)?, state + 1),
-            (Kind::Decades, 0) if state > LOWEST => (decade(state), state - 1),
+            (Kind::Decades, 0) if state > LOWEST => (0.5 * decade(state), state - 1),
             (Kind::Decades, 1) if state < -LOWEST => (decade(state + 1), state + 1),
             (Kind::Decades, _) => return None,
             (Kind::Sign, 0) if state >= 0 => (0.0, -1),

@@ -33,6 +33,8 @@ impl EventEngine {
             h = self.sample_ahead(tol, h, alone);
         }
         let forced = std::mem::take(&mut self.must_be_rough);
+        // Long and short are measured by the steps of late.
+        let cap = if self.pace > 0.0 { cap.min(1e3 * self.pace) } else { cap };
         if h <= SHORT * cap || forced {
             let singular = self.flow.singular();
             let shortest = if forced { self.shortest() } else { self.shortest().max(2.0 * h) };

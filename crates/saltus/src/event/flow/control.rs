@@ -122,7 +122,7 @@ impl Flow {
     }
 
     /// The diagonal entry of M.
-    fn inertia(&self, i: usize) -> f64 {
+    pub(super) fn inertia(&self, i: usize) -> f64 {
         self.metric.entries()[if self.diagonal { i } else { i * self.d + i }]
     }
 }

@@ -4,7 +4,11 @@
 
 use super::Flow;
 use crate::Reason;
+use crate::event::polynomial::value_and_slope;
 use crate::linalg::{add, copy};
+
+/// Between its ends a rough step may be off by this many times what it may at them.
+const LOOSER: f64 = 1e4;
 
 /// A state with its acceleration.
 #[derive(Clone)]
@@ -14,22 +18,44 @@ struct State {
 }
 
 impl Flow {
-    /// Makes a rough step of at most `cap`, held to `tol` of the scales of the last step; gives its length. The polynomials
+    /// Makes a rough step of at most `cap`, held to `tol` of its speeds; gives its length. The polynomials
     /// are then those of the step. None if no step down to `shortest` will do.
     pub fn rough(&mut self, t: f64, q: &[f64], v: &[f64], cap: f64, shortest: f64, tol: f64) -> Option<f64> {
         let from = State { q: q.to_vec(), v: v.to_vec() };
+        let states = self.full.states().to_vec();
         let mut h = cap;
         while h > shortest {
             if let Some((end, error)) = self.doubled(t, &from, h)
                 && error <= tol
             {
                 let ends = self.ends(t, &from, &end, h).ok()?;
-                self.write(&ends, h);
-                return Some(h);
+                if self.is_motion_at_middle(&ends, t, h, LOOSER * tol) {
+                    self.write(&ends, h);
+                    return Some(h);
+                }
             }
             h *= 0.25;
         }
+        // Nothing has happened: the switches are where they were.
+        states.iter().enumerate().for_each(|(switch, &state)| self.full.set_state(switch, state));
         None
+    }
+
+    /// Whether the polynomials of a rough step obey the equations of motion between their ends as well.
+    fn is_motion_at_middle(&mut self, ends: &[[f64; 6]], t: f64, h: f64, tol: f64) -> bool {
+        let d = self.d;
+        let (mut at, mut bends) = (State { q: vec![0.0; d], v: vec![0.0; d] }, vec![0.0; d]);
+        for i in 0..d {
+            let c = quintic(&ends[i], h);
+            (at.q[i], at.v[i]) = value_and_slope(&c, 0.5 * h);
+            let rates: [f64; 5] = std::array::from_fn(|k| (k + 1) as f64 * c[k + 1]);
+            bends[i] = value_and_slope(&rates, 0.5 * h).1;
+        }
+        let mut a = vec![0.0; d];
+        if self.accelerate(t + 0.5 * h, &at, &mut a).is_err() {
+            return false;
+        }
+        (0..d).all(|i| h * (a[i] - bends[i]).abs() <= tol * self.scales[i].max(1e-300))
     }
 
     /// The acceleration with the working set held; reactions into `right`. Switches are set by their values: the step may go
@@ -78,15 +104,19 @@ impl Flow {
         let whole = self.step_rk4(t, from, h).ok()?;
         let half = self.step_rk4(t, from, 0.5 * h).ok()?;
         let end = self.step_rk4(t + 0.5 * h, &half, 0.5 * h).ok()?;
+        // Measured by the speeds of this step; a series, which there is none, says nothing about them.
+        let fastest = |i: usize| from.v[i].abs().max(end.v[i].abs());
+        let energy = (0..self.d).map(|i| fastest(i).powi(2) * self.inertia(i)).fold(0.0, f64::max);
+        for i in 0..self.d {
+            self.scales[i] = fastest(i).max(1e-4 * (energy / self.inertia(i)).sqrt());
+        }
         let mut error = 0.0_f64;
         for i in 0..self.d {
             // (What rounding does to positions is no error of the step.)
             let rounding = 8.0 * f64::EPSILON * end.q[i].abs();
             let shift = ((end.q[i] - whole.q[i]).abs() - rounding).max(0.0);
             let off = (end.v[i] - whole.v[i]).abs().max(shift / h);
-            // Measured by the largest speed, or by what this step makes of it.
-            let scale = self.scales[i].max(end.v[i].abs()).max(1e-300);
-            let share = off / scale;
+            let share = off / self.scales[i].max(1e-300);
             error = if share.is_finite() { error.max(share) } else { f64::INFINITY };
         }
         Some((end, error))
@@ -170,7 +200,7 @@ fn quintic(&[p0, v0, a0, p1, v1, a1]: &[f64; 6], h: f64) -> [f64; 6] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::polynomial::{value, value_and_slope};
+    use crate::event::polynomial::value;
 
     #[test]
     fn the_quintic_has_what_it_is_asked_to_have() {
