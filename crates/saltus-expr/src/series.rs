@@ -12,6 +12,7 @@
 
 mod compile;
 mod convolve;
+mod rounding;
 mod rules;
 mod switch;
 
@@ -196,6 +197,10 @@ impl Series {
             Rule::Square(a) => square(row(a), k),
             Rule::Div(a, b) => {
                 let (y, b_row) = (row(target), row(b));
+                // (Beyond the largest number: a quotient that is zero stays zero until its denominator is a number again.)
+                if b_row[0].is_infinite() && y[0] == 0.0 {
+                    return 0.0;
+                }
                 // Σ_{j=1..k} b_j y_{k−j}
                 let rest = dot_back(b_row, y, k, 1, k.min(degree[b]));
                 (at(a) - rest) / b_row[0]

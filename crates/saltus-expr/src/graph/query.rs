@@ -71,57 +71,6 @@ impl Graph {
         })
     }
 
-    /// Whether a node may vary quickly somewhere without any Taylor coefficient announcing it from afar: everything but
-    /// polynomials, sin and cos.
-    ///
-    /// Far from the front of `tanh(50*x)`, the peak of `exp(-x^2)` or of `1e-6/(x^2 + 1e-6)` every coefficient is lost in the
-    /// rounding of what it is added to, and a step chosen from the coefficients skips the feature. Polynomials, sin and cos
-    /// have one scale everywhere. Corners and jumps, including those of tables, are switches of a
-    /// [`Series`](crate::Series): they are located and hide nothing, but their arguments may. Functions of constants are
-    /// constants and do not count.
-    ///
-    /// ```
-    /// use saltus_expr::{Function1, Graph};
-    /// let mut g = Graph::new();
-    /// let x = g.symbol("x");
-    /// let (wave, front) = (g.unary(Function1::Sin, x), g.unary(Function1::Tanh, x));
-    /// assert!(!g.may_hide_features(wave));
-    /// assert!(g.may_hide_features(front));
-    /// ```
-    #[must_use]
-    pub fn may_hide_features(&self, n: NodeId) -> bool {
-        let varies = |id: NodeId| self.mask(id) != 0;
-        self.any_below(n, u128::MAX, |_, node| match node {
-            Node::Power(..) => true,
-            Node::Product(factors) => factors.iter().any(|&(base, power)| power < 0 && varies(base)),
-            // Exhaustive, so that a new function must be classified.
-            Node::Unary(f, _) => match f {
-                F1::Sin | F1::Cos | F1::Abs | F1::Sign | F1::Floor | F1::Not => false,
-                F1::Exp
-                | F1::Sinh
-                | F1::Cosh
-                | F1::Tanh
-                | F1::Tan
-                | F1::Asin
-                | F1::Acos
-                | F1::Atan
-                | F1::Log
-                | F1::Sqrt => true,
-            },
-            Node::Binary(f, _, _) => match f {
-                F2::Min | F2::Max | F2::Mod | F2::And | F2::Or => false,
-                F2::Atan2 | F2::Hypot => true,
-            },
-            Node::Constant(_)
-            | Node::Symbol(_)
-            | Node::Sum(..)
-            | Node::Compare(..)
-            | Node::Select(..)
-            | Node::Table(..)
-            | Node::TableSlope(..) => false,
-        })
-    }
-
     /// The arguments with which a table is used anywhere in the graph.
     #[must_use]
     pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {

@@ -1,7 +1,7 @@
 //! From straight-line code to rules: functions are decomposed into those that have a recurrence.
 
 use super::rules::{Rule, SeriesCode};
-use super::switch::{EXP, Kind, Switch, TANH};
+use super::switch::{COSH, EXP, Kind, Switch, TANH};
 use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
 use crate::graph::{Graph, NodeId};
@@ -167,7 +167,6 @@ impl Compiler {
 
     fn power(&mut self, a: usize, b: usize) -> usize {
         if let Some(p) = self.constant.get(&b).copied() {
-            self.mark(a, Kind::Decades);
             return self.root(Rule::Power(a, p), self.transcendental(a));
         }
         // a^b = exp(b log a).
@@ -200,10 +199,7 @@ impl Compiler {
                 y
             }
             F::Exp => self.exp(x),
-            F::Sqrt => {
-                self.mark(x, Kind::Decades);
-                self.root(Rule::Sqrt(x), degree)
-            }
+            F::Sqrt => self.root(Rule::Sqrt(x), degree),
             F::Log => {
                 self.mark(x, Kind::Decades);
                 self.push(Rule::Quotient { x, d: x, sign: 1.0, of: f }, degree)
@@ -249,8 +245,8 @@ impl Compiler {
                 let (aa, bb) = (self.mul(a, a), self.mul(b, b));
                 let d = self.add(aa, bb);
                 let degree = self.transcendental(d);
-                self.mark(d, Kind::Decades);
                 if f == F::Atan2 {
+                    self.mark(d, Kind::Decades);
                     self.push(Rule::Angle { a, b, d }, degree)
                 } else {
                     self.root(Rule::Sqrt(d), degree)
@@ -304,6 +300,9 @@ impl Compiler {
             return known;
         }
         let degree = self.transcendental(x);
+        if f == Function1::Sinh {
+            self.mark(x, Kind::Levels(COSH));
+        }
         let (sign, with) = if f == Function1::Sin { (-1.0, Function1::Cos) } else { (1.0, Function1::Cosh) };
         let register = self.push(Rule::Turn { x, sign, of: f, with }, degree);
         self.reserve(degree);

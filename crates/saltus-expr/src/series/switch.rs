@@ -23,8 +23,8 @@ pub(super) enum Kind {
     /// State: how many of these levels x has passed. Nothing changes there, but the series ends: far below its peak exp(x) is
     /// zero to the last digit, and far from its front tanh(x) is one; no coefficient announces what comes.
     Levels(&'static [f64]),
-    /// State: the power of 10⁴ below |x|. A denominator, or the argument of a root or logarithm, that falls by many powers in
-    /// one step has a pole nearby that the first coefficients do not show.
+    /// State: the power of 10⁴ below |x|. A denominator, or the argument of a logarithm, that falls by many powers in one
+    /// step has a pole nearby that the first coefficients do not show.
     Decades,
     /// Has one state: x is a root, which must stay ≥ 0. Where the radicand touches zero, the series would continue to the
     /// negative root: √(t²) is |t|, not t.
@@ -34,8 +34,9 @@ pub(super) enum Kind {
 /// Beyond these decades no more marks are set: an argument that goes on towards zero has a root or pole there, which is met.
 const LOWEST: i64 = -4;
 
-/// Levels of the argument of exp and of tanh.
-pub(super) const EXP: &[f64] = &[-740.0, -500.0, -300.0, -150.0, -60.0, -30.0];
+/// Levels of the arguments of exp, tanh and cosh.
+pub(super) const EXP: &[f64] = &[-740.0, -500.0, -300.0, -150.0, -60.0, -30.0, 30.0, 60.0, 150.0, 300.0, 500.0, 700.0];
+pub(super) const COSH: &[f64] = &[-700.0, -350.0, -175.0, -80.0, -40.0, -20.0, 20.0, 40.0, 80.0, 175.0, 350.0, 700.0];
 pub(super) const TANH: &[f64] = &[-20.0, 20.0];
 
 /// The lower boundary of a state of [`Kind::Decades`].

@@ -166,10 +166,44 @@ fn nan_propagates_and_zero_stays_zero() {
     // The test for a zero distance is not a switch.
     let (series, _) =
         expand("if(hypot(x, y) == 0, 0, x/hypot(x, y))", &[[1.0, 2.0, 0.0], [1.0; 3], [0.0; 3]]).expect("parses");
-    assert_eq!((0..series.switches()).filter(|&k| !series.is_root(k)).count(), 0);
+    assert_eq!((0..series.switches()).filter(|&k| !series.is_root(k) && !series.is_mark(k)).count(), 0);
     // The series of a root ends where it reaches zero: √(x²) with x = t − 0.5 is 0.5 − t until then.
     let (series, _) = expand("sqrt(x^2)", &[[-0.5, 1.0, 0.0], [0.0; 3], [0.0; 3]]).expect("parses");
     let mut margin = [0.0; ORDER + 1];
     assert_eq!((series.margin(0, 0, &mut margin), series.margin(0, 1, &mut [0.0; 1])), (Some(0), None));
     assert!((margin[0] - 0.5).abs() < 1e-15 && (margin[1] + 1.0).abs() < 1e-15, "{margin:?}");
+}
+
+#[test]
+fn what_no_coefficient_announces_has_marks() {
+    let zeros = [0.0; 3];
+    let marks = |text: &str, x: f64| {
+        let (series, _) = expand(text, &[[x, 1.0, 0.0], zeros, zeros]).expect("parses");
+        let switch = (0..series.switches()).find(|&k| series.is_mark(k)).expect("a mark");
+        let mut margin = [0.0; ORDER + 1];
+        let beyond = series.margin(switch, 1, &mut margin);
+        (series.state(switch), beyond, margin[0], margin[1])
+    };
+    // Far below its peak, at x = −1e3, exp(−x²) is zero; the first mark is at −740.
+    let (state, beyond, margin, slope) = marks("exp(-x^2)", -1e3);
+    assert_eq!((state, beyond), (0, Some(1)));
+    assert!((margin - (1e6 - 740.0)).abs() < 1e-6 && (slope + 2e3).abs() < 1e-9, "{margin} {slope}");
+    assert_eq!(marks("tanh(x)", -50.0), (0, Some(1), 30.0, -1.0));
+    // 1 + x² falls through a power of 10⁴ on the way to its least value; towards larger ones it is 10⁸ from here.
+    let (state, beyond, margin, _) = marks("1/(1 + x^2)", -1e3);
+    assert_eq!((state, beyond), (1, Some(2)));
+    assert!((margin - (1e8 - 1e6 - 1.0)).abs() < 1e-3, "{margin}");
+}
+
+#[test]
+fn what_cancels_has_the_rounding_of_its_terms() {
+    let zeros = [0.0; 3];
+    let of = |text: &str, x: f64| expand(text, &[[x, 1.0, 0.0], zeros, zeros]).expect("parses").0.rounding()[0];
+    let eps = f64::EPSILON;
+    let difference = of("tanh(x) - tanh(x + 5)", -40.0);
+    assert!((2.0 * eps..8.0 * eps).contains(&difference), "{difference:e}");
+    let sum = of("1e6 + x - 1e6", 1.0);
+    assert!(sum <= 4.0 * eps || (1e5 * eps..1e7 * eps).contains(&sum), "{sum:e}");
+    assert!((1e2 * eps..1e4 * eps).contains(&of("sin(1e3*x)", 1.0)));
+    assert!(of("exp(-x^2)", 30.0) < 1e-390_f64.max(1e-300));
 }

@@ -140,7 +140,8 @@ impl EventEngine {
         if listed.iter().any(|&a| self.instance.restitution()[a] < 1.0) {
             let mut phase = Phase::new(PhaseKind::Chatter, start, limit, listed);
             phase.impacts = impacts;
-            phase.error = error + 4.0 * f64::EPSILON * limit;
+            // Each impact is rounded once or twice.
+            phase.error = error + (4.0 + 2.0 * (impacts as f64).sqrt()) * f64::EPSILON * limit;
             self.record.phase(phase);
         }
         self.evaluate(true)

@@ -116,6 +116,10 @@ impl EventEngine {
         }
         let switches = if self.flow.is_rough { 0 } else { self.flow.switches() };
         for switch in 0..switches {
+            // (Marks change nothing: where rounding leads to and fro across one, the step goes on.)
+            if self.flow.is_mark(switch) && (self.idle > 10 || !self.flow.argument(switch, 0.0).is_finite()) {
+                continue;
+            }
             for end in 0..2 {
                 let n = self.flow.order + 1;
                 let c = &mut self.buffers.c[..n];

@@ -27,6 +27,7 @@ mod locate;
 mod own;
 mod polynomial;
 mod record;
+mod scales;
 mod stretch;
 mod trust;
 
@@ -38,8 +39,9 @@ use crate::record::Keep;
 use crate::{Reason, SetupError};
 use flow::{Flow, Scales};
 use locate::Event;
-use polynomial::{MAX_DEGREE, Roots, value, value_and_slope};
+use polynomial::{MAX_DEGREE, Roots};
 use record::Record;
+use scales::Window;
 
 /// What a constraint does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,28 +57,12 @@ enum Touch {
 /// More events than this (and some per constraint) while time does not advance are a stall.
 const PATIENCE: usize = 40;
 
-/// After every so many steps their number still to come is estimated. More than the first number are too many where the
-/// velocities hardly change over a window; more than the second are too many in any case.
-const STIFF_WINDOW: usize = 20_000;
-const STIFF: f64 = 5e6;
-const ENDLESS: f64 = 1e12;
-
 /// A gap velocity below this part of the terms it is the sum of is zero.
 const STILL: f64 = 1e-12;
 
 /// Where expressions can vary quickly without any Taylor coefficient announcing it, no step is longer than this part of the
 /// run. Together with the check of such steps at 128 points, a feature is seen if it is wider than 1/6400 of the run.
 const LONGEST: f64 = 1.0 / 50.0;
-
-/// Steps since stiffness was last checked: their number and lengths, how much the velocities changed in them, and the
-/// largest speed.
-#[derive(Default)]
-struct Window {
-    steps: usize,
-    length: f64,
-    change: f64,
-    speed: f64,
-}
 
 /// What an engine is made from.
 pub(crate) struct EventPlan {
@@ -327,32 +313,6 @@ impl EventEngine {
         Ok(())
     }
 
-    /// How well time is known: a few units in its last place.
-    fn tick(&self) -> f64 {
-        8.0 * f64::EPSILON * self.t.abs()
-    }
-
-    /// Time does not advance in steps shorter than this.
-    fn shortest(&self) -> f64 {
-        (4.0 * f64::EPSILON * self.t.abs()).max(1e-20 * (self.end - self.t0))
-    }
-
-    /// A gap velocity below this is zero.
-    fn still(&self, a: usize) -> f64 {
-        STILL * self.rate_scale[a] + self.rate_noise[a]
-    }
-
-    /// A gap below this is closed, at the point last evaluated.
-    fn near(&self, a: usize) -> f64 {
-        (self.tol * self.extent[a] * self.flow.slope(a, &self.flow.gradients)).max(self.noise[a])
-    }
-
-    /// How far a gap is from zero, at the point last evaluated.
-    fn distance(&self, a: usize) -> f64 {
-        let distance = self.flow.gaps[a].abs() / self.flow.slope(a, &self.flow.gradients);
-        if distance.is_finite() { distance } else { 0.0 }
-    }
-
     /// Puts the state on the constraints of the working set of the flow, which it has left by no more than the errors of a
     /// motion that lasted s: a position that would have to move farther than the velocity allows is no correction.
     fn hold(&mut self, s: f64) -> Result<(), Reason> {
@@ -448,25 +408,6 @@ impl EventEngine {
         }
     }
 
-    /// Many steps in which the velocities hardly change belong to a stiff system, where an implicit step does better. (A long
-    /// motion takes many steps as well, but goes somewhere in them.)
-    fn check_stiffness(&mut self, s: f64) -> Result<(), Reason> {
-        let window = &mut self.window;
-        window.steps += 1;
-        window.length += s;
-        window.change += self.flow.change(&self.v);
-        window.speed = window.speed.max(self.flow.length(&self.v));
-        if window.steps == STIFF_WINDOW {
-            let steps = (self.end - self.t) / (window.length / STIFF_WINDOW as f64);
-            let is_stiff = steps > STIFF && window.change < window.speed;
-            self.window = Window::default();
-            if is_stiff || steps > ENDLESS {
-                return Err(Reason::Stiff { steps });
-            }
-        }
-        Ok(())
-    }
-
     /// Whether nothing moves in the present piece.
     fn flow_is_still(&self) -> bool {
         (0..self.q.len()).all(|i| self.flow.velocity(i).iter().all(|&c| c == 0.0))
@@ -493,49 +434,6 @@ impl EventEngine {
         self.fresh |= self.flow.is_rough;
         self.record.reached(self.t, &self.q, &self.v);
         Ok(())
-    }
-
-    /// Brings the scales up to date with a step that is kept: at its middle and its end. They follow the motion: over the time
-    /// that its series reaches they forget half of what was.
-    fn grow_scales(&mut self, s: f64) {
-        let forget = (-(s / self.flow.reach).min(1.0)).exp2();
-        let Self { flow, scales, touch, noise, far, extent, checked, rate_scale, .. } = self;
-        let tick = 4.0 * f64::EPSILON * (self.t + s).abs();
-        let path = s * flow.length(&self.v).max(flow.length_of_start());
-        let gradients = if self.is_polynomial || flow.is_rough { &flow.gradients } else { &checked.gradients };
-        for a in 0..touch.len() {
-            rate_scale[a] *= forget;
-            scales.gap[a] *= forget;
-            if far[a] {
-                continue;
-            }
-            let (middle, gap) = (value(flow.gap(a), 0.5 * s), value(flow.gap(a), s));
-            scales.gap[a] = scales.gap[a].max(gap.abs()).max(middle.abs());
-            let slope = flow.slope(a, gradients);
-            let distance = (gap.abs() / slope).max((middle.abs() / slope).min(path));
-            if distance.is_finite() {
-                extent[a] = extent[a].max(distance);
-            }
-            if touch[a] == Touch::Closed && gap > 4.0 * noise[a] {
-                touch[a] = Touch::Open;
-            }
-            let rate = value_and_slope(flow.gap(a), s).1;
-            noise[a] = (1e-14 * (gradients.dot_abs(a, &self.q) + gap.abs()) + tick * rate.abs()).max(1e-300);
-        }
-        for (k, &a) in flow.working().iter().enumerate() {
-            let reaction = value(flow.reaction(k), s).abs().max(flow.reaction(k)[0].abs());
-            scales.reaction[a] = (forget * scales.reaction[a]).max(reaction);
-            // After a long contact a new sequence of bounces is measured by itself.
-            extent[a] *= forget;
-        }
-        for (i, (scale, v)) in scales.v.iter_mut().zip(&self.v).enumerate() {
-            *scale = (forget * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());
-        }
-        // (After a rough step there is no series of the arguments.)
-        for switch in 0..if flow.is_rough { 0 } else { scales.switch.len() } {
-            let now = flow.argument(switch, s).abs().max(flow.argument(switch, 0.0).abs());
-            scales.switch[switch] = (forget * scales.switch[switch]).max(now);
-        }
     }
 
     /// What an event does to the state and the mode.

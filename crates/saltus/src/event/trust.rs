@@ -12,6 +12,9 @@ const SAMPLES: usize = 64;
 const QUIET: f64 = 3.0;
 const QUIET_POINTS: usize = 128;
 
+/// Less than this is nothing: numbers end not far below.
+const NOTHING: f64 = 1e-280;
+
 /// A series step shorter than this part of the longest is a place without a series, or near one.
 const SHORT: f64 = 1e-6;
 
@@ -90,23 +93,6 @@ impl EventEngine {
         }
         self.far.fill(false);
         h
-    }
-
-    /// What rounding makes of the gaps and their velocities at the point last evaluated: a few units in the last place of all
-    /// that they are made of. Time is rounded as well, which moves walls and bodies.
-    pub(super) fn measure_noise(&mut self) {
-        let tick = 4.0 * f64::EPSILON * self.t.abs();
-        for a in 0..self.touch.len() {
-            let flow = &self.flow;
-            let rate = flow.partial_t[a].abs() + flow.gradients.dot_abs(a, &self.v);
-            if rate.is_finite() {
-                self.rate_scale[a] = self.rate_scale[a].max(rate);
-            }
-            let noise = 1e-14 * (flow.gradients.dot_abs(a, &self.q) + flow.gaps[a].abs()) + tick * rate;
-            self.noise[a] = if noise.is_finite() { noise.max(1e-300) } else { 1e-14 * flow.gaps[a].abs() };
-            let moved = tick * (flow.gamma[a].abs() + flow.gradients.dot_abs(a, &flow.free));
-            self.rate_noise[a] = if moved.is_finite() { moved } else { 0.0 };
-        }
     }
 
     /// How well a gap can be known at a place in the present step, from what is there: to the tolerance, or to rounding. The
@@ -237,11 +223,19 @@ impl EventEngine {
             for i in 0..g.len() {
                 let off = (g[i] - value(self.flow.acceleration(i), at)).abs();
                 // (At rest the forces, which balance, are the scale.)
-                if !(off * s <= looser * (self.flow.scale(i) + 1e-2 * size[i].abs() * s)) {
-                    return false;
+                if !(off * s <= looser * (self.flow.scale(i) + 1e-2 * size[i].abs() * s) + NOTHING) {
+                    return self.is_rounding_of_forces(i, off, at);
                 }
             }
         }
         true
+    }
+
+    /// Whether a deviation of an acceleration is what rounding makes of the forces: terms that nearly cancel leave what no
+    /// coefficient announces.
+    fn is_rounding_of_forces(&mut self, i: usize, off: f64, at: f64) -> bool {
+        let (q, v) = (&mut self.buffers.x, &mut self.buffers.y);
+        self.flow.state(at, q, v);
+        off <= 8.0 * self.flow.rounding_of_acceleration(i, self.t + at, q, v)
     }
 }

@@ -30,7 +30,8 @@ pub struct MotionCode {
     pub layout: Layout,
     /// The pattern of ∇f.
     pub rows: Rows,
-    /// Whether some expression can vary quickly without any Taylor coefficient announcing it.
+    /// Whether accelerations can vary quickly without any Taylor coefficient announcing it: those of a mass matrix that varies
+    /// are quotients. (Other expressions have marks: see [`Series::is_mark`](saltus_expr::Series::is_mark).)
     pub may_hide_features: bool,
 }
 
@@ -81,9 +82,7 @@ impl MotionCode {
         let degree: Vec<usize> = (0..inputs.nodes.len()).map(degree).collect();
         let compile =
             |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new);
-        // Accelerations M⁻¹g with a mass matrix that varies are quotients.
-        let varies = mass.iter().any(|&m| model.graph.value(m).is_none());
-        let may_hide_features = varies;
+        let may_hide_features = mass.iter().any(|&m| model.graph.value(m).is_none());
         Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, layout, rows, may_hide_features })
     }
 }

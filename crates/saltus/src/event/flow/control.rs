@@ -36,6 +36,10 @@ impl Flow {
             if self.using_full {
                 for switch in 0..self.full.switches() {
                     let c = self.full.argument(switch);
+                    // (A denominator beyond the largest number: the function inside it has marks of its own.)
+                    if self.is_mark(switch) && c[0].is_infinite() {
+                        continue;
+                    }
                     worst.see(c, tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
                 }
             }
@@ -103,6 +107,18 @@ impl Flow {
     pub fn slope(&self, alpha: usize, gradients: &Rows) -> f64 {
         let (places, values) = gradients.row(alpha);
         places.iter().zip(values).map(|(&i, g)| g * g / self.inertia(i)).sum::<f64>().sqrt()
+    }
+
+    /// What rounding makes of the free acceleration of coordinate i at a point.
+    pub fn rounding_of_acceleration(&self, i: usize, t: f64, q: &[f64], v: &[f64]) -> f64 {
+        let mut series = if self.using_full { self.full.clone() } else { self.light.clone() };
+        series.set_input(0, 0, t);
+        for k in 0..self.d {
+            series.set_input(1 + k, 0, q[k]);
+            series.set_input(1 + self.d + k, 0, v[k]);
+        }
+        series.advance(0, true);
+        series.rounding()[self.layout.force + i] / self.inertia(i)
     }
 
     /// The length of a vector of velocities or displacements in the same metric.
