@@ -22,9 +22,11 @@ mod linear;
 mod modes;
 mod moreau_jean;
 mod newmark;
+mod nodal;
 mod part;
 mod reduce;
 mod signals;
+mod springs;
 mod statics;
 
 pub use builder::{Beam, Builder, PartRef, Point};

@@ -1,6 +1,6 @@
 //! The impact of a window: which constraints act together, when, how fast, and how far from the law.
 
-use super::{SLOW, Watch};
+use super::{SHORT, SLOW, Watch};
 use crate::linalg::add;
 use crate::motion::Measured;
 use crate::record::Recorder;
@@ -88,14 +88,20 @@ impl Watch {
         self.gauge.gaps.evaluate(self.window.t, &self.window.q);
         self.gauge.gaps.kinematics(self.window.t, &self.window.q);
         let (mut meeting, mut slow) = (f64::INFINITY, true);
+        // The shocks of a structure are touches at least four steps apart: each of them begins with an impact.
+        let short = if self.slides.is_some() { SHORT } else { 2 * SLOW as u64 + steps as u64 };
+        // One that was in contact all along says nothing about the instant.
+        let is_hit = |a: usize| self.window.before[a] == 0.0;
+        let any_hit = self.acted.iter().any(|&a| is_hit(a));
         for &a in &self.acted {
             let g = &self.gauge.gaps;
             let speed = g.rate(a, &self.window.v_left);
-            if speed < 0.0 {
+            if speed < 0.0 && (is_hit(a) || !any_hit) {
                 meeting = meeting.min(-g.values[a] / speed);
             }
             // Only an acceleration towards the constraint brings the motion back to it.
-            let normal = (-g.gradients.dot(a, &self.window.acceleration)).max(0.0);
+            let recent = self.window.flight[a] <= short;
+            let normal = if recent { (-g.gradients.dot(a, &self.window.acceleration)).max(0.0) } else { 0.0 };
             let closing = g.rate(a, &self.v_before);
             // Rounding in positions, divided by the step, is no approach either.
             let size = g.partial_t[a].abs() + g.gradients.dot_abs(a, &self.v_before);
