@@ -34,7 +34,7 @@ use crate::stepping::Node;
 const SLOW: f64 = 3.0;
 
 /// The same for structures, whose forces come and go within few steps: only what is between two contacts is no flight.
-const SHORT: u64 = 2;
+const SHORT: u64 = 1;
 
 /// In a lasting contact, an impulse this many times the one before is an impact.
 const SUDDEN: f64 = 10.0;
