@@ -50,7 +50,7 @@ pub fn inertia(graph: &mut Graph, kinetic: NodeId, s: &Symbols) -> Result<(Vec<N
         let rate = graph.derivative(momentum, s.t);
         forces.push(graph.sub(force, rate));
         let bytes = BYTES * (graph.size() - start) as f64 * (d as f64 / (i + 1) as f64);
-        if bytes > MOST && i >= d / 64 {
+        if bytes > MOST && i >= d / 256 {
             return Err(SetupError::new(format!(
                 "the equations of motion of {d} coordinates that are all coupled would take about {}",
                 gib(bytes)
