@@ -130,6 +130,12 @@ fn what_would_not_fit_into_memory_is_refused_with_the_figure() {
     };
     let error = load(&beam("10000000"), Path::new(".")).expect_err("44 GiB");
     assert!(error.error.message.contains("would take about 43.8 GiB"), "{:?}", error.error);
+    // A chain of pendula, each coupled to all: d³ terms.
+    let chain = "[coordinates]\nth = { for = \"i = 1..300\", position = \"0\" }\n[dynamics]\n\
+                 kinetic = \"sum(k = 1..300, sum(i = 1..k, cos(th[i])*th[i]')^2 + sum(i = 1..k, sin(th[i])*th[i]')^2)/2\"\n\
+                 [[constraint]]\nname = \"wall\"\ngap = \"1 - th[1]\"\nrestitution = 0\n";
+    let error = load(chain, Path::new(".")).expect_err("some 8 GiB");
+    assert!(error.error.message.contains("300 coordinates that are all coupled would take about"), "{:?}", error.error);
     // A size line that the entries do not bear out; entries that fill a factor.
     let empty = format!("{HEAD}1900000 1900000 2\n1 1 1.0\n1900000 1900000 1.0\n");
     let error = with_files(&empty, &empty, "").expect_err("empty rows");

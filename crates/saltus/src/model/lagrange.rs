@@ -11,8 +11,8 @@ use crate::text::gib;
 use crate::{Kind, SetupError};
 use saltus_expr::{Graph, NodeId};
 
-/// What a unit of the graph of M and g takes until it runs: nodes, derivatives, programs.
-const BYTES: f64 = 400.0;
+/// What a unit of the graph of M and g takes until it runs: nodes, derivatives, programs (measured with 100 pendula: 300 MB).
+const BYTES: f64 = 1200.0;
 
 /// More memory than this for the equations of motion is refused before it is asked for.
 const MOST: f64 = 3.0 * (1u64 << 30) as f64;
