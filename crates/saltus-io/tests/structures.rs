@@ -119,3 +119,41 @@ fn mistakes_in_matrices_are_named_with_file_and_line() {
     refused(MASS, STIFFNESS, still, "there is no degree of freedom 3", None);
     refused(MASS, STIFFNESS, "[base]\nacceleration = \"sin(t)\"", "which degrees of freedom", None);
 }
+
+#[test]
+fn what_would_not_fit_into_memory_is_refused_with_the_figure() {
+    let beam = |elements: &str| {
+        format!(
+            "[structure]\nkind = \"beam\"\nlength = 1\nelements = {elements}\nrigidity = 1\nmass_per_length = 1\n\
+             [points]\ntip = {{ x = 1 }}\n[[constraint]]\nname = \"stop\"\ngap = \"1 - tip\"\nrestitution = 0\n"
+        )
+    };
+    let error = load(&beam("10000000"), Path::new(".")).expect_err("44 GiB");
+    assert!(error.error.message.contains("would take about 43.8 GiB"), "{:?}", error.error);
+    // A chain of pendula, each coupled to all: d³ terms.
+    let chain = "[coordinates]\nth = { for = \"i = 1..300\", position = \"0\" }\n[dynamics]\n\
+                 kinetic = \"sum(k = 1..300, sum(i = 1..k, cos(th[i])*th[i]')^2 + sum(i = 1..k, sin(th[i])*th[i]')^2)/2\"\n\
+                 [[constraint]]\nname = \"wall\"\ngap = \"1 - th[1]\"\nrestitution = 0\n";
+    let error = load(chain, Path::new(".")).expect_err("some 8 GiB");
+    assert!(error.error.message.contains("300 coordinates that are all coupled would take about"), "{:?}", error.error);
+    // A size line that the entries do not bear out; entries that fill a factor.
+    let empty = format!("{HEAD}1900000 1900000 2\n1 1 1.0\n1900000 1900000 1.0\n");
+    let error = with_files(&empty, &empty, "").expect_err("empty rows");
+    assert!(error.error.message.contains("nearly all rows are empty"), "{:?}", error.error);
+    let n = 60_000;
+    let (mut mass, mut stiffness) = (format!("{HEAD}{n} {n} {n}\n"), format!("{HEAD}{n} {n} {}\n", 3 * n - 2));
+    let mut far = 1_u64;
+    for i in 1..=n {
+        mass += &format!("{i} {i} 1.0\n");
+        stiffness += &format!("{i} {i} 10.0\n");
+        if i > 1 {
+            // Anywhere before: no order makes such a pattern narrow.
+            for _ in 0..2 {
+                far = far.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                stiffness += &format!("{i} {} -1.0\n", 1 + (far >> 33) % (i - 1));
+            }
+        }
+    }
+    let error = with_files(&mass, &stiffness, "").expect_err("a factor of many GiB");
+    assert!(error.error.message.contains("would take about"), "{:?}", error.error);
+}

@@ -63,3 +63,12 @@ pub fn duration(seconds: f64) -> String {
     };
     format!("{} {unit}", number(value, 3))
 }
+
+/// An amount of memory.
+///
+/// ```
+/// assert_eq!(saltus::text::gib(5.0e9), "4.7 GiB");
+/// ```
+pub fn gib(bytes: f64) -> String {
+    format!("{:.1} GiB", bytes / (1u64 << 30) as f64)
+}

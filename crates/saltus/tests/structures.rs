@@ -1,8 +1,9 @@
 //! What every scheme for structures must keep: no allocation in a step, energy, pushing stops, positions in K.
 
 use proptest::prelude::*;
+use saltus::analysis::{Shock, Shocks};
 use saltus::scheme::{Account, Domain, Node, SCHEMES, Scheme, Settings, Stepper, StructureSteps, Systems};
-use saltus::structure::{Builder, Damping, Part, Structure, StructureInstance, bar};
+use saltus::structure::{Builder, Damping, InitialState, Part, Structure, StructureInstance, bar};
 use saltus::{Options, Reason, SetupError, Status};
 use std::cell::Cell;
 
@@ -130,6 +131,172 @@ proptest! {
             let (lost, exchanged) = (done.audit.energy_lost_at_impacts, done.ledger.balance.exchanged);
             let told = done.warnings.iter().any(|w| w.contains("the stops created energy"));
             prop_assert!(lost >= -0.01 * exchanged || (e > 0.0 && told), "{name}, e = {e}: {lost} of {exchanged}");
+        }
+    }
+}
+
+#[test]
+fn every_shock_begins_with_an_impact_that_is_listed() {
+    // Steps so coarse that the forces of a step are as large as the impacts.
+    for (h, e) in [(1e-2_f64, 0.0), (1e-2, 0.5), (4e-3, 0.3), (4e-3, 0.8), (1e-3, 0.6)] {
+        let stops =
+            [("0.05 - u3".to_string(), e), ("0.06 + 0.01*sin(5*t) + u2".to_string(), e), ("0.04 + u1 - u2".into(), e)];
+        let (masses, stiffnesses) = ([3.0, 2.0, 1.5], [900.0, 700.0, 500.0]);
+        let tower = tower(&masses, &stiffnesses, Damping::Rayleigh(0.1, 0.001), &stops, "40*sin(7*t)");
+        // The position scheme spreads an impact over two steps and needs them shorter.
+        for (scheme, h) in [("moreau-jean", h), ("paoli-schatzman", h.min(4e-3))] {
+            let run = tower.run(&Options::steps(scheme, h).until(10.0)).expect("runs");
+            let shocks = Shocks::new(&tower, &run, None);
+            assert!(shocks.list.len() > 15, "{scheme}, h = {h}, e = {e}: {}", shocks.list.len());
+            // A touch that begins without an approach (forces turned within the step) is a contact, no impact.
+            let approaches = |s: &&Shock| {
+                run.touches.iter().any(|t| t.constraint == s.stop && t.start == s.start && t.approach < -1e-6)
+            };
+            for shock in shocks.list.iter().filter(approaches) {
+                let is_its = |i: &saltus::Impact| {
+                    i.constraints.contains(&shock.stop) && i.t > shock.start - 5.0 * h && i.t < shock.end + 5.0 * h
+                };
+                let listed = run.trajectory.impacts.iter().any(|i| is_its(&i));
+                assert!(
+                    listed,
+                    "{scheme}, h = {h}, e = {e}: the shock at {} on stop {} is not listed",
+                    shock.start, shock.stop
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_energies_of_an_impact_are_those_of_what_moves() {
+    // Two masses of 2 and 3 on springs that hardly hold them, a wall that comes at speed 1: the wall throws the first, with e
+    // = 1 at twice its speed; the first hits the second, and they hit as they would on a line.
+    let stops = [("0.1 + u2 - u1".to_string(), 1.0), ("0.1 + u1 - t".to_string(), 1.0)];
+    let tower = tower(&[2.0, 3.0], &[1e-6, 1e-6], Damping::None, &stops, "0");
+    for scheme in ["moreau-jean", "paoli-schatzman"] {
+        let run = tower.run(&Options::steps(scheme, 1e-4).until(0.18)).expect("runs");
+        let (first, second) = (run.trajectory.impacts.get(0), run.trajectory.impacts.get(1));
+        let entry = |k: usize| (run.ledger.impacts[k].kinetic_before, run.ledger.impacts[k].kinetic_after);
+        let near = |x: f64, y: f64| assert!((x - y).abs() < 1e-5, "{scheme}: {x} {y}");
+        // The wall gives ½·2·2² = 4 to what was at rest.
+        assert!((first.t - 0.1).abs() < 2e-4 && (second.t - 0.15).abs() < 2e-4, "{} {}", first.t, second.t);
+        near(first.energy_change, 4.0);
+        near(entry(0).0, 0.0);
+        near(entry(0).1, 4.0);
+        // The stop between the two feels their reduced mass 6/5 at their relative speed 2, and only turns it around.
+        near(second.energy_change, 0.0);
+        near(entry(1).0, 0.5 * 1.2 * 4.0);
+        near(entry(1).1, 0.5 * 1.2 * 4.0);
+    }
+    // Two stops at once: what both feel together is the kinetic energy of both masses.
+    let stops = [("0.1 - u1".to_string(), 0.5), ("0.1 - u2".to_string(), 0.5)];
+    let mut pair = Builder::new("pair");
+    let part = pair.part(bar::building(&[2.0, 3.0], &[1e-6, 1e-6]));
+    let floors: Vec<_> = (1..=2).map(|k| pair.point(&format!("u{k}"), part.floor(k))).collect();
+    assert_eq!(floors.len(), 2);
+    stops.iter().enumerate().for_each(|(a, (gap, e))| pair.stop(&format!("stop{a}"), gap.as_str(), *e));
+    pair.start(InitialState { velocity: 1.0, ..InitialState::default() });
+    let run = pair.build().expect("a pair").run(&Options::steps("moreau-jean", 1e-4).until(0.15)).expect("runs");
+    let (total, before): (f64, f64) =
+        run.trajectory.impacts.iter().zip(&run.ledger.impacts).fold((0.0, 0.0), |s, (i, e)| {
+            assert!((e.kinetic_before + i.energy_change - e.kinetic_after).abs() < 1e-9);
+            (s.0 + i.energy_change, s.1 + e.kinetic_before)
+        });
+    assert!((before - 2.5).abs() < 1e-6 && (total + 0.75 * 2.5).abs() < 1e-6, "{before} {total}");
+}
+
+/// One mass with a spring behind it and one before it, which it meets at u = 0 with speed 1.
+fn between_springs(k: f64, stiffness: f64) -> Structure {
+    let mut mass = Builder::new("between springs");
+    let part = mass.part(bar::building(&[1.0], &[k]));
+    let u = mass.point("u", part.floor(1));
+    mass.spring_stop("stop", format!("0 - {}", u.name()), stiffness);
+    mass.start(InitialState { velocity: 1.0, ..InitialState::default() });
+    mass.build().expect("a mass")
+}
+
+#[test]
+fn a_spring_that_pushes_keeps_energy_at_any_step_that_resolves_it() {
+    // Half a period with k + K, half a period with k; peak force K/√(k + K).
+    let (k, stiffness) = (1.0, 400.0_f64);
+    let inner = (k + stiffness).sqrt();
+    let period = std::f64::consts::PI * (1.0 / inner + 1.0);
+    let mut errors = Vec::new();
+    for h in [0.04, 0.02, 0.01, 0.005] {
+        let structure = between_springs(k, stiffness);
+        let run = structure.run(&Options::steps("paoli-schatzman", h).until(20.0 * period)).expect("runs");
+        let lost = run.audit.energy_lost_at_impacts;
+        assert!(lost.abs() < 1e-12, "h√(k/m) = {}: lost {lost}", h * inner);
+        assert!(run.ledger.balance.relative() < 1e-11, "{}", run.ledger.balance.relative());
+        let amplitude = run.extremes[0].min;
+        assert!((amplitude + 1.0).abs() < 0.02, "h = {h}: {amplitude}");
+        let shocks = Shocks::new(&structure, &run, None);
+        let peak = shocks.list.iter().filter_map(|s| s.peak).fold(0.0, f64::max);
+        assert!((peak * inner / stiffness - 1.0).abs() < 0.15 * (h * inner).powi(2), "h = {h}: peak {peak}");
+        let tenth = shocks.list.get(9).expect("ten shocks").start;
+        errors.push((tenth - 9.0 * period).abs());
+    }
+    // Second order.
+    assert!(errors[1] / errors[3] > 10.0, "{errors:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn springs_take_nothing(
+        masses in prop::collection::vec(0.2..3.0f64, 2..6),
+        stiffness in 5.0..200.0f64,
+        stops in 50.0..5e4f64,
+        gap in 0.01..0.2f64,
+        amplitude in 0.0..0.3f64,
+        frequency in 0.5..6.0f64,
+        resolution in 0.05..0.95f64,
+    ) {
+        let n = masses.len();
+        let mut tower = Builder::new("tower");
+        let part = tower.part(bar::building(&masses, &vec![stiffness; n]));
+        let floors: Vec<_> = (1..=n).map(|k| tower.point(&format!("u{k}"), part.floor(k))).collect();
+        tower.force(&floors[n - 1], format!("4*sin({frequency:?}*t)"));
+        tower.spring_stop("right", format!("{gap:?} - u{n}"), stops);
+        tower.spring_stop("left", format!("{gap:?} + u{n}"), 0.5 * stops);
+        tower.spring_stop("between", format!("{gap:?} + u1 - u2"), stops);
+        tower.stop("rigid", format!("{gap:?} + {:?}*{gap:?}*sin(2*t) + u1", amplitude), 0.0);
+        let tower = tower.build().expect("a tower");
+        let lightest = masses.iter().fold(f64::INFINITY, |m: f64, x| m.min(*x));
+        // Between two floors the mass that a stop feels is at least half the lighter one.
+        let h = resolution / (2.0 * stops / lightest).sqrt();
+        let run = tower.run(&Options::steps("paoli-schatzman", h).until(4000.0 * h)).expect("runs");
+        prop_assert!(run.ledger.balance.relative() < 1e-9, "{}", run.ledger.balance.relative());
+        // What is lost is lost at the rigid stop, by its impulses alone.
+        let held = run.audit.impulses[3] == 0.0;
+        prop_assert!(!held || run.audit.energy_lost_at_impacts.abs() < 1e-9 * run.ledger.balance.exchanged);
+        prop_assert!(!run.warnings.iter().any(|w| w.contains("stops that are springs")));
+    }
+}
+
+#[test]
+fn fine_beams_keep_the_digits_of_their_frequencies() {
+    use saltus::structure::beam::{End, Section, hermite};
+    // βL of the first elastic mode, from cos βL cosh βL = ∓1 and tan βL = tanh βL, and π.
+    let cases = [
+        ((End::Clamped, End::Free), 1.875_104_068_711_961_2_f64),
+        ((End::Pinned, End::Pinned), std::f64::consts::PI),
+        ((End::Clamped, End::Clamped), 4.730_040_744_862_704),
+        ((End::Pinned, End::Clamped), 3.926_602_312_047_919),
+        ((End::Free, End::Free), 4.730_040_744_862_704),
+    ];
+    for (ends, beta) in cases {
+        for (n, length) in [(300, 1.3), (5000, 1.3), (20_000, 0.7), (50_000, 1.1)] {
+            let section = Section { rigidity: 2.7, mass_per_length: 0.31 };
+            let mut beam = Builder::new("beam");
+            let part = beam.part(hermite(length, section, n, ends, false));
+            let middle = beam.point("middle", part.at(0.5 * length));
+            beam.stop("stop", format!("1 - {}", middle.name()), 0.0);
+            let structure = beam.build().expect("a beam");
+            let modes = structure.modes(4).expect("modes");
+            let first = modes.frequencies().into_iter().find(|w| *w > 0.0).expect("an elastic mode");
+            let exact = (beta / length).powi(2) * (section.rigidity / section.mass_per_length).sqrt();
+            assert!((first / exact - 1.0).abs() < 1e-8, "{ends:?}, {n} elements: {}", first / exact - 1.0);
         }
     }
 }

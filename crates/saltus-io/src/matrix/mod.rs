@@ -12,6 +12,7 @@ pub use symmetry::symmetric;
 use crate::lines::Source;
 use crate::{FileError, read};
 use saltus::SetupError;
+use saltus::text::{gib, grouped};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -20,7 +21,16 @@ use std::path::Path;
 const LIMIT: u64 = 512 << 20;
 
 /// More rows than this are a mistake in the size, and would fill the memory before anything else is said.
-const LARGEST: usize = 10_000_000;
+const LARGEST: usize = 2_000_000;
+
+/// A degree of freedom takes about this many bytes until it runs, an entry as many as the second number.
+const BYTES: (f64, f64) = (1200.0, 120.0);
+
+/// More memory than this is refused before it is asked for, in bytes.
+const MOST: f64 = 3.0 * (1u64 << 30) as f64;
+
+/// Of this many rows at least one should have an entry.
+const SPARSEST: usize = 16;
 
 /// The format that a matrix was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,12 +134,44 @@ pub fn read(path: &Path, what: &str) -> Result<SparseMatrix, FileError> {
             None => return Err(whole(path, format!("the file of {what} is empty"), "write it again")),
         }
     };
+    plausible(&matrix, what).map_err(|(message, help)| whole(path, message, help))?;
     // An array has no lines to point at, and entries at one place may overflow in their sum.
     if let Some(&(i, j, value)) = matrix.entries.iter().find(|e| !e.2.is_finite()) {
         let message = format!("{what} has an entry that is not finite: ({}, {}) is {value}", i + 1, j + 1);
         return Err(whole(path, message, "look for a division by zero or an overflow in the program that wrote it"));
     }
     Ok(matrix)
+}
+
+/// A size that the entries do not bear out, or that would not fit into memory.
+fn plausible(matrix: &SparseMatrix, what: &str) -> Result<(), (String, &'static str)> {
+    let (rows, entries) = (matrix.rows.max(matrix.columns), matrix.entries.len());
+    if rows > SPARSEST * (entries + 100) {
+        let message = format!(
+            "{what} has {} rows but only {}: nearly all rows are empty",
+            grouped(rows as u64),
+            count_of(entries)
+        );
+        return Err((message, "correct the size; leave out degrees of freedom that have neither mass nor stiffness"));
+    }
+    let bytes = BYTES.0 * rows as f64 + BYTES.1 * entries as f64;
+    if bytes > MOST {
+        let message = format!(
+            "{what} with {} rows and {} would take about {}",
+            grouped(rows as u64),
+            count_of(entries),
+            gib(bytes)
+        );
+        return Err((message, "reduce the model where it was made: modes, a superelement, a coarser mesh"));
+    }
+    Ok(())
+}
+
+fn count_of(entries: usize) -> String {
+    match entries {
+        1 => "1 entry".into(),
+        n => format!("{} entries", grouped(n as u64)),
+    }
 }
 
 /// The first bytes; none if the file cannot be read, which is said when it is read as a whole.

@@ -1,12 +1,19 @@
 //! Sparse matrices as SciPy's `save_npz` writes them: a zip archive of arrays, compressed or not.
 
-use super::{Entry, Format, LIMIT, SparseMatrix, npy, whole};
+use super::{Entry, Format, SparseMatrix, npy, whole};
 use crate::{FileError, read as reading};
+use saltus::text::number;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use zip::ZipArchive;
 use zip::result::ZipError;
+
+/// All arrays together, unpacked, in bytes: some ten million entries.
+const UNPACKED: u64 = 192 << 20;
+
+/// An archive that grows more than this many times when unpacked, to more than 16 MiB, is no matrix.
+const GROWTH: u64 = 200;
 
 const AGAIN: &str = "write it again with `scipy.sparse.save_npz(\"K.npz\", K)`";
 
@@ -26,6 +33,7 @@ pub fn read(path: &Path, what: &str) -> Result<SparseMatrix, FileError> {
         whole(path, message, "copy or write the file again")
     })?;
     let mut archive = Archive { path, what, zip };
+    archive.check_size()?;
     if !archive.has("format") || !archive.has("shape") {
         let found = match archive.zip.is_empty() {
             true => "nothing".to_string(),
@@ -68,6 +76,33 @@ impl Archive<'_> {
         whole(self.path, format!("{} cannot be read: {}", self.what, message.as_ref()), AGAIN)
     }
 
+    /// Refuses what is small in the file and large in memory, by what the archive says and before anything is unpacked
+    /// (an array longer than that is found to be damaged).
+    fn check_size(&mut self) -> Result<(), FileError> {
+        let (mut packed, mut unpacked) = (0_u64, 0_u64);
+        for k in 0..self.zip.len() {
+            let sizes = self.zip.by_index_raw(k).map(|member| (member.compressed_size(), member.size()));
+            let (small, large) = sizes.map_err(|e| self.fail(reason(&e)))?;
+            (packed, unpacked) = (packed.saturating_add(small), unpacked.saturating_add(large));
+        }
+        if unpacked > UNPACKED || (unpacked > 16 << 20 && unpacked / GROWTH > packed) {
+            let mib = |bytes: u64| number(bytes as f64 / (1 << 20) as f64, 3);
+            let message = format!(
+                "{} takes {} MiB in the archive and would take {} MiB unpacked; at most {} MiB are read, and no more than {GROWTH} times the archive",
+                self.what,
+                mib(packed),
+                mib(unpacked),
+                UNPACKED >> 20
+            );
+            return Err(whole(
+                self.path,
+                message,
+                "reduce the model where it was made, or check how the file was written",
+            ));
+        }
+        Ok(())
+    }
+
     fn has(&self, name: &str) -> bool {
         self.zip.index_for_name(&format!("{name}.npy")).is_some()
     }
@@ -83,12 +118,12 @@ impl Archive<'_> {
         let missing = format!("it has no array `{name}`, only {}", self.names());
         let mut bytes = Vec::new();
         let read = match self.zip.by_name(&format!("{name}.npy")) {
-            Ok(member) => member.take(LIMIT + 1).read_to_end(&mut bytes).map_err(ZipError::Io),
+            Ok(member) => member.take(UNPACKED + 1).read_to_end(&mut bytes).map_err(ZipError::Io),
             Err(e) => Err(e),
         };
         match read {
-            Ok(_) if bytes.len() as u64 > LIMIT => {
-                Err(self.fail(format!("the array `{name}` is larger than {} MiB", LIMIT >> 20)))
+            Ok(_) if bytes.len() as u64 > UNPACKED => {
+                Err(self.fail(format!("the array `{name}` is larger than {} MiB", UNPACKED >> 20)))
             }
             Ok(_) => decode(&bytes).map_err(|why| self.fail(format!("the array `{name}`: {why}"))),
             Err(ZipError::FileNotFound) => Err(self.fail(missing)),

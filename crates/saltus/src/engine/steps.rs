@@ -276,6 +276,7 @@ impl Engine for StepEngine {
         if let Some(account) = self.stepper.account().filter(|_| self.n > 1) {
             recorder.accounts.push((last.t, account));
         }
+        recorder.warnings.extend(self.stepper.warning());
         let (left, right) = (last.v_left.clone(), last.v_left.clone());
         recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
         recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));

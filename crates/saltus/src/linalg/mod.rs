@@ -14,7 +14,9 @@ mod random;
 mod rows;
 mod spectrum;
 mod symmetric;
+mod twofold;
 
+pub(crate) use band::WIDEST;
 pub(crate) use cholesky::GrowingFactor;
 pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
@@ -23,6 +25,7 @@ pub use random::Dice;
 pub use rows::Rows;
 pub(crate) use spectrum::{Svd, eigen, eigenvalues, generalized_eigen};
 pub use symmetric::{Factor, Symmetric};
+pub(crate) use twofold::TwofoldFactor;
 
 /// Nodes and weights of Gauss–Legendre quadrature with ten points on [−1, 1] (one half; the rule is symmetric).
 pub(crate) const GAUSS_10: [(f64, f64); 5] = [

@@ -1,6 +1,7 @@
 //! Gap space of a system: gaps and their rates at observed states, and what impulses do to observed velocities.
 
-use crate::linalg::Metric;
+use crate::linalg::{Metric, dot};
+use crate::motion::Impact;
 use crate::problem::{Dynamics, Energy, Gaps, Instance, Power};
 
 /// Evaluates gaps, responses to impulses and, where the observed state determines them, energies.
@@ -95,5 +96,33 @@ impl Gauge {
                 metric.solve(out);
             }
         }
+    }
+
+    /// The kinetic energy of the masses that the acting constraints of an impact feel, before and after it: ½ wᵀD⁻¹w with
+    /// w = ∇f·v, the velocities of the bodies along the constraints, whatever walls do. Where the observed state determines
+    /// all energies, none of this is needed.
+    pub fn kinetic(&mut self, impact: &Impact) -> Option<(f64, f64)> {
+        let (acting, n) = (impact.constraints, impact.constraints.len());
+        self.gaps.linearise(impact.t, impact.q);
+        if self.energy.is_some() || !self.prepare(impact.t, impact.q, impact.v_before) {
+            return None;
+        }
+        let mut response = vec![0.0; impact.q.len()];
+        let mut delassus = vec![0.0; n * n];
+        for (k, &a) in acting.iter().enumerate() {
+            self.response(a, &mut response);
+            for (j, &b) in acting.iter().enumerate() {
+                delassus[j * n + k] = self.gaps.gradients.dot(b, &response);
+            }
+        }
+        let mut metric = Metric::full(n);
+        metric.set(&delassus).ok()?;
+        let of = |v: &[f64]| {
+            let speeds: Vec<f64> = acting.iter().map(|&a| self.gaps.gradients.dot(a, v)).collect();
+            let mut momenta = speeds.clone();
+            metric.solve(&mut momenta);
+            0.5 * dot(&speeds, &momenta)
+        };
+        Some((of(impact.v_before), of(impact.v_after)))
     }
 }

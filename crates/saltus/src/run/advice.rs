@@ -70,7 +70,7 @@ fn energy(model: &Model, begun: &Begun, run: &Run, fastest: f64, warnings: &mut 
     if let Some(p) = run.ledger.properties.iter().find(|p| p.name == "L" && !p.holds) {
         warnings.push(format!(
             "the stops created energy, {:.1} % of what was exchanged, which fixed stops cannot: do not trust this run. Use e = 0, \
-             a smaller step, or moreau-jean",
+             a smaller step, or moreau-jean; on a mesh, a stop with a stiffness or on a massless node",
             100.0 * p.figure
         ));
     }

@@ -99,6 +99,11 @@ pub trait Stepper {
         None
     }
 
+    /// What a user should know about the steps that were made.
+    fn warning(&mut self) -> Option<String> {
+        None
+    }
+
     /// The displacements by which the system is drawn at the last node, where nodes do not hold them.
     fn shape(&self) -> Option<Vec<f64>> {
         None

@@ -3,6 +3,7 @@
 use super::facts::label;
 use super::{Linear, Part, Structure, StructureInstance};
 use crate::linalg::Symmetric;
+use crate::text::{gib, grouped};
 use crate::{Kind, SetupError};
 
 /// Which part a degree of freedom belongs to, and its number there, counted from 1.
@@ -45,6 +46,28 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
         ));
     }
     Ok(())
+}
+
+/// What factors need, in the order in which they will be factored: everything between the first entry of a row and the
+/// diagonal. They are three: of M, of K, and of the matrix of a step.
+pub(super) fn memory(matrices: &[&Symmetric], place: &[usize]) -> Result<(), SetupError> {
+    let mut first: Vec<usize> = (0..place.len()).collect();
+    for (i, j, _) in matrices.iter().flat_map(|a| a.entries()) {
+        let (i, j) = (place[i], place[j]);
+        first[i] = first[i].min(j);
+    }
+    let profile: f64 = first.iter().enumerate().map(|(i, first)| (i - first) as f64).sum();
+    let bytes = 3.0 * 8.0 * profile;
+    match bytes > super::MOST_MEMORY {
+        true => Err(SetupError::new(format!(
+            "the factors of matrices with {} degrees of freedom and this pattern would take about {}",
+            grouped(place.len() as u64),
+            gib(bytes)
+        ))
+        .with_kind(Kind::TooLarge)
+        .help("reduce the model where it was made (modes, a superelement, a coarser mesh) and export the smaller matrices")),
+        false => Ok(()),
+    }
 }
 
 /// The start of the model must respect the stops.

@@ -22,9 +22,11 @@ mod linear;
 mod modes;
 mod moreau_jean;
 mod newmark;
+mod nodal;
 mod part;
 mod reduce;
 mod signals;
+mod springs;
 mod statics;
 
 pub use builder::{Beam, Builder, PartRef, Point};
@@ -44,6 +46,9 @@ use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
 use signals::SignalCode;
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// More memory than this, in bytes, is refused before it is asked for.
+pub(crate) const MOST_MEMORY: f64 = 3.0 * (1u64 << 30) as f64;
 
 /// A place on one of the parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -245,6 +250,7 @@ impl Structure {
         let order = small_profile(&[&linear.stiffness, &linear.mass]);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
+        check::memory(&[&linear.stiffness, &linear.mass], &place)?;
         let linear = reduce::reordered(&linear, &order, &place);
         check::matrices(&linear, &parts, &starts, &order)?;
         let mut structure = Structure {

@@ -1,11 +1,14 @@
 //! Natural modes K φ = ω² M φ, and a structure in their coordinates.
 //!
-//! A few of many: a block Krylov space of K⁻¹M with K factored once; all or most of few: a dense decomposition.
+//! A few of many: a block Krylov space of K⁻¹M with K factored once; all or most of few: a dense decomposition. A K with a
+//! narrow band (a beam, a bar, a building) is factored in twofold precision: the low modes of a fine mesh keep their digits.
 
 use super::linear::Linear;
 use super::part::Row;
 use crate::SetupError;
-use crate::linalg::{Factor, NotPositiveDefinite, Rows, Symmetric, add, dot, eigen, generalized_eigen};
+use crate::linalg::{
+    Factor, NotPositiveDefinite, Rows, Symmetric, TwofoldFactor, WIDEST, add, dot, eigen, generalized_eigen,
+};
 
 /// The largest system that is decomposed densely.
 const DENSE: usize = 800;
@@ -124,8 +127,7 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
 
 /// The lowest modes from a block Krylov space of K⁻¹M (shift-invert Lanczos with full orthogonalisation). The projected
 /// operator is Qᵀ M K⁻¹ M Q, whose largest eigenvalues are 1/ω²: no product with K, whose entries cancel where a mesh is
-/// fine. The factor goes through the degrees of freedom from the last to the first: for the differences of [V] (3.9) it is
-/// then made of whole numbers.
+/// fine.
 fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes, SetupError> {
     let n = mass.dimension();
     let (solver, shift) = Solver::new(mass, stiffness)?;
@@ -208,45 +210,72 @@ fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes
 const BLOCK: usize = 4;
 
 /// K⁻¹, or (K + σM)⁻¹ where K lets rigid bodies move.
-struct Solver {
-    factor: Factor,
+enum Solver {
+    Single(Factor),
+    Twofold(TwofoldFactor),
 }
 
 impl Solver {
+    fn factor(terms: &[(f64, &Symmetric)]) -> Result<Self, NotPositiveDefinite> {
+        match terms.iter().all(|(_, a)| a.half_bandwidth() <= WIDEST) {
+            true => TwofoldFactor::new(terms).map(Solver::Twofold),
+            false => Symmetric::combine(terms).factor().map(Solver::Single),
+        }
+    }
+
     /// The factor of a K that holds everything. A pivot that is only rounding is none.
-    fn held(stiffness: &Symmetric) -> Option<Factor> {
-        let n = stiffness.dimension();
-        let order: Vec<usize> = (0..n).rev().collect();
-        let factor = stiffness.reordered(&order).factor().ok()?;
-        let sound = |(k, inverse): (usize, &f64)| 1.0 > 1e-11 * inverse * stiffness.at(n - 1 - k, n - 1 - k);
-        factor.inverse_pivots().iter().enumerate().all(sound).then_some(factor)
+    fn held(stiffness: &Symmetric) -> Option<Self> {
+        let solver = Self::factor(&[(1.0, stiffness)]).ok()?;
+        let least = if is_exact(stiffness) { 1e-27 } else { 1e-11 };
+        let sound = |i: usize, pivot: f64| pivot > least * stiffness.at(i, i);
+        let is_sound = match &solver {
+            Solver::Single(f) => f.inverse_pivots().iter().enumerate().all(|(i, inverse)| sound(i, 1.0 / inverse)),
+            Solver::Twofold(f) => f.pivots().enumerate().all(|(i, pivot)| sound(i, pivot)),
+        };
+        is_sound.then_some(solver)
     }
 
     fn new(mass: &Symmetric, stiffness: &Symmetric) -> Result<(Self, f64), SetupError> {
-        if let Some(factor) = Self::held(stiffness) {
-            return Ok((Solver { factor }, 0.0));
+        if let Some(solver) = Self::held(stiffness) {
+            return Ok((solver, 0.0));
         }
         let n = mass.dimension();
-        let order: Vec<usize> = (0..n).rev().collect();
         let trace = |a: &Symmetric| (0..n).map(|i| a.at(i, i)).sum::<f64>();
-        // Far below the first elastic mode, far above rounding.
-        let shift = match 1e-8 * trace(stiffness) / trace(mass) {
+        // Far below the first elastic mode, far above rounding; of a free beam the first mode is about 190/n⁴ of this ratio.
+        let below = match is_exact(stiffness) && (2..=3).contains(&stiffness.half_bandwidth()) {
+            true => (10.0 / (n as f64).powi(4)).clamp(1e-24, 1e-8),
+            false => 1e-8,
+        };
+        let shift = match below * trace(stiffness) / trace(mass) {
             x if x > 0.0 => x,
             _ => 1.0,
         };
-        let (k, m) = (stiffness.reordered(&order), mass.reordered(&order));
-        let factor = Symmetric::combine(&[(1.0, &k), (shift, &m)]).factor().map_err(|e| {
-            SetupError::new(format!("the stiffness matrix is indefinite (degree of freedom {})", n - e.pivot))
+        let solver = Self::factor(&[(1.0, stiffness), (shift, mass)]).map_err(|e| {
+            SetupError::new(format!("the stiffness matrix is indefinite (degree of freedom {})", e.pivot + 1))
                 .help("a stiffness matrix has no negative eigenvalue; check the boundary conditions and the file")
         })?;
-        Ok((Solver { factor }, shift))
+        Ok((solver, shift))
     }
 
     fn solve(&self, x: &mut [f64]) {
-        x.reverse();
-        self.factor.solve(x);
-        x.reverse();
+        match self {
+            Solver::Single(factor) => factor.solve(x),
+            Solver::Twofold(factor) => factor.solve(x),
+        }
     }
+}
+
+/// Whether the entries of each row are whole multiples of one number, as those of the builders are: nothing was rounded when
+/// they were added up, and what cancels in a factorisation cancels exactly.
+pub(super) fn is_exact(matrix: &Symmetric) -> bool {
+    (0..matrix.dimension()).all(|i| {
+        let entries = || matrix.row(i).map(|(_, x)| x.abs()).filter(|x| *x > 0.0);
+        let least = entries().fold(f64::INFINITY, f64::min);
+        (1..=12).any(|part| {
+            let unit = least / part as f64;
+            entries().all(|x| (x / unit).round() * unit == x && x / unit < 1e6)
+        })
+    })
 }
 
 /// Vectors q with qᵀ M q = 1, orthogonal to each other, and M q.

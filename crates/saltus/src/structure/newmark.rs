@@ -8,16 +8,22 @@
 //! the centred second difference with ¼, ½, ¼ in load and stiffness, written for δ. With one stop this is lemma 3.2. Stable for
 //! any h. The first step is the trapezoidal rule, which is the same scheme started from a velocity.
 //!
-//! A massless degree of freedom z (all are condensed: nothing but K_zz, stops and loads act on one) obeys its equation at
-//! t_{n+1} itself, K_zz z = p + λ w: the force of a spring that pushes, λ^{n+1}. The rest feels it with Newmark's weights
-//! (1+α)²/4, (1−α²)/2, (1−α)²/4: α = 0 keeps energy where the step resolves the contact, α = 1 takes it where it does not, as
-//! a rigid stop with e = 0 would. α is h√(k/m), up to 1, so the order is kept.
+//! A stop with a stiffness that the step resolves, h√(k/m) ≤ 1, pushes with ½F^{n+½} + ½F^{n−½}, forces that keep energy
+//! (`springs`).
+//!
+//! Any other massless degree of freedom z (all are condensed: nothing but K_zz, stops and loads act on one) obeys its
+//! equation at t_{n+1} itself, K_zz z = p + λ w: the force of a spring that pushes, λ^{n+1}. The rest feels it with Newmark's
+//! weights (1+α)²/4, (1−α²)/2, (1−α)²/4: α = 0 keeps energy where the step resolves the contact, α = 1 takes it where it does
+//! not, as a rigid stop with e = 0 would. α is h√(k/m), up to 1, so the order is kept. What was taken is said at the end.
 //!
 //! Energies live between the nodes: ½ |u^{n+1} − u^n|²_M/h² + ½ |(u^{n+1} + u^n)/2|²_K changes by exactly the work at node n.
+//! With springs that keep energy they live at the nodes, with the velocities of the trapezoidal rule: ½ |v|²_M + ½ |u|²_K.
 
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
+use super::nodal::Nodal;
 use super::signals::Averages;
+use super::springs::Springs;
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
 use crate::stepping::{Account, Node, Stepper};
@@ -38,6 +44,11 @@ pub(super) struct Newmark {
     started: bool,
     /// Newmark's weights of the forces of compliant stops at t_{n+1}, t_n, t_{n−1}.
     weights: [f64; 3],
+    /// Stops with a stiffness that the step resolves, and the energies that go with them.
+    springs: Option<(Springs, Nodal)>,
+    /// h√(k/m), and what springs that the step does not resolve have taken.
+    resolution: f64,
+    taken: f64,
     signals: Signals,
     averages: Averages,
     /// Which stops act on massless degrees of freedom, and their rows on the others.
@@ -77,9 +88,10 @@ impl Newmark {
         };
         let massless = linear.massless();
         let compliant: Vec<bool> = (0..m).map(|a| linear.is_compliant(a)).collect();
-        let pushed = (0..m).map(|a| linear.stops.entries(a).filter(|(i, _)| !massless.contains(i))).collect();
-        let alpha = resolution(&linear, &massless, h).min(1.0);
-        let weights = [0.25 * (1.0 + alpha).powi(2), 0.5 * (1.0 - alpha * alpha), 0.25 * (1.0 - alpha).powi(2)];
+        let pushed: Rows = (0..m).map(|a| linear.stops.entries(a).filter(|(i, _)| !massless.contains(i))).collect();
+        let resolution = resolution(&linear, &massless, h);
+        let alpha = resolution.min(1.0);
+        let mut weights = [0.25 * (1.0 + alpha).powi(2), 0.5 * (1.0 - alpha * alpha), 0.25 * (1.0 - alpha).powi(2)];
         let own: Vec<(usize, usize, f64)> =
             linear.stiffness.entries().filter(|(i, j, _)| massless.contains(i) && massless.contains(j)).collect();
         let own = Symmetric::new(n, own);
@@ -95,6 +107,13 @@ impl Newmark {
         }
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
+        let mut springs = None;
+        if resolution <= 1.0
+            && let Some(own) = Springs::new(&linear, &pushed, &massless, &factor, h)
+        {
+            weights = [0.5, 0.5, 0.0];
+            springs = Some((own, Nodal::new(&linear, &compliant, h)));
+        }
         let stops = Stops::new(&linear, &factor, h);
         Ok(Newmark {
             instance: at.clone(),
@@ -107,6 +126,9 @@ impl Newmark {
             pull: Symmetric::combine(&[(-h * h, &linear.stiffness)]),
             started: false,
             weights,
+            springs,
+            resolution,
+            taken: 0.0,
             signals: at.signals(),
             averages: Averages::new(&at.signals(), t0, h),
             compliant,
@@ -131,6 +153,14 @@ impl Newmark {
     /// with u⁻¹ = u⁰ − h v⁰.
     fn start(&mut self) -> Result<(), Reason> {
         let (h, linear) = (self.h, self.linear.clone());
+        if let Some((springs, _)) = &mut self.springs {
+            // A run that is taken up again may start with a spring compressed.
+            let t = self.instance.start().t;
+            for a in (0..self.compliant.len()).filter(|&a| self.compliant[a]) {
+                springs.end[a] = self.averages.offset(&mut self.signals, a, t) + self.pushed.dot(a, &self.q);
+            }
+            springs.ends().for_each(|(i, z)| self.q[i] = z);
+        }
         linear.stiffness.multiply(&self.q, &mut self.after);
         linear.mass.multiply(&self.before, &mut self.scratch);
         for (x, m) in self.after.iter_mut().zip(&self.scratch) {
@@ -145,7 +175,9 @@ impl Newmark {
         self.factor.solve(&mut self.after);
         // A massless one is found where it is, not by how much it moves.
         self.massless.iter().for_each(|&i| self.after[i] -= self.q[i]);
-        self.strike()
+        self.strike()?;
+        self.keep_account();
+        Ok(())
     }
 
     /// The rows of massless degrees of freedom: w₀h² K_zz z = w₀h² p, for z^{n+1} itself.
@@ -167,6 +199,19 @@ impl Newmark {
         self.forces.rotate_right(1);
         self.impulses.fill(0.0);
         self.forces[0].fill(0.0);
+        if let Some((springs, _)) = &mut self.springs {
+            std::mem::swap(&mut springs.start, &mut springs.end);
+            if springs.resolve(&mut self.stops.slacks, self.instance.model())? {
+                springs.correct(&mut self.after);
+                springs.ends().for_each(|(i, z)| self.after[i] += z);
+                for a in 0..self.impulses.len() {
+                    let whole = if self.compliant[a] { 2.0 } else { 1.0 };
+                    self.impulses[a] = whole * springs.multipliers[a];
+                    self.forces[0][a] = if self.compliant[a] { springs.force(a) } else { 0.0 };
+                }
+            }
+            return Ok(());
+        }
         if self.stops.resolve(self.instance.model())? {
             self.stops.correct(&mut self.after);
             for (a, &p) in self.stops.multipliers().iter().enumerate() {
@@ -228,6 +273,21 @@ impl Newmark {
     /// Work and losses at node n, now that both sides of it are known.
     fn keep_account(&mut self) {
         let h = self.h;
+        if let Some((springs, nodal)) = &mut self.springs {
+            self.pending = nodal.strike(&self.impulses);
+            for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
+                self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
+            }
+            if !self.signals.is_fixed() {
+                let acting = (0..self.impulses.len()).filter(|&a| self.compliant[a] && self.impulses[a] > 0.0);
+                self.pending.lost += acting.map(|a| springs.taken_by_wall(a, &self.after)).sum::<f64>();
+            }
+            return;
+        }
+        // The first step has an account only where energies live at the nodes.
+        if self.n == 0 {
+            return;
+        }
         // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
         let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
         let mut pending = Account::default();
@@ -248,7 +308,9 @@ impl Newmark {
                 // What has mass feels Newmark's mean; the spring itself keeps the energy of ¼, ½, ¼.
                 let massive = path(&self.pushed, a);
                 let own = path(&self.linear.stops, a) - massive;
-                pending.lost -= weighted(self.weights) * massive + weighted([0.25, 0.5, 0.25]) * own;
+                let taken = -weighted(self.weights) * massive - weighted([0.25, 0.5, 0.25]) * own;
+                pending.lost += taken;
+                self.taken += taken;
             }
         }
         self.pending = pending;
@@ -265,12 +327,17 @@ impl Newmark {
         add(&mut self.q, 1.0, &self.after);
         std::mem::swap(&mut self.before, &mut self.after);
         self.account.add(&self.pending);
+        if let Some((_, nodal)) = &mut self.springs {
+            nodal.fly(&self.before, &self.massless);
+        }
         self.gather()?;
         if self.linear.damping.is_some() {
             // At node n − 1: h v·C v with v = (w + w')/2h, of which C w has become known only now.
             let own = dot(&self.before, &self.damped);
             let cross = dot(&self.before, &self.damped_before);
-            if self.n > 1 {
+            if self.springs.is_some() {
+                self.account.dissipated += own / self.h;
+            } else if self.n > 1 {
                 self.account.dissipated += (own + 2.0 * cross + self.own) / (4.0 * self.h);
             }
             self.own = own;
@@ -304,6 +371,9 @@ impl Stepper for Newmark {
     }
 
     fn state(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        if let Some((_, nodal)) = &self.springs {
+            return Some((self.q.clone(), nodal.right.clone()));
+        }
         // The velocity at the node: that of the next step carried back by half of what the forces add.
         let mut v: Vec<f64> = self.after.iter().zip(&self.before).map(|(a, b)| 0.5 * (a + b) / self.h).collect();
         for (a, &p) in self.impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
@@ -318,6 +388,12 @@ impl Stepper for Newmark {
 
     fn account(&mut self) -> Option<Account> {
         let h = self.h;
+        if let Some((_, nodal)) = &self.springs {
+            let linear = &self.linear;
+            let (kinetic, potential) =
+                (linear.mass.form(&nodal.left, &nodal.left), linear.stiffness.form(&self.q, &self.q));
+            return Some(Account { kinetic: 0.5 * kinetic, potential: 0.5 * potential, ..self.account });
+        }
         self.linear.mass.multiply(&self.before, &mut self.scratch);
         let kinetic = 0.5 * dot(&self.before, &self.scratch) / (h * h);
         let middle: Vec<f64> = self.q.iter().zip(&self.before).map(|(q, w)| q - 0.5 * w).collect();
@@ -327,6 +403,24 @@ impl Stepper for Newmark {
 
     fn shape(&self) -> Option<Vec<f64>> {
         self.instance.shape(&self.q)
+    }
+
+    fn warning(&mut self) -> Option<String> {
+        let account = self.account().filter(|_| self.springs.is_none() && self.taken != 0.0)?;
+        let all = account.work.abs().max(account.energy()).max(self.taken);
+        // It falls with the square of the step, to nothing where springs keep energy.
+        let share = self.taken / all;
+        let enough = 0.5 * self.h / self.resolution.max(0.5) * (0.01 / share).min(1.0).sqrt();
+        (share > 0.01).then(|| {
+            format!(
+                "stops that are springs took {:.3e}, {:.1} % of the energy, and give back what they take: the step {} does not \
+                 resolve them (h√(k/m) = {:.2}). A step of {enough:.1e} would do",
+                self.taken,
+                100.0 * share,
+                self.h,
+                self.resolution
+            )
+        })
     }
 }
 

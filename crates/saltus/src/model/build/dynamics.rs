@@ -20,7 +20,8 @@ impl Build<'_> {
                 let kinetic = self.lower(text, &Vec::new())?;
                 self.places.inertia = text.span.clone();
                 let symbols = Symbols { t: self.names.t, q: &self.names.q, v: &self.names.v };
-                let (mass, force) = lagrange::inertia(&mut self.graph, kinetic, &symbols);
+                let (mass, force) = lagrange::inertia(&mut self.graph, kinetic, &symbols)
+                    .map_err(|e| e.at(text.span.clone(), "couples them"))?;
                 let varying = mass.iter().filter(|&&m| self.graph.value(m).is_none());
                 if varying.copied().any(|m| self.graph.depends_on_any(m, &self.names.v)) {
                     return Err(SetupError::new("the kinetic energy is not quadratic in the velocities")

@@ -1,6 +1,6 @@
 //! The impact of a window: which constraints act together, when, how fast, and how far from the law.
 
-use super::{SLOW, Watch};
+use super::{SHORT, SLOW, Watch};
 use crate::linalg::add;
 use crate::motion::Measured;
 use crate::record::Recorder;
@@ -74,33 +74,27 @@ impl Watch {
         let e = self.gauge.restitution[strongest];
         let usual = self.scheme.contact_steps.map_or(steps, |n| n as f64);
         let extra = 0.5 * (steps - usual).max(0.0);
-        let delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
-        // A compliant contact is a motion of its own: its velocities are those where it begins and ends.
-        let rest = if self.scheme.contact_steps.is_some() { (steps - 1.0) * self.h - delay } else { 0.0 };
-        for i in 0..self.v_before.len() {
-            self.v_before[i] = self.window.v_left[i] + delay * self.window.acceleration[i];
-            self.v_after[i] = match jump {
-                Some(jump) => self.v_before[i] + jump[i],
-                None => self.window.v_right[i] - rest * self.window.end_acceleration[i],
-            };
-        }
-        // Incoming motion: where it meets the first constraint, and how fast it approaches.
+        let mut delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
+        // Incoming motion: where it meets the first constraint.
         self.gauge.gaps.evaluate(self.window.t, &self.window.q);
         self.gauge.gaps.kinematics(self.window.t, &self.window.q);
-        let (mut meeting, mut slow) = (f64::INFINITY, true);
-        for &a in &self.acted {
-            let g = &self.gauge.gaps;
-            let speed = g.rate(a, &self.window.v_left);
+        let mut meeting = f64::INFINITY;
+        // One that was in contact all along says nothing about the instant.
+        let is_hit = |a: usize| self.window.before[a] == 0.0;
+        let any_hit = self.acted.iter().any(|&a| is_hit(a));
+        for &a in self.acted.iter().filter(|&&a| is_hit(a) || !any_hit) {
+            let speed = self.gauge.gaps.rate(a, &self.window.v_left);
             if speed < 0.0 {
-                meeting = meeting.min(-g.values[a] / speed);
+                meeting = meeting.min(-self.gauge.gaps.values[a] / speed);
             }
-            // Only an acceleration towards the constraint brings the motion back to it.
-            let normal = (-g.gradients.dot(a, &self.window.acceleration)).max(0.0);
-            let closing = g.rate(a, &self.v_before);
-            // Rounding in positions, divided by the step, is no approach either.
-            let size = g.partial_t[a].abs() + g.gradients.dot_abs(a, &self.v_before);
-            let rounding = 1e-9 * size + 16.0 * f64::EPSILON / self.h * g.gradients.dot_abs(a, &self.window.q);
-            slow &= closing > -(SLOW * self.h * normal + rounding);
+        }
+        self.carry(steps, delay, jump);
+        let mut slow = self.is_slow(steps);
+        if slow && meeting > 0.0 && meeting < delay {
+            // Forces that turn the motion around before the instant of the law: it is judged where it hits.
+            delay = meeting;
+            self.carry(steps, delay, jump);
+            slow = self.is_slow(steps);
         }
         if slow {
             out.audit.landings += 1;
@@ -121,6 +115,35 @@ impl Watch {
         let impulses = self.acted.iter().map(|&a| (a, self.window.impulses[a]));
         let impact = Measured { t, energy_change, residual, speed, approach };
         out.impact(&impact, &self.window.q, &self.v_before, &self.v_after, impulses);
+    }
+
+    /// The velocities before and after the window, carried to `delay` after its first node.
+    fn carry(&mut self, steps: f64, delay: f64, jump: Option<&[f64]>) {
+        // A compliant contact is a motion of its own: its velocities are those where it begins and ends.
+        let rest = if self.scheme.contact_steps.is_some() { (steps - 1.0) * self.h - delay } else { 0.0 };
+        for i in 0..self.v_before.len() {
+            self.v_before[i] = self.window.v_left[i] + delay * self.window.acceleration[i];
+            self.v_after[i] = match jump {
+                Some(jump) => self.v_before[i] + jump[i],
+                None => self.window.v_right[i] - rest * self.window.end_acceleration[i],
+            };
+        }
+    }
+
+    /// Whether the acting constraints are approached so slowly, after so short a flight, that this is a contact.
+    fn is_slow(&self, steps: f64) -> bool {
+        // The shocks of a structure are touches at least four steps apart: each of them begins with an impact.
+        let short = if self.slides.is_some() { SHORT } else { 2 * SLOW as u64 + steps as u64 };
+        let g = &self.gauge.gaps;
+        self.acted.iter().all(|&a| {
+            // Only an acceleration towards the constraint brings the motion back to it.
+            let recent = self.window.flight[a] <= short;
+            let normal = if recent { (-g.gradients.dot(a, &self.window.acceleration)).max(0.0) } else { 0.0 };
+            // Rounding in positions, divided by the step, is no approach either.
+            let size = g.partial_t[a].abs() + g.gradients.dot_abs(a, &self.v_before);
+            let rounding = 1e-9 * size + 16.0 * f64::EPSILON / self.h * g.gradients.dot_abs(a, &self.window.q);
+            g.rate(a, &self.v_before) > -(SLOW * self.h * normal + rounding)
+        })
     }
 
     /// Adds the reactions of contacts that last to the accelerations before and after the window, and to the limits of

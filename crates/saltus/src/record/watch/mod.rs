@@ -12,8 +12,9 @@
 //!   last). What those did during the window is thereby not mistaken for the impact.
 //! - v⁻ is the incoming velocity at the instant of the impact; v⁺ is what the law makes of it, plus the scheme's own
 //!   deviation from the law; the impulses are those of that jump.
-//! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
-//!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
+//! - A landing after a flight of less than about six steps, so slow that the next one would be as short, is no impact at
+//!   this step size: it begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
+//!   After a longer flight every landing is an impact, however hard the forces press then: those of a structure come and go.
 //! - A stop that is a spring has no impacts: its contacts have forces.
 //!
 //! All of this happens in gap space, with observed velocities: U⁺ = U⁻ + D P, v⁺ = v⁻ + R P.
@@ -28,8 +29,12 @@ use crate::project::Polyhedron;
 use crate::scheme::Stepping;
 use crate::stepping::Node;
 
-/// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
+/// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact, if the flight before it
+/// was as short as the next one would be: twice as many steps.
 const SLOW: f64 = 3.0;
+
+/// The same for structures, whose forces come and go within few steps: only what is between two contacts is no flight.
+const SHORT: u64 = 1;
 
 /// In a lasting contact, an impulse this many times the one before is an impact.
 const SUDDEN: f64 = 10.0;
@@ -58,6 +63,8 @@ pub(crate) struct Watch {
     /// Impulse of each constraint in the step before; zero if it was not in contact.
     before: Vec<f64>,
     touched: Vec<bool>,
+    /// The last node at which each constraint was in contact; the first node counts.
+    seen: Vec<u64>,
     /// Whether any constraint is touched.
     in_contact: bool,
     episodes: Vec<Episode>,
@@ -89,12 +96,14 @@ struct Episode {
     /// Where the first of them is.
     start: f64,
     touch: Touch,
+    /// Forces of the last two steps.
+    forces: [f64; 2],
 }
 
 impl Default for Episode {
     fn default() -> Self {
         let touch = Touch { constraint: 0, start: 0.0, end: 0.0, impulse: 0.0, approach: 0.0, peak: 0.0, wear: 0.0 };
-        Episode { lasting: false, steps: 0, start: 0.0, touch }
+        Episode { lasting: false, steps: 0, start: 0.0, touch, forces: [0.0; 2] }
     }
 }
 
@@ -110,6 +119,8 @@ struct Window {
     acceleration: Vec<f64>,
     impulses: Vec<f64>,
     before: Vec<f64>,
+    /// How many steps the constraints that are hit were open before.
+    flight: Vec<u64>,
     /// The last node so far, and the velocity and acceleration after it.
     end: u64,
     /// The largest impulse of a step so far, and for how many steps it has been the weight alone.
@@ -141,6 +152,7 @@ impl Watch {
             before: vec![0.0; m],
             in_contact: closed.contains(&true),
             touched: closed.to_vec(),
+            seen: vec![0; m],
             episodes: vec![Episode::default(); m],
             window: Window {
                 q: zero(),
@@ -150,6 +162,7 @@ impl Watch {
                 end_acceleration: zero(),
                 impulses: vec![0.0; m],
                 before: vec![0.0; m],
+                flight: vec![0; m],
                 ..Window::default()
             },
             v_before: zero(),
@@ -203,6 +216,11 @@ impl Watch {
             if !self.window.open {
                 self.open(node);
             }
+            for a in 0..node.impulses.len() {
+                if node.impulses[a] > 0.0 && self.window.impulses[a] == 0.0 {
+                    self.window.flight[a] = node.index - self.seen[a];
+                }
+            }
             self.window.last = self.scheme.contact_steps.map_or(u64::MAX, |steps| node.index + steps - 1);
         }
         let belongs = self.window.open;
@@ -221,6 +239,9 @@ impl Watch {
                 self.leave(a, node.t, out);
             }
             // At the start a closed constraint is in contact, whether or not a scheme has an impulse for it yet.
+            if impulse > 0.0 {
+                self.seen[a] = node.index;
+            }
             self.touched[a] = impulse > 0.0 || (node.index == 0 && self.touched[a]);
             self.before[a] = impulse;
         }
@@ -254,7 +275,9 @@ impl Watch {
         episode.lasting |= !belongs || self.gauge.compliant[a];
         episode.touch.impulse += impulse;
         episode.touch.end = node.t + if self.gauge.compliant[a] { self.h } else { 0.0 };
-        episode.touch.peak = episode.touch.peak.max(impulse / self.h);
+        let force = impulse / self.h;
+        episode.touch.peak = episode.touch.peak.max(force).max(peak(episode.forces, force));
+        episode.forces = [episode.forces[1], force];
         if let Some(s) = self.slides.as_ref().and_then(|slides| slides[a]) {
             episode.touch.wear += impulse * (0.5 * (node.v_left[s] + node.v_right[s])).abs();
         }
@@ -340,7 +363,7 @@ impl Watch {
 
     /// A constraint leaves contact: an interval that is listed lasts longer than an impact and its echo.
     fn leave(&mut self, a: usize, t: f64, out: &mut Recorder) {
-        let Episode { lasting, steps, start, mut touch } = std::mem::take(&mut self.episodes[a]);
+        let Episode { lasting, steps, start, mut touch, .. } = std::mem::take(&mut self.episodes[a]);
         let compliant = self.gauge.compliant[a];
         // (With a compliant scheme: one that outlasts the impact.)
         let lasts = match self.scheme.contact_steps {
@@ -434,4 +457,12 @@ impl Watch {
         }
         self.together = all;
     }
+}
+
+/// The largest value of a parabola whose means of the two ends of a step are these in three steps, where that is a small
+/// correction and within them.
+fn peak([first, middle]: [f64; 2], last: f64) -> f64 {
+    let (bend, slope) = (first - 2.0 * middle + last, 0.5 * (last - first));
+    let is_gentle = first > 0.0 && bend < 0.0 && -bend <= 0.2 * middle && slope.abs() <= -0.5 * bend;
+    if is_gentle { middle - bend / 8.0 - 0.5 * slope * slope / bend } else { 0.0 }
 }

@@ -1,0 +1,186 @@
+//! Stops with a stiffness that give back what they take.
+//!
+//! The force of a step is the mean slope of the spring's energy W(y) = ½ k min(0, y)² along it, a discrete gradient
+//! (Gonzalez 1996, J. Nonlinear Sci. 6, 449; for contact Hauret & Le Tallec 2006, CMAME 195, 4890):
+//!
+//! ```text
+//! F^{n+½} = − (W(y^{n+1}) − W(y^n)) / (y^{n+1} − y^n)        y = o(t) + w·u
+//! ```
+//!
+//! With the trapezoidal rule, F^{n+½} w·(u^{n+1} − u^n) is then exactly what the spring loses: entry and exit within a step
+//! included. F falls with y^{n+1}, so the stops of a step have one solution, found one after the other until nothing
+//! changes.
+
+use super::linear::Linear;
+use crate::linalg::{Factor, Rows, add};
+use crate::{Model, Reason};
+
+/// Sweeps over the stops of a step, at most.
+const SWEEPS: usize = 20_000;
+
+/// The stops of a structure, some of them springs; multipliers are impulses, ½hF for a spring.
+pub(super) struct Springs {
+    h: f64,
+    n: usize,
+    /// k of each stop; zero for a rigid one.
+    stiffness: Vec<f64>,
+    /// The massless degree of freedom of each spring and its displacement under a unit force.
+    ends: Vec<Option<(usize, f64)>>,
+    /// Rows on what has mass.
+    rows: Rows,
+    /// Columns h A⁻¹ w, and w h A⁻¹ w.
+    mobility: Vec<f64>,
+    gram: Vec<f64>,
+    /// y of each spring at t_n and t_{n+1}.
+    pub start: Vec<f64>,
+    pub end: Vec<f64>,
+    pub multipliers: Vec<f64>,
+}
+
+impl Springs {
+    /// None unless each massless degree of freedom is the end of one spring, which nothing else moves.
+    pub fn new(linear: &Linear, rows: &Rows, massless: &[usize], factor: &Factor, h: f64) -> Option<Self> {
+        let (n, m) = (linear.dimension(), linear.stops.len());
+        let is_own = |i: usize| linear.stiffness.row(i).all(|(j, x)| j == i || x == 0.0);
+        let loaded =
+            (0..linear.loads.len()).any(|l| linear.loads.entries(l).any(|(i, x)| x != 0.0 && massless.contains(&i)));
+        if massless.is_empty() || loaded || !massless.iter().all(|&i| is_own(i)) {
+            return None;
+        }
+        let mut taken = Vec::new();
+        let (mut stiffness, mut ends) = (vec![0.0; m], vec![None; m]);
+        for a in 0..m {
+            for (i, w) in linear.stops.entries(a).filter(|(i, _)| massless.contains(i)) {
+                let own = linear.stiffness.at(i, i);
+                if ends[a].is_some() || taken.contains(&i) || !(own > 0.0) || w == 0.0 {
+                    return None;
+                }
+                taken.push(i);
+                stiffness[a] = own / (w * w);
+                ends[a] = Some((i, w / own));
+            }
+        }
+        let mut mobility = vec![0.0; n * m];
+        for (a, column) in mobility.chunks_exact_mut(n).enumerate() {
+            rows.add_to(a, 1.0, column);
+            factor.solve(column);
+            column.iter_mut().for_each(|x| *x *= h);
+        }
+        let gram = (0..m * m).map(|k| rows.dot(k / m, &mobility[(k % m) * n..(k % m + 1) * n])).collect();
+        let none = || vec![0.0; m];
+        let rows = rows.clone();
+        Some(Springs { h, n, stiffness, ends, rows, mobility, gram, start: none(), end: none(), multipliers: none() })
+    }
+
+    /// Multipliers for the gaps without them (`slacks`, which become those with them); true if any acts.
+    pub fn resolve(&mut self, slacks: &mut [f64], model: &Model) -> Result<bool, Reason> {
+        let m = slacks.len();
+        let quiet = |a: usize| slacks[a] >= 0.0 && (self.stiffness[a] == 0.0 || self.start[a] >= 0.0);
+        if (0..m).all(quiet) {
+            self.multipliers.fill(0.0);
+            self.end.copy_from_slice(slacks);
+            return Ok(false);
+        }
+        if let Some(a) = slacks.iter().position(|s| s.is_nan()) {
+            return Err(Reason::Gap { constraint: model.constraints[a].name.clone() });
+        }
+        let scale = slacks.iter().chain(&self.start).fold(0.0_f64, |s, x| s.max(x.abs()));
+        let mut worst = 0;
+        for _ in 0..SWEEPS {
+            let mut change = 0.0;
+            for a in 0..m {
+                let own = self.gram[a * m + a];
+                let others: f64 = (0..m).filter(|&b| b != a).map(|b| self.gram[a * m + b] * self.multipliers[b]).sum();
+                let free = slacks[a] + others;
+                let multiplier = match self.stiffness[a] {
+                    0.0 => (-free / own).max(0.0),
+                    k => 0.5 * self.h * force(self.start[a], free, 0.5 * self.h * own, k),
+                };
+                let moved = (multiplier - self.multipliers[a]).abs() * own;
+                if moved > change {
+                    (change, worst) = (moved, a);
+                }
+                self.multipliers[a] = multiplier;
+                self.end[a] = free + own * multiplier;
+            }
+            if change <= 8.0 * f64::EPSILON * scale {
+                slacks.copy_from_slice(&self.end);
+                return Ok(self.multipliers.iter().any(|&p| p > 0.0));
+            }
+        }
+        Err(Reason::Stalled { constraint: model.constraints[worst].name.clone() })
+    }
+
+    /// x += Σ P h A⁻¹ w.
+    pub fn correct(&self, x: &mut [f64]) {
+        for (a, &p) in self.multipliers.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            add(x, p, &self.mobility[a * self.n..(a + 1) * self.n]);
+        }
+    }
+
+    /// Where the ends of the springs are at t_{n+1}.
+    pub fn ends(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let of = |(a, end): (usize, &Option<(usize, f64)>)| {
+            let (i, give) = (*end)?;
+            Some((i, give * self.stiffness[a] * (-self.end[a]).max(0.0)))
+        };
+        self.ends.iter().enumerate().filter_map(of)
+    }
+
+    /// The mean force of spring a in the step.
+    pub fn force(&self, a: usize) -> f64 {
+        2.0 * self.multipliers[a] / self.h
+    }
+
+    /// What the motion of the wall behind spring a takes in the step.
+    pub fn taken_by_wall(&self, a: usize, step: &[f64]) -> f64 {
+        self.force(a) * (self.end[a] - self.start[a] - self.rows.dot(a, step))
+    }
+}
+
+/// The force F of a spring k between y₀ and y₁ = y + D F, with F (y₁ − y₀) = W(y₀) − W(y₁).
+fn force(start: f64, free: f64, give: f64, k: f64) -> f64 {
+    let half = 0.5 * k * give;
+    if start <= 0.0 {
+        // Compressed all along, or let go on the way.
+        let force = -0.5 * k * (start + free) / (1.0 + half);
+        if free + give * force <= 0.0 {
+            return force.max(0.0);
+        }
+        // (y₁ − y)(y₁ − y₀) = ½kD y₀², the larger root.
+        let distance = (free - start).hypot(2.0 * half.sqrt() * start);
+        let travel = 0.5 * ((free - start) + distance);
+        return if travel > 0.0 { 0.5 * k * start * start / travel } else { 0.0 };
+    }
+    if free >= 0.0 {
+        return 0.0;
+    }
+    // Hit on the way: (y₁ − y)(y₁ − y₀) = −½kD y₁², the negative root.
+    let (sum, a) = (free + start, 1.0 + half);
+    let root = (sum * sum - 4.0 * a * free * start).sqrt();
+    let end = if sum > 0.0 { 2.0 * free * start / (sum + root) } else { 0.5 * (sum - root) / a };
+    0.5 * k * end * end / (start - end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::force;
+
+    #[test]
+    fn a_spring_gives_back_what_it_takes() {
+        let energy = |k: f64, y: f64| 0.5 * k * y.min(0.0).powi(2);
+        for k in [0.1, 3.0, 1e4] {
+            for give in [1e-6, 0.3, 20.0] {
+                for start in [-2.0, -0.1, 0.0, 1e-9, 0.4, 3.0] {
+                    for free in [-5.0, -0.4, -1e-9, 0.0, 0.2, 7.0] {
+                        let f = force(start, free, give, k);
+                        let end = free + give * f;
+                        let off = f * (end - start) - (energy(k, start) - energy(k, end));
+                        let size = energy(k, start) + energy(k, end) + f * (end.abs() + start.abs());
+                        assert!(f >= 0.0 && off.abs() <= 1e-11 * size + 1e-300, "{k} {give} {start} {free}: {off:e}");
+                    }
+                }
+            }
+        }
+    }
+}
