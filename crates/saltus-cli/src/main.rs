@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
+    progress::listen();
     let (outcome, json) = match &cli.command {
         Command::Run(args) => (commands::run::main(args), args.model.json),
         Command::Rerun(args) => (commands::rerun::main(args), args.json),

@@ -156,7 +156,7 @@ impl Refusal {
             Refusal::Setup(error) => diagnose::plain(error, json),
             Refusal::Interrupted => {
                 diagnose::plain(&SetupError::new("interrupted: nothing to compare yet"), json);
-                ExitCode::from(130)
+                ExitCode::from(progress::INTERRUPTED)
             }
             Refusal::Unwritten(error) => {
                 // One JSON object has been printed already: a second would not be one.
@@ -250,7 +250,6 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     }
     match at {
         Some(t) => {
-            progress::listen();
             let mut bar = progress::Bar::new(false);
             let start = Rerun::new(&saved)?.state_at(t, &mut |p| bar.report(p));
             bar.finish();

@@ -39,7 +39,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let system = &*ready.opened.system;
     let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);
-    progress::listen();
     let mut bar = Bar::new(args.model.json);
     let found = check(system, &options, &mut |done, of| bar.searched(done, of));
     bar.finish();
@@ -54,7 +53,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let page = saltus_report::check(&saltus_report::CheckReport { model: system.model(), origin, found: &found });
         report::written(path, &page, args.model.json)?;
     }
-    Ok(if found.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if found.stopped { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {

@@ -50,7 +50,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         seed: args.seed,
         ..EquilibriaOptions::default()
     };
-    progress::listen();
     let mut bar = Bar::new(args.model.json);
     let all = equilibria(system, &options, &mut |done, of| bar.searched(done, of));
     bar.finish();
@@ -76,7 +75,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         });
         report::written(path, &page, args.model.json)?;
     }
-    Ok(if all.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if all.stopped { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// The potential and the smallest gap at a position, for the picture of a model.

@@ -96,6 +96,11 @@ pub enum Reason {
         /// The constraint concerned.
         constraint: String,
     },
+    /// The gradient of a gap is infinite or not a number.
+    Steep {
+        /// The constraint concerned.
+        constraint: String,
+    },
     /// To stay on a constraint the body would have to move farther than its velocity allows.
     Torn {
         /// The constraint concerned.
@@ -169,6 +174,10 @@ impl fmt::Display for Reason {
             Reason::Flat { constraint } => write!(
                 f,
                 "the gradient of `{constraint}` vanishes where its gap closes, so there is no direction for a reaction; write the gap so that it grows in proportion to the distance (y, not y^3)"
+            ),
+            Reason::Steep { constraint } => write!(
+                f,
+                "the gradient of `{constraint}` is not a finite number here, so there is no direction for a reaction; write the gap so that it grows in proportion to the distance (y, not sqrt(y))"
             ),
             Reason::Torn { constraint } => write!(
                 f,
