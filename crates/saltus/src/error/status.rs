@@ -125,7 +125,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::NotFinite { coordinate } => write!(
                 f,
-                "the motion of `{coordinate}` grows without bound: a force blows up, or the step is too large for a stiff one; try a smaller step"
+                "the motion of `{coordinate}` is no longer a finite number, or grows without bound: a force blows up or leaves its domain (a root, logarithm or division), or the step is too large for a stiff one; try a smaller step"
             ),
             Reason::Load { load } => write!(
                 f,
@@ -161,7 +161,7 @@ impl fmt::Display for Reason {
             ),
             Reason::Sliding => write!(
                 f,
-                "a force or gap that jumps (sign, if) switches back and forth here indefinitely, as dry friction at rest does; smooth it: tanh(v/0.001) for sign(v)"
+                "a force or gap switches (sign, if, abs, max) back and forth here indefinitely. If it jumps there, as dry friction does, smooth it: tanh(v/0.001) for sign(v); if it is continuous, a time-stepping scheme crosses it: --scheme moreau-jean"
             ),
             Reason::Undefined { coordinate } => write!(
                 f,
