@@ -160,7 +160,7 @@ impl Refusal {
             }
             Refusal::Unwritten(error) => {
                 // One JSON object has been printed already: a second would not be one.
-                eprintln!("{}", error.message);
+                eprintln!("{}", crate::text::printable(&error.message));
                 ExitCode::FAILURE
             }
         }
@@ -231,6 +231,14 @@ impl ModelArgs {
             own_start = false;
         }
         if let Some(path) = &self.report {
+            saltus_io::output::spare(path, file.sources()).map_err(|e| {
+                SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
+            })?;
+            if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
+                let saved = ["run.json", "trajectory.npz", "state.npz"].map(|name| dir.join(name));
+                saltus_io::output::spare(path, saved.iter().map(PathBuf::as_path))
+                    .map_err(|e| SetupError::new(e.to_string()))?;
+            }
             saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         let (penetration, end) = (asked.run.and_then(|r| r.penetration), asked.run.and_then(|r| r.end.as_ref()));

@@ -134,5 +134,5 @@ fn print_json(name: &str, found: &Check, facts: Option<&StructureFacts>) {
         "model": name, "findings": findings, "pairs": pairs, "theorems": theorems, "uncovered": found.uncovered,
         "points": found.points, "stopped": found.stopped, "structure": structure,
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

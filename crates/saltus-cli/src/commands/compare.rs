@@ -190,5 +190,5 @@ fn print_json(ready: &Ready, found: &Comparison) {
         "agree": groups, "verdict": found.sentences,
         "interrupted": found.interrupted, "refused": refused.collect::<Vec<_>>(),
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

@@ -158,5 +158,5 @@ fn print_json(ready: &Ready, found: &Convergence) {
         },
         "extrapolated": found.extrapolated, "verdict": found.verdict, "warnings": found.warnings,
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

@@ -168,5 +168,5 @@ fn print_json(name: &str, model: &Model, t: f64, all: &Equilibria) {
         "model": name, "time": t, "coordinates": model.coordinates, "equilibria": found, "sets": all.sets,
         "starts": all.starts, "exhaustive": all.exhaustive, "stopped": all.stopped,
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

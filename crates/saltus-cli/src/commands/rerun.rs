@@ -65,7 +65,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             .map(|d| serde_json::json!({ "what": d.what, "place": d.place, "saved": d.saved, "now": d.now }));
         let identical = (has_motion && difference.is_none()).then_some(true).or(has_motion.then_some(false));
         let summary = serde_json::to_value(done.summary(&ready, false)).unwrap_or_default();
-        out!("{}\n", serde_json::json!({ "identical": identical, "difference": difference, "summary": summary }));
+        let object = serde_json::json!({ "identical": identical, "difference": difference, "summary": summary });
+        crate::text::print_json(&object);
     } else {
         summary::print(&ready, &done);
         out!("\n{verdict}\n");

@@ -115,6 +115,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
     };
     if let Some(dir) = &args.out {
+        let help = "choose another directory";
+        output::spare_in(dir, ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
     let system = &*ready.opened.system;
@@ -145,7 +147,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         if !unwritten.is_empty() {
             object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
-        out!("{object}\n");
+        crate::text::print_json(&object);
     } else {
         summary::print(&ready, &done);
         if let Some(probe) = &probe {

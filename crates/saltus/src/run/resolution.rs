@@ -111,12 +111,15 @@ fn coarse(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
     let over = |i: usize| run.step * fast[i] / range(i);
     let Some(worst) = (0..d).max_by(|&i, &j| over(i).total_cmp(&over(j))) else { return };
     if over(worst) > 2.0 {
+        let step = run.step / over(worst) / 20.0;
+        let advice = match step > 1e-9 * (run.options.end - run.start.t) {
+            true => format!("use a step of {} or less", number(step, 1)),
+            false => "a force blows up, or the step is much too large for it".to_string(),
+        };
         warnings.push(format!(
-            "the step does not resolve this motion: with its largest velocity `{}` covers {} times its whole range in one step. Use \
-             a step of {} or less",
+            "the step does not resolve this motion: with its largest velocity `{}` covers {} times its whole range in one step; {advice}",
             model.coordinates[worst],
-            number(over(worst), 2),
-            number(run.step / over(worst) / 20.0, 1)
+            number(over(worst), 2)
         ));
     }
 }
