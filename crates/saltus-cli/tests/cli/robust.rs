@@ -61,6 +61,7 @@ fn a_step_far_too_coarse_is_said_by_default() {
 fn a_motion_that_blew_up_is_not_at_rest() {
     let text = run(&fall("position = 1", "-1/y", "y", ""), &["--scheme", "paoli-schatzman"]).stdout;
     assert!(text.contains("energy grew from -1 to") && !text.contains("at rest"), "{text}");
+    assert!(text.contains("(6405"), "the velocity is shown: {text}");
     let long = run(&fall("position = 1", "-1/y", "y", ""), &["--scheme", "paoli-schatzman", "--until-rest"]).stdout;
     assert!(!long.contains("at rest"), "{long}");
     // What comes to rest still does.
