@@ -1,6 +1,6 @@
 //! Showing a mistake: what, where in the file, why, what to do.
 
-use crate::text::printable;
+use crate::text::{printable, turns};
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use saltus::{SetupError, Span};
 use saltus_io::FileError;
@@ -18,7 +18,7 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
     let source = place.map(|span| {
         let (text, span) = excerpt(&failure.text, &span);
         error.span = Some(span);
-        NamedSource::new(&failure.name, text)
+        NamedSource::new(printable(&failure.name), text)
     });
     show(error, source);
     ExitCode::FAILURE
@@ -65,7 +65,7 @@ fn print_json(error: &SetupError, file: Option<&str>, place: Option<(usize, usiz
         "label": error.label,
         "help": error.help,
     }});
-    crate::text::out!("{object}\n");
+    crate::text::print_json(&object);
 }
 
 /// The lines around a place, with as many empty lines before them as keep the line numbers right. Control characters are
@@ -103,7 +103,8 @@ fn excerpt(text: &str, span: &Span) -> (String, Span) {
         match (c, c.len_utf8()) {
             ('\n' | '\t', _) => shown.push(c),
             (c, 1) if c.is_control() => shown.push('?'),
-            (c, 2) if c.is_control() => shown.push('\u{b7}'),
+            (c, 2) if c.is_control() || turns(c) => shown.push('\u{b7}'),
+            (c, 3) if turns(c) => shown.push('\u{fffd}'),
             (c, _) => shown.push(c),
         }
     }

@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
+    progress::listen();
     let (outcome, json) = match &cli.command {
         Command::Run(args) => (commands::run::main(args), args.model.json),
         Command::Rerun(args) => (commands::rerun::main(args), args.json),
@@ -57,7 +58,10 @@ fn main() -> ExitCode {
         Command::New(args) => (commands::new::main(args), false),
         Command::Models(args) => (commands::models::main(args), false),
     };
-    let code = outcome.unwrap_or_else(|refusal| refusal.show(json));
+    let code = outcome.unwrap_or_else(|refusal| {
+        let code = refusal.show(json);
+        if progress::is_stopped() { ExitCode::from(progress::INTERRUPTED) } else { code }
+    });
     if text::is_output_lost() { ExitCode::FAILURE } else { code }
 }
 

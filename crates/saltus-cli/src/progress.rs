@@ -6,22 +6,63 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static NOTICED: AtomicBool = AtomicBool::new(false);
 static SAVING: AtomicBool = AtomicBool::new(false);
 
-/// Asked to stop by Ctrl-C (or a scheduler's SIGTERM): the run ends and keeps what it has. A second one ends the program
-/// at once, except while results are being written.
+/// The exit code of a command that was interrupted.
+pub const INTERRUPTED: u8 = 130;
+
+/// A command that has not noticed a signal after this time is ended.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// What a command that has noticed a signal may take to show what it has.
+const CLOSING: Duration = Duration::from_secs(20);
+
+/// Listens to Ctrl-C and to a scheduler's SIGTERM: the command stops and keeps what it has. Not everything that takes long
+/// can be asked to stop; a command that does not react is ended, and so is any by a second signal, except while
+/// results are being written.
 pub fn listen() {
     // If no handler can be set, Ctrl-C keeps its usual meaning.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) && !SAVING.load(Ordering::SeqCst) {
-            std::process::exit(130);
-        }
+    let _ = ctrlc::set_handler(|| match STOP.swap(true, Ordering::SeqCst) {
+        false => drop(std::thread::spawn(wait_for_the_end)),
+        true if !SAVING.load(Ordering::SeqCst) => leave(),
+        true => {}
     });
 }
 
-/// From now on results are being written, which a second Ctrl-C does not interrupt.
-pub fn saving() {
+/// Ends a command that does not end by itself in due time.
+fn wait_for_the_end() {
+    let mut deadline = Instant::now() + PATIENCE;
+    let mut has_noticed = false;
+    while Instant::now() < deadline {
+        let notices = NOTICED.load(Ordering::SeqCst) && !has_noticed;
+        if notices || SAVING.load(Ordering::SeqCst) {
+            deadline = Instant::now() + CLOSING;
+        }
+        has_noticed |= notices;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    leave();
+}
+
+fn leave() -> ! {
+    eprintln!("interrupted");
+    std::process::exit(INTERRUPTED.into());
+}
+
+/// Whether a signal asked the command to stop; what follows only shows and saves what there is.
+pub fn is_stopped() -> bool {
+    let stopped = STOP.load(Ordering::SeqCst);
+    NOTICED.fetch_or(stopped, Ordering::SeqCst);
+    stopped
+}
+
+/// Writes results, which no signal interrupts.
+pub fn saving<T>(write: impl FnOnce() -> T) -> T {
     SAVING.store(true, Ordering::SeqCst);
+    let written = write();
+    SAVING.store(false, Ordering::SeqCst);
+    written
 }
 
 /// Shows progress once two seconds have passed.
@@ -64,7 +105,7 @@ impl Bar {
                 crate::text::count(impacts as u64, "impact")
             ));
         }
-        !STOP.load(Ordering::SeqCst)
+        !is_stopped()
     }
 
     pub fn finish(self) {

@@ -1,6 +1,6 @@
 //! Several runs side by side, one per core, with one progress bar.
 
-use crate::progress::Bar;
+use crate::progress::{Bar, is_stopped};
 use saltus::analysis::{Job, Timed};
 use saltus::{Options, Progress, SetupError, System, run_observed};
 use std::sync::Mutex;
@@ -30,6 +30,9 @@ fn execute(system: &dyn System, jobs: &[Job], quiet: bool) -> Vec<Result<Timed, 
                     let k = jobs.iter().position(|j| std::ptr::eq(j, job)).unwrap_or(0);
                     let mut counted = 0;
                     let started = Instant::now();
+                    if is_stopped() {
+                        return;
+                    }
                     let run = run_observed(system, &job.start, &job.options, &mut |p: Progress| {
                         let step = done.fetch_add(p.step - counted, Ordering::SeqCst) + p.step - counted;
                         counted = p.step;
@@ -47,5 +50,5 @@ fn execute(system: &dyn System, jobs: &[Job], quiet: bool) -> Vec<Result<Timed, 
         bar.finish();
     }
     let outcomes = outcomes.into_inner().unwrap_or_default();
-    outcomes.into_iter().map(|o| o.unwrap_or_else(|| Err(SetupError::new("the run was not made")))).collect()
+    outcomes.into_iter().map(|o| o.unwrap_or_else(|| Err(SetupError::new("not run: interrupted")))).collect()
 }

@@ -156,11 +156,11 @@ impl Refusal {
             Refusal::Setup(error) => diagnose::plain(error, json),
             Refusal::Interrupted => {
                 diagnose::plain(&SetupError::new("interrupted: nothing to compare yet"), json);
-                ExitCode::from(130)
+                ExitCode::from(progress::INTERRUPTED)
             }
             Refusal::Unwritten(error) => {
                 // One JSON object has been printed already: a second would not be one.
-                eprintln!("{}", error.message);
+                eprintln!("{}", crate::text::printable(&error.message));
                 ExitCode::FAILURE
             }
         }
@@ -233,6 +233,14 @@ impl ModelArgs {
             own_start = false;
         }
         if let Some(path) = &self.report {
+            saltus_io::output::spare(path, file.sources()).map_err(|e| {
+                SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
+            })?;
+            if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
+                let saved = ["run.json", "trajectory.npz", "state.npz"].map(|name| dir.join(name));
+                saltus_io::output::spare(path, saved.iter().map(PathBuf::as_path))
+                    .map_err(|e| SetupError::new(e.to_string()))?;
+            }
             saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         let (penetration, end) = (asked.run.and_then(|r| r.penetration), asked.run.and_then(|r| r.end.as_ref()));
@@ -252,7 +260,6 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     }
     match at {
         Some(t) => {
-            progress::listen();
             let mut bar = progress::Bar::new(false);
             let start = Rerun::new(&saved)?.state_at(t, &mut |p| bar.report(p));
             bar.finish();

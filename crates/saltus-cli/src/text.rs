@@ -23,7 +23,7 @@ static LOST: AtomicBool = AtomicBool::new(false);
 macro_rules! out {
     ($($arg:tt)*) => {{
         use std::io::Write;
-        $crate::text::printed(write!(anstream::stdout(), $($arg)*));
+        $crate::text::printed(anstream::stdout().write_all($crate::text::harmless(&format!($($arg)*)).as_bytes()));
     }};
 }
 pub(crate) use out;
@@ -47,9 +47,46 @@ pub fn is_output_lost() -> bool {
 
 /// Text from a model on one line and without control or direction marks, so that it cannot manipulate the terminal.
 pub fn printable(text: &str) -> String {
-    let invisible =
-        |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
-    text.chars().map(|c| if invisible(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Characters that are not seen and change the order or the place of those that are.
+pub fn turns(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// What is printed, whatever names are in it: no marks of direction, and no control characters but line ends and the styles
+/// that the program itself sets.
+pub fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let style = rest.strip_prefix("\u{1b}[").and_then(|r| {
+            let end = r.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
+            r[end..].starts_with('m').then_some(2 + end + 1)
+        });
+        let length = style.unwrap_or(c.len_utf8());
+        match c {
+            _ if style.is_some() => out.push_str(&rest[..length]),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || turns(c) => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// Prints a JSON object on one line; marks of direction, which JSON allows in its texts, are escaped.
+pub fn print_json(object: &serde_json::Value) {
+    let mut out = String::new();
+    for c in object.to_string().chars() {
+        match turns(c) || ('\u{7f}'..='\u{9f}').contains(&c) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out!("{out}\n");
 }
 
 /// Breaks a text into lines of about `width` characters; further lines are indented.
@@ -67,4 +104,22 @@ pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
         }
     }
     lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_manipulates_the_terminal() {
+        assert_eq!(
+            printable("a\u{202e}b\u{1b}]0;x\u{7}\nc\u{200f}"),
+            "a\u{fffd}b\u{fffd}]0;x\u{fffd}\u{fffd}c\u{fffd}"
+        );
+        assert_eq!(
+            harmless("\u{1b}[1mtitle\u{1b}[0m\n\u{1b}[2J\u{2067}x\r"),
+            "\u{1b}[1mtitle\u{1b}[0m\n\u{fffd}[2J\u{fffd}x\u{fffd}"
+        );
+        assert_eq!(harmless("λ ≥ 0 → é … 12\u{202f}345"), "λ ≥ 0 → é … 12\u{202f}345");
+    }
 }

@@ -57,6 +57,12 @@ pub(crate) fn lex(text: &str) -> Result<Vec<Token>, ExprError> {
             at += c.len_utf8();
             continue;
         }
+        if let (Some(Token { kind: Kind::Name, span }), Some(rest)) = (tokens.last(), rest.strip_prefix('.'))
+            && span.end == at
+            && rest.starts_with(starts_name)
+        {
+            return Err(member(text, span.clone(), rest));
+        }
         let (kind, length) = if starts_number(rest) {
             number(rest, at)?
         } else if starts_name(c) {
@@ -70,6 +76,21 @@ pub(crate) fn lex(text: &str) -> Result<Vec<Token>, ExprError> {
     }
     tokens.push(Token { kind: Kind::End, span: text.len()..text.len() });
     Ok(tokens)
+}
+
+/// `np.abs`, `math.pi`: the name after the dot is all that is needed here.
+fn member(text: &str, owner: Span, rest: &str) -> ExprError {
+    let length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
+    let name = &rest[..length];
+    let whole = owner.start..owner.end + 1 + length;
+    let help = match (crate::names::foreign(name), crate::names::is_reserved(name)) {
+        (Some(help), _) => help.to_string(),
+        (None, true) => format!("write `{name}`"),
+        (None, false) => "names have no dots; functions are written alone, such as `abs(x)`".to_string(),
+    };
+    let shown = if whole.len() <= 40 { &text[whole.clone()] } else { "…" };
+    ExprError::new(format!("`{shown}` is not a name: there are no modules here"), whole, "a dot in a name")
+        .with_help(help)
 }
 
 fn starts_number(rest: &str) -> bool {
@@ -167,6 +188,16 @@ mod tests {
             ("a % b", 2..3, "mod(a, b)"),
             ("x²", 1..3, "^2"),
             ("a − b", 2..5, "minus"),
+        ] {
+            let error = lex(text).unwrap_err();
+            assert_eq!(error.span, span, "{text}");
+            assert!(error.help.unwrap().contains(help), "{text}");
+        }
+        for (text, span, help) in [
+            ("2*np.abs(x)", 2..8, "`abs`"),
+            ("math.pi*2", 0..7, "`pi`"),
+            ("np.arctan(x)", 0..9, "`atan`"),
+            ("body.x + 1", 0..6, "no dots"),
         ] {
             let error = lex(text).unwrap_err();
             assert_eq!(error.span, span, "{text}");

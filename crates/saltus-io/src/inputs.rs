@@ -1,5 +1,6 @@
 //! Sampled functions of time from a file with two columns.
 
+use crate::lines::Source;
 use crate::{FileError, read};
 use saltus::{Outside, SetupError, Table};
 use std::path::Path;
@@ -12,10 +13,9 @@ const LIMIT: u64 = 256 << 20;
 pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileError> {
     let text = read::text(path, "sampled input", LIMIT)?;
     let shown = path.display().to_string();
-    let fail = |span, message: String, label: &str| FileError {
-        name: shown.clone(),
-        text: text.clone(),
-        error: Box::new(SetupError::new(message).at(span, label)),
+    let source = Source { name: shown.clone(), text: text.clone() };
+    let fail = |span, message: String, label: &str| {
+        source.fail(span, message, label, "two columns, time and value, separated by a comma, a semicolon or blanks")
     };
     let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut start = 0;

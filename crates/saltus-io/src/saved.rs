@@ -1,6 +1,7 @@
 //! A run read back from the directory that `saltus run --out DIR` wrote.
 
 use crate::model_file::ModelFile;
+use crate::output::tables::inert;
 use crate::output::{DataFile, OptionsRecord, StartRecord};
 use crate::read::{self, reason};
 use crate::{Changes, FileError, Opened};
@@ -74,6 +75,10 @@ impl SavedRun {
         let record = dir.join("run.json");
         if !record.exists() {
             let message = format!("`{name}` is not the directory of a run: there is no run.json in it");
+            if dir.join("impacts.csv").exists() {
+                let help = "the program was ended while it wrote there, and its files may be of different runs; run again with --out";
+                return Err(SetupError::new(message).help(help));
+            }
             return Err(SetupError::new(message).help(made));
         }
         let mut run = described(&record)?;
@@ -191,7 +196,10 @@ impl SavedRun {
     }
 
     fn constraint(&self, name: &str, path: &Path) -> Result<usize, SetupError> {
-        self.constraints.iter().position(|c| c == name).ok_or_else(|| foreign(&path.display().to_string()))
+        self.constraints
+            .iter()
+            .position(|c| inert(c) == name || c == name)
+            .ok_or_else(|| foreign(&path.display().to_string()))
     }
 }
 
@@ -279,7 +287,7 @@ fn table(path: &Path, columns: &[String]) -> Result<Vec<Vec<String>>, SetupError
     let name = path.display().to_string();
     let mut rows = records(&text).into_iter();
     let header = rows.next().ok_or_else(|| damaged(&name))?;
-    let place = |column: &String| header.iter().position(|h| h == column).ok_or_else(|| damaged(&name));
+    let place = |column: &String| header.iter().position(|h| *h == inert(column)).ok_or_else(|| damaged(&name));
     let places = columns.iter().map(place).collect::<Result<Vec<usize>, _>>()?;
     rows.map(|row| match row.len() == header.len() {
         true => Ok(places.iter().map(|&p| row[p].clone()).collect()),

@@ -219,3 +219,37 @@ fn parquet_files_have_the_numbers_and_where_they_come_from() {
     assert_eq!(rows[0].get_string(2).expect("name"), "floor, really");
     assert_eq!(rows[0].get_double(3).expect("impulse"), motion.impacts.get(0).impulses[0]);
 }
+
+/// A text array of an npz file: its header, and its texts.
+fn texts(dir: &Path, name: &str) -> (String, Vec<String>) {
+    use std::io::Read;
+    let file = fs::File::open(dir.join("trajectory.npz")).expect("a file");
+    let mut archive = zip::ZipArchive::new(file).expect("an archive");
+    let mut bytes = Vec::new();
+    archive.by_name(&format!("{name}.npy")).expect("an array").read_to_end(&mut bytes).expect("read");
+    assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    assert_eq!((10 + length) % 64, 0);
+    let header = String::from_utf8(bytes[10..10 + length].to_vec()).expect("UTF-8");
+    let width: usize =
+        header.split("<U").nth(1).and_then(|r| r.split('\'').next()).expect("<U").parse().expect("a number");
+    let letters: Vec<char> =
+        bytes[10 + length..].chunks(4).map(|c| char::from_u32(u32_at(c, 0)).expect("a letter")).collect();
+    let texts = letters.chunks(width).map(|t| t.iter().collect::<String>().trim_end_matches('\0').to_string());
+    (header, texts.collect())
+}
+
+#[test]
+fn an_npz_file_says_what_is_in_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let _ = ran(dir.path(), &[Format::Npz]);
+    let (header, coordinates) = texts(dir.path(), "coordinates");
+    assert!(header.contains("'shape': (2,)") && header.contains("'descr': '<U1'"), "{header}");
+    assert_eq!(coordinates, ["x", "φ"]);
+    assert_eq!(texts(dir.path(), "constraints").1, ["floor, really", "wall"]);
+    assert_eq!(texts(dir.path(), "coordinate_units").1, ["", ""]);
+    let (header, meta) = texts(dir.path(), "meta");
+    assert!(header.contains("'shape': ()"), "{header}");
+    let meta: serde_json::Value = serde_json::from_str(&meta[0]).expect("JSON");
+    assert_eq!((meta["title"].as_str(), meta["end"].as_f64()), (Some("Größe, Δt"), Some(3.0)));
+}

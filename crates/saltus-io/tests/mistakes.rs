@@ -111,6 +111,39 @@ fn mistakes_in_expressions() {
 }
 
 #[test]
+fn what_people_try_first() {
+    mistake("[run]", "friction = 0.3\n[run]", "unknown key `friction`", "friction", "tanh(x'/1e-3)");
+    mistake(
+        "gap = \"height\"",
+        "gap = \"height\"\nfriction = 0.3",
+        "unknown key `friction`",
+        "friction",
+        "What exists",
+    );
+    mistake("restitution = 0.8", "restitution = 0.8\nmu = 0.3", "unknown key `mu`", "mu", "restitution in [impact]");
+    mistake("title = \"Ball\"", "friction = 0.3", "unknown key `friction`", "friction", "dry friction");
+    mistake("[dynamics.force]", "[forces]", "unknown key `forces`", "forces", "[dynamics.force]");
+    mistake("title = \"Ball\"", "restitution = 0.3", "unknown key `restitution`", "restitution", "[impact]");
+    mistake("title = \"Ball\"", "end = 3", "unknown key `end`", "end", "[run]");
+    mistake("end = 3.0", "end = \"20 s\"", "has a unit, `s`", "\"20 s\"", "write  20");
+    mistake("m = 1.0", "m = \"1.5 kg\"", "has a unit, `kg`", "\"1.5 kg\"", "write  1.5");
+    mistake("-0.1*y'", "-0.1*ydot", "unknown name `ydot`", "ydot", "`y'`");
+    mistake("-0.1*y'", "-0.1*y_dot", "unknown name `y_dot`", "y_dot", "`y'`");
+    mistake("-0.1*y'", "-0.1*dy", "unknown name `dy`", "dy", "`y'`");
+    mistake("-0.1*y'", "-0.1*yddot", "unknown name `yddot`", "yddot", "accelerations");
+    mistake("m*g*y", "m*g*np.abs(y)", "`np.abs` is not a name", "np.abs", "write `abs`");
+    mistake("m*y'^2/2", "m*y'**2/2", "`**` is not supported", "**", "a^b");
+    mistake(
+        "[impact]",
+        "[parameters]\nz = 1\n[impact]",
+        "[parameters] is given twice",
+        "parameters",
+        "under the first",
+    );
+    mistake("[[constraint]]", "[constraint]\ngap = \"y\"\n[constraint]", "given twice", "constraint", "[[constraint]]");
+}
+
+#[test]
 fn mistakes_in_drawings_and_units() {
     // A drawing put before [run], with a mistake in it.
     let draw = |text: &str, message: &str, marked: &str, help: &str| {

@@ -1,6 +1,6 @@
 //! Figures in the format of plotly.js: traces and a layout.
 
-use crate::text::escape;
+use crate::text::label;
 use serde_json::{Value, json};
 
 /// A figure.
@@ -25,7 +25,7 @@ impl Figure {
     /// An empty figure with axis titles.
     #[must_use]
     pub fn new(id: &'static str, title: &str, x: &str, y: &str) -> Self {
-        let axis = |title: &str| json!({ "title": { "text": escape(title) }, "exponentformat": "power" });
+        let axis = |title: &str| json!({ "title": { "text": label(title) }, "exponentformat": "power" });
         let layout = json!({ "xaxis": axis(x), "yaxis": axis(y) });
         Figure { id, title: title.into(), caption: String::new(), timed: false, traces: Vec::new(), layout }
     }
@@ -65,7 +65,7 @@ impl Trace {
     #[must_use]
     pub fn new(role: &str, name: &str, mode: &str, x: &[f64], y: &[f64]) -> Self {
         Trace(json!({
-            "type": "scatter", "mode": mode, "name": escape(name), "meta": { "role": role },
+            "type": "scatter", "mode": mode, "name": label(name), "meta": { "role": role },
             "x": numbers(x), "y": numbers(y),
         }))
     }
@@ -73,7 +73,7 @@ impl Trace {
     /// A trace of another type.
     #[must_use]
     pub fn other(role: &str, name: &str, fields: Value) -> Self {
-        let mut trace = Trace(json!({ "name": escape(name), "meta": { "role": role } }));
+        let mut trace = Trace(json!({ "name": label(name), "meta": { "role": role } }));
         trace.merge(fields);
         trace
     }
@@ -94,7 +94,7 @@ impl Trace {
     /// Puts the trace into a group that is shown and hidden together; one trace per group is listed in the legend.
     #[must_use]
     pub fn group(self, group: &str, listed: bool) -> Self {
-        self.with(json!({ "legendgroup": escape(group), "showlegend": listed }))
+        self.with(json!({ "legendgroup": label(group), "showlegend": listed }))
     }
 
     fn merge(&mut self, fields: Value) {

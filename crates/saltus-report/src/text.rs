@@ -21,6 +21,11 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// Escapes text for figures: plotly reads tags and a few entities in its labels, those of quotes not among them.
+pub fn label(text: &str) -> String {
+    escape(text).replace("&quot;", "\"").replace("&#39;", "'")
+}
+
 /// A number with at most `places` decimal places, without trailing zeros.
 pub fn decimals(x: f64, places: usize) -> String {
     match saltus::text::trimmed(&format!("{x:.places$}")) {
@@ -61,6 +66,7 @@ mod tests {
     #[test]
     fn markup_and_control_characters_are_escaped() {
         assert_eq!(escape("<script>alert('x')</script>"), "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
+        assert_eq!(label("the \"big\" <b>ball's</b> & co"), "the \"big\" &lt;b&gt;ball's&lt;/b&gt; &amp; co");
         assert_eq!(escape("a\u{0}b\n\"&\u{ffff}"), "a\u{fffd}b\n&quot;&amp;\u{fffd}");
     }
 

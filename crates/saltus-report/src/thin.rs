@@ -55,7 +55,8 @@ impl<const C: usize> Curve<C> {
     /// The number of instants shown; an instant with a jump counts once.
     #[must_use]
     pub fn shown(&self) -> usize {
-        self.t.len() - 2 * self.breaks()
+        // A value that is not a number looks like a break.
+        self.t.len().saturating_sub(2 * self.breaks())
     }
 
     fn breaks(&self) -> usize {

@@ -43,7 +43,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let system = &*ready.opened.system;
     let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);
-    progress::listen();
     let mut bar = Bar::new(args.model.json);
     let found = check(system, &options, &mut |done, of| bar.searched(done, of));
     bar.finish();
@@ -58,7 +57,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let page = saltus_report::check(&saltus_report::CheckReport { model: system.model(), origin, found: &found });
         report::written(path, &page, args.model.json)?;
     }
-    Ok(if found.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if found.stopped { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
@@ -139,5 +138,5 @@ fn print_json(name: &str, found: &Check, facts: Option<&StructureFacts>) {
         "model": name, "findings": findings, "pairs": pairs, "theorems": theorems, "uncovered": found.uncovered,
         "points": found.points, "stopped": found.stopped, "structure": structure,
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

@@ -54,10 +54,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         ..Asked::default()
     })?;
     let how = options(args, &ready)?;
-    progress::listen();
     let system = &*ready.opened.system;
     let found = compare(system, ready.start(), &how, &mut runner::on_all_cores(system, args.model.json))?;
-    if found.interrupted {
+    let interrupted = found.interrupted || progress::is_stopped();
+    if interrupted && found.entries.is_empty() {
         return Err(Refusal::Interrupted);
     }
     if found.entries.is_empty() {
@@ -75,6 +75,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let (model, origin) = (system.model(), report::origin(&ready.file));
         let page = saltus_report::compare(&saltus_report::CompareReport { model, origin, found: &found });
         report::written(path, &page, args.model.json)?;
+    }
+    if interrupted {
+        return Ok(ExitCode::from(progress::INTERRUPTED));
     }
     // A scheme that was asked for by name and did not run is a failure; one of "all" that does not fit is not.
     Ok(if found.refused.is_empty() || args.schemes.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -155,6 +158,9 @@ fn print(ready: &Ready, how: &CompareOptions, found: &Comparison, derived: bool)
     for sentence in &found.sentences {
         out!("{BOLD}{}{BOLD:#}\n", printable(sentence));
     }
+    if found.interrupted {
+        out!("{YELLOW}interrupted: these schemes were finished; there is no verdict{YELLOW:#}\n");
+    }
     for entry in &found.entries {
         for warning in &entry.finest().warnings {
             out!("{YELLOW}warning ({}):{YELLOW:#} {}\n", entry.way.label, printable(warning));
@@ -194,7 +200,8 @@ fn print_json(ready: &Ready, found: &Comparison) {
     let groups: Vec<Vec<&str>> = found.groups.iter().map(|g| g.iter().map(|&k| label(k)).collect()).collect();
     let object = serde_json::json!({
         "model": ready.file.name, "schemes": schemes.collect::<Vec<_>>(), "distances": distances.collect::<Vec<_>>(),
-        "agree": groups, "verdict": found.sentences, "refused": refused.collect::<Vec<_>>(),
+        "agree": groups, "verdict": found.sentences,
+        "interrupted": found.interrupted, "refused": refused.collect::<Vec<_>>(),
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

@@ -55,12 +55,11 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     })?;
     let over = if args.over.as_deref() == Some("modes") { Over::Modes } else { Over::Step };
     let how = ConvergeOptions { over, levels: args.levels, ratio: args.ratio, base: base(args, &ready)? };
-    progress::listen();
     let system = &*ready.opened.system;
     let found = converge(system, ready.start(), &how, &mut runner::on_all_cores(system, args.model.json));
     let found = found.map_err(|none| match none {
-        NoConvergence::Setup(error) => Refusal::Setup(error),
-        NoConvergence::Interrupted => Refusal::Interrupted,
+        NoConvergence::Setup(error) if !progress::is_stopped() => Refusal::Setup(error),
+        _ => Refusal::Interrupted,
     })?;
     if args.model.json {
         print_json(&ready, &found);
@@ -177,5 +176,5 @@ fn print_json(ready: &Ready, found: &Convergence) {
         },
         "extrapolated": found.extrapolated, "verdict": found.verdict, "warnings": found.warnings,
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

@@ -52,7 +52,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         seed: args.seed,
         ..EquilibriaOptions::default()
     };
-    progress::listen();
     let mut bar = Bar::new(args.model.json);
     let all = equilibria(system, &options, &mut |done, of| bar.searched(done, of));
     bar.finish();
@@ -78,7 +77,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         });
         report::written(path, &page, args.model.json)?;
     }
-    Ok(if all.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if all.stopped { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// The potential and the smallest gap at a position, for the picture of a model.
@@ -178,5 +177,5 @@ fn print_json(name: &str, model: &Model, t: f64, all: &Equilibria) {
         "model": name, "time": t, "coordinates": model.coordinates, "equilibria": found, "sets": all.sets,
         "starts": all.starts, "exhaustive": all.exhaustive, "stopped": all.stopped,
     });
-    out!("{object}\n");
+    crate::text::print_json(&object);
 }

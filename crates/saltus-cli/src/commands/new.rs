@@ -32,10 +32,14 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let escaped = crate::text::printable(&title).replace('\\', "\\\\").replace('"', "\\\"");
     let text = match &args.from {
         None => STARTER.replace("NAME", &escaped),
-        Some(model) => locate::shipped(model)?.to_string(),
+        Some(model) => locate::shipped(model).map_err(|e| of_file(e, model, &path))?.to_string(),
     };
     let create = |path: &Path, text: &str| {
-        OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut f| f.write_all(text.as_bytes()))
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
+            // On a full disk an empty file would stay, and be in the way of the next attempt.
+            let _ = std::fs::remove_file(path);
+        })
     };
     let cannot = |path: &Path, e: Error| SetupError::new(format!("cannot write `{}`: {e}", path.display()));
     create(Path::new(&path), &text).map_err(|e| match e.kind() {
@@ -54,4 +58,13 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     out!("wrote {path}\nrun it with  saltus run {path},  see it with  saltus run {path} --report page.html\n");
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file that is there is no shipped model, but easy to copy.
+fn of_file(error: SetupError, word: &str, path: &str) -> SetupError {
+    match Path::new(word).is_file() {
+        false => error,
+        true => SetupError::new(format!("`{word}` is a file; --from copies the models that come with the program"))
+            .help(format!("copy it with  cp {word} {path},  or name a shipped model: `saltus models` lists them")),
+    }
 }

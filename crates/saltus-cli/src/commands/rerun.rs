@@ -39,7 +39,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
-    progress::listen();
     let mut bar = Bar::new(args.json);
     let started = Instant::now();
     let run = again.run(&mut |p| bar.report(p));
@@ -48,11 +47,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     ready.opened.defaults.rest = saved.rest;
     let done = Done::new(&ready, run?, started.elapsed().as_secs_f64());
     if let Some(dir) = &args.out {
-        progress::saving();
-        done.write(&ready, dir, &Format::DEFAULT).map_err(|e| SetupError::new(e.to_string()))?;
+        let written = progress::saving(|| done.write(&ready, dir, &Format::DEFAULT));
+        written.map_err(|e| SetupError::new(e.to_string()))?;
     }
     let difference = if has_motion { saved.difference(&done.run) } else { None };
     let verdict = match (&difference, has_motion) {
+        _ if progress::is_stopped() => "interrupted: not compared with the saved run".to_string(),
         (_, false) => "there is no trajectory.npz to compare with".to_string(),
         (None, _) => "identical to the saved run, bit for bit".to_string(),
         (Some(d), _) => {
@@ -65,11 +65,15 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             .map(|d| serde_json::json!({ "what": d.what, "place": d.place, "saved": d.saved, "now": d.now }));
         let identical = (has_motion && difference.is_none()).then_some(true).or(has_motion.then_some(false));
         let summary = serde_json::to_value(done.summary(&ready, false)).unwrap_or_default();
-        out!("{}\n", serde_json::json!({ "identical": identical, "difference": difference, "summary": summary }));
+        let object = serde_json::json!({ "identical": identical, "difference": difference, "summary": summary });
+        crate::text::print_json(&object);
     } else {
         summary::print(&ready, &done);
         out!("\n{verdict}\n");
     }
     summary::verdict(&done.run, args.json);
+    if progress::is_stopped() {
+        return Ok(ExitCode::from(progress::INTERRUPTED));
+    }
     Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -116,9 +116,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
     };
     if let Some(dir) = &args.out {
+        let help = "choose another directory";
+        output::spare_in(dir, ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
-    progress::listen();
     let system = &*ready.opened.system;
     let mut bar = Bar::new(json);
     let started = Instant::now();
@@ -126,18 +127,18 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let wall_s = started.elapsed().as_secs_f64();
     bar.finish();
     let done = Done::new(&ready, run?, wall_s);
-    let probe = args.probe.map(|n| probed(&ready, &options, n as usize, args)).transpose()?;
-    // Files first: whatever happens to the terminal, they are there.
+    // Files first: whatever happens to the terminal or to the perturbed runs, they are there.
     let mut unwritten = Vec::new();
     if let Some(dir) = &args.out {
-        progress::saving();
-        unwritten.extend(done.write(&ready, dir, &formats).err().map(|e| e.to_string()));
+        unwritten.extend(progress::saving(|| done.write(&ready, dir, &formats)).err().map(|e| e.to_string()));
     }
+    let wanted = args.probe.filter(|_| !progress::is_stopped());
+    let probe = wanted.map(|n| probed(&ready, &options, n as usize, args)).transpose()?;
     if let Some(path) = &args.model.report {
-        progress::saving();
         let findings = probe.iter().map(|p| p.sentence.clone()).collect();
         let page = report::of_run(&ready, &done, findings);
-        unwritten.extend(page.and_then(|page| report::save(path, &page)).err().map(|e| e.message));
+        let written = page.and_then(|page| progress::saving(|| report::save(path, &page)));
+        unwritten.extend(written.err().map(|e| e.message));
     }
     if json {
         let mut object = serde_json::to_value(done.summary(&ready, args.impacts == "all")).unwrap_or_default();
@@ -147,7 +148,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         if !unwritten.is_empty() {
             object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
-        out!("{object}\n");
+        crate::text::print_json(&object);
     } else {
         summary::print(&ready, &done);
         if let Some(probe) = &probe {
@@ -177,6 +178,10 @@ fn outcome(args: &Args, unwritten: Vec<String>, run: &Run) -> ExitCode {
         }
         return ExitCode::FAILURE;
     }
+    // The run itself may have been complete before its perturbed starts were interrupted.
+    if args.probe.is_some() && progress::is_stopped() {
+        return ExitCode::from(progress::INTERRUPTED);
+    }
     let complaints = run.ledger.complaints();
     if args.strict && !complaints.is_empty() && run.status.is_complete() {
         if !json {
@@ -186,7 +191,7 @@ fn outcome(args: &Args, unwritten: Vec<String>, run: &Run) -> ExitCode {
     }
     match run.status {
         Status::Finished | Status::Breached { .. } => ExitCode::SUCCESS,
-        Status::Interrupted { .. } => ExitCode::from(130),
+        Status::Interrupted { .. } => ExitCode::from(progress::INTERRUPTED),
         _ => ExitCode::FAILURE,
     }
 }

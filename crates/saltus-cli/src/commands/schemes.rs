@@ -25,7 +25,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
                 })
             })
             .collect();
-        out!("{}\n", serde_json::json!({ "schemes": list }));
+        crate::text::print_json(&serde_json::json!({ "schemes": list }));
         return Ok(ExitCode::SUCCESS);
     }
     for s in SCHEMES {

@@ -163,6 +163,9 @@ fn final_state(model: &Model, run: &Run) {
     let largest = |m: f64, x: f64| m.max(x.abs());
     let far = run.trajectory.positions().iter().copied().fold(0.0, largest);
     let fast = run.trajectory.velocities(Side::Left).fold(0.0, largest);
+    // A moment of enormous velocity, from a step that blew up, does not make the others rounding.
+    let span = run.trajectory.span().map_or(0.0, |(first, last)| last - first);
+    let fast = if span > 0.0 { fast.min(1e6 * far / span) } else { fast };
     let (q, v) = (run.trajectory.q(k), run.trajectory.v(k, Side::Left));
     let state: Vec<String> = (0..shown)
         .map(|i| {

@@ -8,5 +8,7 @@ mod docs;
 mod options;
 mod plot;
 mod report;
+mod robust;
 mod side_by_side;
+mod signals;
 mod structures;

@@ -4,6 +4,7 @@ mod constraint;
 mod defaults;
 mod draw;
 mod events;
+mod hints;
 mod input;
 mod structure;
 mod system;
@@ -64,6 +65,11 @@ impl ModelFile {
             }
             Err(Failure::Elsewhere(error)) => Err(error),
         }
+    }
+
+    /// The files it was read from, as far as there are any: its own and its data.
+    pub fn sources(&self) -> impl Iterator<Item = &Path> + Clone {
+        std::iter::once(Path::new(&self.name)).chain(self.files.iter().map(|(_, path)| path.as_path()))
     }
 
     /// Whether it describes a structure.
@@ -163,6 +169,7 @@ impl Reader<'_> {
         let root = DeTable::parse(self.text).map_err(|e| {
             let error = SetupError::new(format!("this is not valid TOML: {}", e.message().trim()));
             match e.span() {
+                Some(span) if e.message().contains("duplicate") => hints::twice(self.text, span),
                 Some(span) => error.at(span, "here").help(
                     "texts and expressions are in double quotes (a velocity x' has the single one), so are names with \
                      letters beyond a to z; obstacles are [[constraint]] sections; docs/model-files.md shows the format",

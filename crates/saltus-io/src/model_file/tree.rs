@@ -1,5 +1,6 @@
 //! Reading a TOML tree with places: which keys are allowed, and what a value must be.
 
+use super::hints;
 use saltus::model::{Name, Text, Values};
 use saltus::{SetupError, Span};
 use toml::Spanned;
@@ -21,9 +22,12 @@ pub fn only(table: &DeTable, place: &str, allowed: &[&str]) -> Result<(), SetupE
         let name: &str = key.get_ref();
         if !allowed.contains(&name) {
             let message = format!("unknown key `{name}` in {place}");
-            return Err(
-                SetupError::unknown(message, name, allowed.iter().copied(), "known here").at(key.span(), "not known")
-            );
+            let error = SetupError::unknown(message, name, allowed.iter().copied(), "known here");
+            let error = match hints::key(name, allowed) {
+                Some(hint) => error.help(hint),
+                None => error,
+            };
+            return Err(error.at(key.span(), "not known"));
         }
     }
     Ok(())
@@ -79,7 +83,16 @@ pub fn string(value: &Value, what: &str) -> Result<String, SetupError> {
 /// A number or an expression in quotes.
 pub fn text(source: &str, value: &Value, what: &str) -> Result<Text, SetupError> {
     match value.get_ref() {
-        DeValue::String(s) => Ok(Text { text: s.to_string(), span: inside(source, s, value.span()) }),
+        DeValue::String(s) => match hints::with_unit(s) {
+            Some((number, unit)) => {
+                Err(SetupError::new(format!("{what} has a unit, `{unit}`, which expressions do not have"))
+                    .at(value.span(), "a number with a unit")
+                    .help(format!(
+                        "write  {number}  in the units of the model; [units] and `unit =` only label results"
+                    )))
+            }
+            None => Ok(Text { text: s.to_string(), span: inside(source, s, value.span()) }),
+        },
         DeValue::Integer(n) => match i128::from_str_radix(n.as_str(), n.radix()) {
             Ok(n) => Ok(Text { text: n.to_string(), span: value.span() }),
             Err(_) => Err(SetupError::new(format!("{what} is too large a number")).at(value.span(), "too large")),

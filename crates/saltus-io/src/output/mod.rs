@@ -1,8 +1,9 @@
 //! What a run leaves behind: the trajectory (`trajectory.npz`, `.csv`, `.mat`, `.parquet`, as asked for), `impacts.csv`,
 //! `contacts.csv`, `energy.csv`, `run.json`, `state.npz` and, where there are any, `timeline.csv`, `events.csv`, `shocks.csv`.
 //!
-//! Each file is written under another name first and renamed when it is complete: an interrupted run leaves no half
-//! file under a final name.
+//! Each file is written under another name first and renamed when all are complete and on the disk. `run.json` decides: it is
+//! taken away before the first of them gets its name and comes back as the last, so that a directory with a `run.json`
+//! holds the files of one run, whenever the program is ended.
 
 mod arrays;
 mod format;
@@ -12,9 +13,10 @@ pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod record;
+mod stage;
 mod structure;
 mod summary;
-mod tables;
+pub(crate) mod tables;
 
 pub use format::Format;
 pub use record::{DataFile, OptionsRecord, Record, StartRecord};
@@ -27,9 +29,9 @@ pub use summary::{
 use crate::read::reason;
 use saltus::analysis::Shocks;
 use saltus::{Ledger, Model, Run};
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use stage::{Staged, folder, place, remove, scratch, staged, sync, tidy};
+use std::io::Write;
+use std::path::Path;
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -48,8 +50,34 @@ impl WriteError {
 /// Makes sure that files can be written into a directory, before a long run is started.
 pub fn prepare(dir: &Path) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
-    tempfile::Builder::new().tempfile_in(dir).map_err(|e| WriteError::new(dir, &e))?;
+    scratch(dir).map_err(|e| WriteError::new(dir, &e))?;
     Ok(())
+}
+
+/// Every file that a run may leave in its directory.
+fn all_files() -> impl Iterator<Item = &'static str> {
+    let tables = ["impacts.csv", "contacts.csv", "energy.csv", "timeline.csv", "events.csv", "shocks.csv"];
+    let others = tables.into_iter().chain(["state.npz", RECORD]);
+    Format::ALL.into_iter().flat_map(Format::files).copied().chain(others)
+}
+
+/// What decides whether a directory holds a run.
+const RECORD: &str = "run.json";
+
+/// Refuses a file to be written that is one of those to be read: the model, its data.
+pub fn spare<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), WriteError> {
+    match inputs.into_iter().find(|input| stage::is_same(path, input)) {
+        None => Ok(()),
+        Some(input) => Err(WriteError {
+            path: path.display().to_string(),
+            reason: format!("it is `{}`, which this command reads", input.display()),
+        }),
+    }
+}
+
+/// Refuses a directory in which the files of a run would replace one of those to be read.
+pub fn spare_in<'a>(dir: &Path, inputs: impl IntoIterator<Item = &'a Path> + Clone) -> Result<(), WriteError> {
+    all_files().try_for_each(|name| spare(&dir.join(name), inputs.clone()))
 }
 
 /// Writes all files of a run into a directory, the trajectory in each of `formats`; those of an earlier run are replaced
@@ -63,6 +91,7 @@ pub fn write(
     formats: &[Format],
 ) -> Result<(), WriteError> {
     std::fs::create_dir_all(dir).map_err(|e| WriteError::new(dir, &e))?;
+    tidy(dir);
     let path = |name: &str| dir.join(name);
     let (trajectory, ledger) = (&run.trajectory, &run.ledger);
     let mut complete = vec![
@@ -70,39 +99,33 @@ pub fn write(
         staged(path("contacts.csv"), |w| tables::contacts(w, model, trajectory))?,
         staged(path("energy.csv"), |w| tables::energy(w, ledger))?,
         staged(path("state.npz"), |w| npz::state(w, run.last()))?,
-        staged(path("run.json"), |w| {
-            serde_json::to_writer_pretty(&mut *w, record)?;
-            w.write_all(b"\n")
-        })?,
     ];
-    let mut stale: Vec<&str> = Vec::new();
-    if run.timeline.phases.is_empty() {
-        stale.push("timeline.csv");
-    } else {
+    if !run.timeline.phases.is_empty() {
         complete.push(staged(path("timeline.csv"), |w| tables::timeline(w, model, &run.timeline))?);
     }
-    if model.events.is_empty() {
-        stale.push("events.csv");
-    } else {
+    if !model.events.is_empty() {
         complete.push(staged(path("events.csv"), |w| tables::events(w, model, trajectory))?);
     }
-    match shocks {
-        None => stale.push("shocks.csv"),
-        Some(shocks) => complete.push(staged(path("shocks.csv"), |w| structure::shocks(w, model, shocks))?),
+    if let Some(shocks) = shocks {
+        complete.push(staged(path("shocks.csv"), |w| structure::shocks(w, model, shocks))?);
     }
-    for format in Format::ALL {
-        match formats.contains(&format) {
-            true => complete.extend(in_format(dir, format, model, run, ledger, record)?),
-            false => stale.extend(format.files()),
-        }
+    for &format in formats {
+        complete.extend(in_format(dir, format, model, run, ledger, record)?);
     }
-    for (file, path) in complete {
-        file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
-    }
+    let last = staged(path(RECORD), |w| {
+        serde_json::to_writer_pretty(&mut *w, record)?;
+        w.write_all(b"\n")
+    })?;
+    // From here to the last line only names change, in this order.
+    remove(&path(RECORD))?;
+    complete.into_iter().try_for_each(place)?;
     // Files of an earlier run must not stand beside a run that has none of that name.
-    for name in stale {
-        let _ = std::fs::remove_file(path(name));
+    let made = files(model, run, shocks.is_some(), formats);
+    for name in all_files().filter(|name| !made.contains(name)) {
+        remove(&path(name))?;
     }
+    place(last)?;
+    sync(dir);
     Ok(())
 }
 
@@ -135,15 +158,25 @@ pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
     if std::fs::metadata(path).is_ok_and(|m| m.permissions().readonly()) {
         return Err(refuse("it is read-only"));
     }
-    tempfile::Builder::new().tempfile_in(dir).map_err(|e| WriteError::new(path, &e))?;
+    scratch(dir).map_err(|e| WriteError::new(path, &e))?;
     Ok(())
 }
 
 /// Writes one file, which has its name only when it is complete.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), WriteError> {
-    let (file, path) = staged(path.to_path_buf(), |w| write(w))?;
-    file.persist(&path).map_err(|e| WriteError::new(&path, &e.error))?;
+    tidy(folder(path));
+    place(staged(path.to_path_buf(), |w| write(w))?)?;
+    sync(folder(path));
     Ok(())
+}
+
+/// What the columns of the arrays are.
+fn columns(model: &Model) -> [(&'static str, Vec<&str>); 3] {
+    [
+        ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
+        ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
+        ("coordinate_units", (0..model.coordinates.len()).map(|i| model.units.position(i)).collect()),
+    ]
 }
 
 /// The trajectory in one format.
@@ -154,20 +187,19 @@ fn in_format(
     run: &Run,
     ledger: &Ledger,
     record: &Record,
-) -> Result<Vec<(NamedTempFile, PathBuf)>, WriteError> {
+) -> Result<Vec<Staged>, WriteError> {
     let motion = || arrays::motion(model, &run.trajectory);
     let with_impacts = || motion().into_iter().chain(arrays::impacts(model, &run.trajectory)).collect::<Vec<_>>();
     let path = dir.join(format.files()[0]);
     Ok(match format {
-        Format::Npz => vec![staged(path, |w| npz::write(w, &with_impacts()))?],
+        Format::Npz => {
+            let (names, meta) = (columns(model), meta::of(record, model));
+            vec![staged(path, |w| npz::described(w, &with_impacts(), &names, &meta))?]
+        }
         Format::Csv => vec![staged(path, |w| tables::trajectory(w, model, &run.trajectory))?],
         Format::Mat => {
-            let names = [
-                ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
-                ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
-                ("coordinate_units", (0..model.coordinates.len()).map(|i| model.units.position(i)).collect()),
-            ];
-            vec![staged(path, |w| mat::write(w, &with_impacts(), &names, &meta::of(record, model)))?]
+            let (names, meta) = (columns(model), meta::of(record, model));
+            vec![staged(path, |w| mat::write(w, &with_impacts(), &names, &meta))?]
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
@@ -185,46 +217,4 @@ fn in_format(
             return Err(WriteError::new(&path, &built));
         }
     })
-}
-
-/// The directory of a file.
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Writes a file beside its final place, under a name that is removed if the program ends before the rename.
-fn staged(
-    mut path: PathBuf,
-    write: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> std::io::Result<()>,
-) -> Result<(NamedTempFile, PathBuf), WriteError> {
-    // A link is followed; renaming would put a file in its place.
-    if path.is_symlink()
-        && let Ok(target) = std::fs::canonicalize(&path)
-    {
-        path = target;
-    }
-    let attempt = || -> std::io::Result<NamedTempFile> {
-        if std::fs::metadata(&path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-            return Err(std::io::Error::other("it is a device or a pipe, not a file"));
-        }
-        if path.is_dir() {
-            return Err(std::io::ErrorKind::IsADirectory.into());
-        }
-        let dir = folder(&path);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".saltus-").suffix(".tmp");
-        // Temporary files are private to their owner; results are ordinary files, as the umask has them.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(dir)?;
-        let mut buffered = BufWriter::with_capacity(1 << 16, file.as_file_mut());
-        write(&mut buffered)?;
-        buffered.flush()?;
-        drop(buffered);
-        Ok(file)
-    };
-    match attempt() {
-        Ok(file) => Ok((file, path)),
-        Err(e) => Err(WriteError::new(&path, &e)),
-    }
 }

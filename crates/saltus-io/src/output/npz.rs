@@ -1,6 +1,7 @@
 //! `trajectory.npz`: NumPy arrays, stored without compression (which takes longer than the run).
 
 use super::arrays::{Array, Columns};
+use super::meta::Value;
 use npyz::WriterBuilder;
 use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
@@ -25,8 +26,33 @@ pub fn state<W: Write + Seek>(out: W, last: &saltus::Start) -> io::Result<()> {
 
 /// Writes the arrays, each under its name.
 pub fn write<W: Write + Seek>(out: W, arrays: &[Array]) -> io::Result<()> {
+    described(out, arrays, &[], &[])
+}
+
+/// Writes the arrays, the names of their columns as arrays of texts, and everything about the run as `meta`, a text in JSON.
+pub fn described<W: Write + Seek>(
+    out: W,
+    arrays: &[Array],
+    names: &[(&str, Vec<&str>)],
+    meta: &[(&str, Value)],
+) -> io::Result<()> {
     let mut zip = zip::ZipWriter::new(out);
-    match arrays.iter().try_for_each(|a| array(&mut zip, a)) {
+    let object: serde_json::Map<String, serde_json::Value> = meta
+        .iter()
+        .map(|(name, value)| match value {
+            Value::Number(x) => (name.to_string(), (*x).into()),
+            Value::Text(text) => (name.to_string(), text.as_str().into()),
+        })
+        .collect();
+    let written = arrays
+        .iter()
+        .try_for_each(|a| array(&mut zip, a))
+        .and_then(|()| names.iter().try_for_each(|(name, list)| texts(&mut zip, name, list, true)))
+        .and_then(|()| match object.is_empty() {
+            true => Ok(()),
+            false => texts(&mut zip, "meta", &[&serde_json::Value::Object(object).to_string()], false),
+        });
+    match written {
         Ok(()) => zip.finish().map(|_| ()).map_err(io::Error::from),
         Err(e) => {
             // Dropped, an unfinished archive would complain on standard error by itself; the file is thrown away anyway.
@@ -50,4 +76,30 @@ fn array<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, array: &Array) -> io::Res
         npy.extend(row.iter().copied())?;
     }
     npy.finish()
+}
+
+/// An array of texts, or a single one without dimensions: four bytes for each character, as many characters as the longest
+/// has (NumPy's `<U` kind).
+fn texts<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, name: &str, list: &[&str], is_list: bool) -> io::Result<()> {
+    let width = list.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let shape = if is_list { format!("({},)", list.len()) } else { "()".to_string() };
+    let mut header = format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Magic, version and length take ten bytes; the data begin at a multiple of 64, after a line end.
+    while !(10 + header.len() + 1).is_multiple_of(64) {
+        header.push(' ');
+    }
+    header.push('\n');
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    zip.start_file(format!("{name}.npy"), options)?;
+    zip.write_all(b"\x93NUMPY\x01\x00")?;
+    let length = u16::try_from(header.len()).map_err(io::Error::other)?;
+    zip.write_all(&length.to_le_bytes())?;
+    zip.write_all(header.as_bytes())?;
+    for text in list {
+        let characters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        for character in characters {
+            zip.write_all(&character.to_le_bytes())?;
+        }
+    }
+    Ok(())
 }

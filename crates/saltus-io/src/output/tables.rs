@@ -6,7 +6,13 @@ use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
 pub(super) fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+    let text = inert(text);
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+/// A name that a spreadsheet would take for a formula, with an apostrophe before it, which makes it a text.
+pub(crate) fn inert(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_string() }
 }
 
 fn columns(model: &Model, prefix: &str) -> String {

@@ -3,7 +3,7 @@
 use super::{MAX_SERIES, limit, omitted};
 use crate::figure::{Figure, Trace, colour, pale};
 use crate::series;
-use crate::text::{count, escape, with_unit};
+use crate::text::{count, label, with_unit};
 use saltus::{Model, Trajectory};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
     figure.layout["yaxis"]["rangemode"] = json!("tozero");
     if has_forces {
         figure.layout["yaxis2"] = json!({
-            "title": { "text": escape(&impulse) }, "overlaying": "y", "side": "right", "rangemode": "tozero",
+            "title": { "text": label(&impulse) }, "overlaying": "y", "side": "right", "rangemode": "tozero",
             "showgrid": false, "exponentformat": "power",
         });
     }

@@ -3,7 +3,7 @@
 use crate::figure::{Figure, Trace, numbers};
 use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
-use crate::text::{escape, number, with_unit};
+use crate::text::{label, number, with_unit};
 use saltus::Model;
 use saltus::analysis::{Equilibria, Stability};
 use serde_json::json;
@@ -138,7 +138,7 @@ fn map(model: &Model, all: &Equilibria, landscape: &mut Landscape) -> Figure {
         gap.push(json!(gaps));
     }
     let base = json!({ "type": "contour", "x": numbers(&axes[0]), "y": numbers(&axes[1]) });
-    let title = escape(&with_unit("potential", &model.units.energy));
+    let title = label(&with_unit("potential", &model.units.energy));
     let surface = Trace::other("potential", "potential", base.clone());
     if model.potential.is_some() {
         figure.push(surface.with(json!({

@@ -94,7 +94,8 @@ impl Reporter {
         if due {
             let now = Instant::now();
             self.stride = match now.duration_since(self.last) < REPORT_INTERVAL {
-                true => (2 * self.stride).min(1 << 20),
+                // Steps may suddenly become slow: the next look at the clock must not be far away.
+                true => (2 * self.stride).min(1 << 9),
                 false => (self.stride / 2).max(1),
             };
             (self.next, self.last) = (self.count + self.stride, now);

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// At rest for this many steps a run may end.
 const QUIET_STEPS: u32 = 200;
 
+/// Positions, velocities and impulses beyond this have squares that overflow, and with them every energy.
+const LARGEST: f64 = 1e150;
+
 /// A stepper and what is known about it.
 pub(crate) struct StepPlan {
     pub model: Arc<Model>,
@@ -61,6 +64,10 @@ pub(crate) struct StepEngine {
     wants_extremes: bool,
     fastest: f64,
     quiet: u32,
+    /// Where the motion has been slow since, and how far from its start it has been before.
+    halt: Vec<f64>,
+    farthest: f64,
+    origin: Vec<f64>,
     is_finished: bool,
     /// Whether velocities belong to the middles of steps, so that an impact takes more than one.
     is_staggered: bool,
@@ -119,6 +126,9 @@ impl StepEngine {
             wants_extremes,
             fastest: 0.0,
             quiet: 0,
+            halt: q0.clone(),
+            farthest: 0.0,
+            origin: q0,
             is_finished: false,
         })
     }
@@ -129,14 +139,48 @@ impl StepEngine {
 
     /// Advances the stepper; checks what it gives.
     fn step(&mut self) -> Result<(), Reason> {
-        self.stepper.advance(&mut self.node)?;
+        if let Err(reason) = self.stepper.advance(&mut self.node) {
+            return Err(match reason {
+                Reason::NotFinite { .. } => self.blame(&self.last.q.clone()).unwrap_or(reason),
+                other => other,
+            });
+        }
         if let (Some((_, end)), true) = (self.end, self.is_last()) {
             self.node.t = end;
+        }
+        let node = &self.node;
+        let fits = |values: &[f64]| values.iter().all(|x| x.abs() <= LARGEST);
+        if !(fits(&node.q) && fits(&node.v_left) && fits(&node.v_right) && fits(&node.impulses)) {
+            return Err(self.overflow());
         }
         let gaps = &mut self.watch.gauge().gaps;
         gaps.evaluate(self.node.t, &self.node.q);
         let checked = self.recorder.check(self.node.t, &self.node.q, &gaps.values);
         checked.map_err(|a| Reason::Gap { constraint: self.model.constraints[a].name.clone() })
+    }
+
+    /// Why a step gave something that is not a number, or too large for one.
+    fn overflow(&mut self) -> Reason {
+        let (last, q) = (self.last.q.clone(), self.node.q.clone());
+        if let Some(steep) = self.blame(&last).or_else(|| self.blame(&q)) {
+            return steep;
+        }
+        let node = &self.node;
+        let wrong = |i: usize| [node.q[i], node.v_left[i], node.v_right[i]].iter().any(|x| !(x.abs() <= LARGEST));
+        // Impulses alone: the motion they act on is the one to name.
+        let i = (0..node.q.len()).find(|&i| wrong(i)).unwrap_or(0);
+        Reason::NotFinite { coordinate: self.model.coordinates[i].clone() }
+    }
+
+    /// A gap whose slope is not a finite number at a position.
+    fn blame(&mut self, q: &[f64]) -> Option<Reason> {
+        let t = self.last.t;
+        let gaps = &mut self.watch.gauge().gaps;
+        gaps.evaluate(t, q);
+        gaps.kinematics(t, q);
+        let is_bad = |a: &usize| gaps.gradients.row(*a).1.iter().any(|x| !x.is_finite());
+        let a = (0..gaps.values.len()).find(is_bad)?;
+        Some(Reason::Steep { constraint: self.model.constraints[a].name.clone() })
     }
 
     /// Keeps a node.
@@ -212,7 +256,13 @@ impl Engine for StepEngine {
         self.recorder.steps = self.n;
         let speed = max_abs(&self.node.v_right);
         self.fastest = self.fastest.max(speed);
-        self.quiet = if speed <= 1e-6 * self.fastest { self.quiet + 1 } else { 0 };
+        if speed <= 1e-6 * self.fastest {
+            self.quiet += 1;
+        } else {
+            self.quiet = 0;
+            self.halt.copy_from_slice(&self.node.q);
+            self.farthest = self.farthest.max(distance(&self.node.q, &self.origin));
+        }
         std::mem::swap(&mut self.node, &mut self.last);
         self.n += 1;
         Ok(())
@@ -244,7 +294,8 @@ impl Engine for StepEngine {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.quiet > QUIET_STEPS
+        // Slow beside a very large speed is not at rest: the position has to stay, too.
+        self.quiet > QUIET_STEPS && distance(&self.last.q, &self.halt) <= 0.01 * self.farthest
     }
 
     fn steps(&self) -> (u64, u64) {
@@ -281,6 +332,11 @@ impl Engine for StepEngine {
         recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
         recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
     }
+}
+
+/// The largest difference of two positions.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
 /// The number of steps from t0 to the end and the step that divides the interval; a step that does not is made slightly

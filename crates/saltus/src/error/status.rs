@@ -153,6 +153,11 @@ pub enum Reason {
         /// The constraint concerned.
         constraint: String,
     },
+    /// The gradient of a gap is infinite or not a number.
+    Steep {
+        /// The constraint concerned.
+        constraint: String,
+    },
     /// To stay on a constraint the body would have to move farther than its velocity allows.
     Torn {
         /// The constraint concerned.
@@ -177,7 +182,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::NotFinite { coordinate } => write!(
                 f,
-                "the motion of `{coordinate}` grows without bound: a force blows up, or the step is too large for a stiff one; try a smaller step"
+                "the motion of `{coordinate}` is no longer a finite number, or grows without bound: a force blows up or leaves its domain (a root, logarithm or division), or the step is too large for a stiff one; try a smaller step"
             ),
             Reason::Load { load } => write!(
                 f,
@@ -213,7 +218,7 @@ impl fmt::Display for Reason {
             ),
             Reason::Sliding => write!(
                 f,
-                "a force or gap that jumps (sign, if) switches back and forth here indefinitely, as dry friction at rest does; smooth it: tanh(v/0.001) for sign(v)"
+                "a force or gap switches (sign, if, abs, max) back and forth here indefinitely. If it jumps there, as dry friction does, smooth it: tanh(v/0.001) for sign(v); if it is continuous, a time-stepping scheme crosses it: --scheme moreau-jean"
             ),
             Reason::Undefined { coordinate } => write!(
                 f,
@@ -226,6 +231,10 @@ impl fmt::Display for Reason {
             Reason::Flat { constraint } => write!(
                 f,
                 "the gradient of `{constraint}` vanishes where its gap closes, so there is no direction for a reaction; write the gap so that it grows in proportion to the distance (y, not y^3)"
+            ),
+            Reason::Steep { constraint } => write!(
+                f,
+                "the gradient of `{constraint}` is not a finite number here, so there is no direction for a reaction; write the gap so that it grows in proportion to the distance (y, not sqrt(y))"
             ),
             Reason::Torn { constraint } => write!(
                 f,

@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// A system larger than this is a typing mistake, not a model for dense expressions.
 const MAX_COORDINATES: usize = 2_000;
 
+/// Coordinates in a row have one gap more than there are of them, if there is a wall at both ends; and some have two.
+const MAX_FAMILY: usize = 2 * MAX_COORDINATES + 2;
+
 pub(super) type Locals = Vec<(String, i64)>;
 
 pub(super) struct Build<'a> {
@@ -178,10 +181,10 @@ impl Build<'_> {
         self.names.level = outer;
         let (from, to) = (from?, to?);
         let size = to.saturating_sub(from);
-        if size >= MAX_COORDINATES as i64 {
+        if size >= MAX_FAMILY as i64 {
             return Err(SetupError::new(format!("a family of {} members is too large", size.saturating_add(1)))
                 .with_kind(Kind::TooLarge)
-                .at(range.span.clone(), format!("at most {MAX_COORDINATES}")));
+                .at(range.span.clone(), format!("at most {MAX_FAMILY}")));
         }
         Ok(Family { index: parsed.index, from, to })
     }
@@ -288,8 +291,10 @@ impl Build<'_> {
                 self.coordinates.push(name);
             }
             if self.coordinates.len() > MAX_COORDINATES {
-                return Err(SetupError::new(format!("more than {MAX_COORDINATES} coordinates"))
-                    .at(c.name.span.clone(), "too many"));
+                let message = format!("{} coordinates are too many", self.coordinates.len());
+                return Err(SetupError::new(message)
+                    .with_kind(Kind::TooLarge)
+                    .at(c.name.span.clone(), format!("at most {MAX_COORDINATES}")));
             }
         }
         if self.coordinates.is_empty() {

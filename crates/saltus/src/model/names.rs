@@ -116,12 +116,31 @@ impl Names {
 
     fn unknown(&self, name: &str, span: &Span) -> ExprError {
         let names = self.meanings.keys().map(String::as_str).chain(["t", "pi"]);
+        if let Some(help) = self.derivative(name) {
+            return error(format!("unknown name `{name}`"), span, "not defined", Some(help));
+        }
         let help = match nearest(name, names) {
             Some(near) => format!("did you mean `{near}`?"),
             None if self.meanings.is_empty() => "no names are defined yet".to_string(),
             None => format!("known names: {}", self.list()),
         };
         error(format!("unknown name `{name}`"), span, "not defined", Some(help))
+    }
+
+    /// A derivative as other programs write it: `xdot`, `x_dot`, `dx`, `vx`.
+    fn derivative(&self, name: &str) -> Option<String> {
+        let of = |stem: &str| {
+            let stem = stem.trim_matches('_');
+            matches!(self.meanings.get(stem), Some(Meaning::Coordinate { .. })).then(|| stem.to_string())
+        };
+        if ["ddot", "dotdot"].iter().any(|end| name.strip_suffix(end).and_then(of).is_some()) {
+            return Some("accelerations cannot be used in expressions; use coordinates and velocities only".into());
+        }
+        let before = ["d", "v"].iter().find_map(|start| name.strip_prefix(start).and_then(of));
+        let after = ["dot", "_t", "d", "prime"].iter().find_map(|end| name.strip_suffix(end).and_then(of));
+        let dotted = name.strip_prefix("dot").and_then(of);
+        let stem = after.or(dotted).or(before)?;
+        Some(format!("the velocity of `{stem}` is written `{stem}'`"))
     }
 
     fn list(&self) -> String {

@@ -265,6 +265,10 @@ impl Polyhedron {
         if complete {
             (step, leaving) = (full, None);
         }
+        if !step.is_finite() && independent {
+            // The numbers overflow; the row that was stored belongs to no active constraint.
+            return Err(ProjectionError::Stalled { constraint: p });
+        }
         if !step.is_finite() {
             // p opposes the active constraints and cannot be met with them: a contradiction, unless what is missing
             // is the rounding of a set without interior (a vertex with more walls than dimensions).

@@ -7,6 +7,7 @@ mod advice;
 mod begin;
 mod options;
 mod outcome;
+mod resolution;
 mod simulation;
 mod system;
 

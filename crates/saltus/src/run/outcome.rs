@@ -84,6 +84,25 @@ impl Run {
         self.trajectory.impacts.iter().map(|i| i.energy_change).fold(0.0, f64::max)
     }
 
+    /// Whether positions stay where they are from a time on, to a hundredth of what they covered before: a small velocity
+    /// beside a very large one is not rest.
+    pub fn stays_since(&self, t: f64) -> bool {
+        let motion = &self.trajectory;
+        let d = motion.dimension();
+        let covered = |instants: std::ops::Range<usize>| {
+            let range = |i: usize| {
+                let of = instants.clone().map(|k| motion.q(k)[i]);
+                let (low, high) = of.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+                if high >= low { high - low } else { 0.0 }
+            };
+            (0..d).map(range).fold(0.0, f64::max)
+        };
+        let from = motion.t.partition_point(|&s| s < t);
+        let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let before = covered(0..motion.len().min(from + 1));
+        covered(from..motion.len()) <= (0.01 * before).max(1e-9 * reach)
+    }
+
     /// Whether it went from event to event.
     pub fn by_events(&self) -> bool {
         self.tolerance.is_some()

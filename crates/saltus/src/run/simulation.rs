@@ -234,6 +234,7 @@ impl Simulation {
         };
         run.warnings.splice(0..0, std::mem::take(&mut begun.warnings));
         run.notes.extend(std::mem::take(&mut begun.notes));
+        run.notes = merged(std::mem::take(&mut run.notes));
         let advice = advice::advice(&model, &begun, &run);
         run.warnings.extend(advice);
         let breaches = run.ledger.complaints();
@@ -257,6 +258,27 @@ pub struct Recorded<'a> {
     pub audit: &'a mut Audit,
     /// The energy account of a scheme that keeps one.
     pub accounts: &'a mut Vec<(f64, Account)>,
+}
+
+/// Notes that differ in their numbers only become one, with a count.
+fn merged(notes: Vec<String>) -> Vec<String> {
+    let mut kinds: Vec<(String, String, usize)> = Vec::new();
+    for note in notes {
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e');
+        let words =
+            note.split_whitespace().filter(|w| !(w.contains(|c: char| c.is_ascii_digit()) && w.chars().all(is_number)));
+        let kind = words.collect::<Vec<_>>().join(" ");
+        match kinds.iter_mut().find(|(k, ..)| *k == kind) {
+            Some((_, _, more)) => *more += 1,
+            None => kinds.push((kind, note, 0)),
+        }
+    }
+    let counted = |(_, note, more): (String, String, usize)| match more {
+        0 => note,
+        1 => format!("{note} (and once more)"),
+        _ => format!("{note} (and {more} more times)"),
+    };
+    kinds.into_iter().map(counted).collect()
 }
 
 /// Maps a run in modal coordinates to the points of a structure.
@@ -321,5 +343,21 @@ fn close_audit(gauge: &mut Gauge, trajectory: &Trajectory, accounts: &[(f64, Acc
                 audit.energy_lost_at_impacts = last.lost - first.lost;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merged;
+
+    #[test]
+    fn notes_of_one_kind_are_one_with_a_count() {
+        let stepped = |k: u32| format!("from t = {k} to {k}.5e-3 the motion was time-stepped with mabrouk: stiff");
+        let mut notes: Vec<String> = (0..21).map(stepped).collect();
+        notes.insert(3, "something else at x[1]".into());
+        notes.push("something else at x[2]".into());
+        let found = merged(notes);
+        assert_eq!(found[0], format!("{} (and 20 more times)", stepped(0)));
+        assert_eq!(found[1..], ["something else at x[1]", "something else at x[2]"]);
     }
 }
