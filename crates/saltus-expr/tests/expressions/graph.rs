@@ -1,6 +1,4 @@
-use std::sync::Arc;
-
-use saltus_expr::{Function1, Graph, Outside, Table};
+use saltus_expr::Graph;
 
 use crate::common::node;
 

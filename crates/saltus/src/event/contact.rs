@@ -69,6 +69,26 @@ impl EventEngine {
         Ok(())
     }
 
+    /// Puts the state on the constraints of the working set of the flow, which it has left by no more than the errors of a
+    /// motion that lasted s: a position that would have to move farther than the velocity allows is no correction.
+    pub(super) fn hold(&mut self, s: f64) -> Result<(), Reason> {
+        self.buffers.z.copy_from_slice(&self.q);
+        let speed = self.flow.length(&self.v);
+        self.flow.hold(self.t, &mut self.q, &mut self.v)?;
+        for (z, q) in self.buffers.z.iter_mut().zip(&self.q) {
+            *z -= q;
+        }
+        let moved = self.flow.length(&self.buffers.z);
+        let near = |a: &usize| 1e3 * self.near(*a).max(self.noise[*a]) / self.flow.slope(*a, &self.flow.gradients);
+        let s = s.max(self.pace);
+        let reached = 1e-3 * s * (speed + s * self.flow.length(&self.flow.free));
+        let allowed = self.flow.working().iter().map(near).fold(reached, f64::max);
+        match moved <= allowed {
+            true => Ok(()),
+            false => Err(Reason::Torn { constraint: self.constraint(self.flow.working()[0]) }),
+        }
+    }
+
     /// Impacts that remain at this instant: one may have closed a gap that was opening, or a wall has changed its speed at
     /// once (a sampled motion has corners). Each is an impact by itself. If there is no end to them, but their speeds fall,
     /// they are an accumulation.
