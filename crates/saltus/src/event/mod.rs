@@ -395,8 +395,11 @@ impl EventEngine {
 
     /// Keeps the motion up to s and goes there.
     fn accept(&mut self, s: f64, last: bool) -> Result<(), Reason> {
-        self.record.piece(self.t, s, &self.flow);
         let (t, rest) = if last { (self.end, 0.0) } else { sum(self.t, self.t_rest + s) };
+        // (What is shorter than time can tell is no piece of the motion.)
+        if t > self.t {
+            self.record.piece(self.t, s, &self.flow);
+        }
         self.flow.state(s, &mut self.q, &mut self.v);
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
             return Err(Reason::NotFinite { coordinate: self.instance.model().coordinates[i].clone() });

@@ -80,7 +80,7 @@ fn compare(model: &str, said: &Value, page: &Opened) {
             // A structure by steps: the impact is where the motion meets the stop, the jump at the nodes beside it; velocities
             // before and after it are some steps apart, in which elastic forces act on all points.
             let nodes = said["structure"].is_object() && said["tolerance"].is_null();
-            if !jumps(before, after) || (nodes && (before - after).abs() < 0.01 * largest) {
+            if !jumps(before, after) || (nodes && (before - after).abs() < 0.05 * largest) {
                 continue;
             }
             let near = |a: f64| (a - t).abs() <= 2.0 * said["step"].as_f64().unwrap_or(0.0);

@@ -89,12 +89,12 @@ impl Watch {
             }
         }
         self.carry(steps, delay, jump);
-        let mut slow = self.is_slow(steps);
-        if slow && meeting > 0.0 && meeting < delay {
+        let mut slow = self.is_slow();
+        if self.slides.is_some() && slow && meeting > 0.0 && meeting < delay {
             // Forces that turn the motion around before the instant of the law: it is judged where it hits.
             delay = meeting;
             self.carry(steps, delay, jump);
-            slow = self.is_slow(steps);
+            slow = self.is_slow();
         }
         if slow {
             out.audit.landings += 1;
@@ -130,14 +130,13 @@ impl Watch {
         }
     }
 
-    /// Whether the acting constraints are approached so slowly, after so short a flight, that this is a contact.
-    fn is_slow(&self, steps: f64) -> bool {
+    /// Whether the acting constraints are approached so slowly, in a structure after so short a flight, that this is a contact.
+    fn is_slow(&self) -> bool {
         // The shocks of a structure are touches at least four steps apart: each of them begins with an impact.
-        let short = if self.slides.is_some() { SHORT } else { 2 * SLOW as u64 + steps as u64 };
         let g = &self.gauge.gaps;
         self.acted.iter().all(|&a| {
             // Only an acceleration towards the constraint brings the motion back to it.
-            let recent = self.window.flight[a] <= short;
+            let recent = self.slides.is_none() || self.window.flight[a] <= SHORT;
             let normal = if recent { (-g.gradients.dot(a, &self.window.acceleration)).max(0.0) } else { 0.0 };
             // Rounding in positions, divided by the step, is no approach either.
             let size = g.partial_t[a].abs() + g.gradients.dot_abs(a, &self.v_before);

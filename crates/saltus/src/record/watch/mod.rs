@@ -12,9 +12,9 @@
 //!   last). What those did during the window is thereby not mistaken for the impact.
 //! - v⁻ is the incoming velocity at the instant of the impact; v⁺ is what the law makes of it, plus the scheme's own
 //!   deviation from the law; the impulses are those of that jump.
-//! - A landing after a flight of less than about six steps, so slow that the next one would be as short, is no impact at
-//!   this step size: it begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts.
-//!   After a longer flight every landing is an impact, however hard the forces press then: those of a structure come and go.
+//! - A landing so slow that the next flight would last less than about six steps is no impact at this step size: it
+//!   begins (or belongs to) a contact. This is how a run passes the end of an accumulation of impacts. In a structure, whose
+//!   forces come and go, every landing that begins a touch is an impact.
 //! - A stop that is a spring has no impacts: its contacts have forces.
 //!
 //! All of this happens in gap space, with observed velocities: U⁺ = U⁻ + D P, v⁺ = v⁻ + R P.
@@ -29,11 +29,10 @@ use crate::project::Polyhedron;
 use crate::scheme::Stepping;
 use crate::stepping::Node;
 
-/// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact, if the flight before it
-/// was as short as the next one would be: twice as many steps.
+/// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
 const SLOW: f64 = 3.0;
 
-/// The same for structures, whose forces come and go within few steps: only what is between two contacts is no flight.
+/// For structures, whose forces come and go within few steps, only where the flight before it was this short, in steps.
 const SHORT: u64 = 1;
 
 /// In a lasting contact, an impulse this many times the one before is an impact.
