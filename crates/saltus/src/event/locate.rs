@@ -124,9 +124,13 @@ impl EventEngine {
                 let n = self.flow.order + 1;
                 let c = &mut self.buffers.c[..n];
                 let Some(state) = self.flow.margin(switch, end, c) else { continue };
-                let scale = if self.flow.is_mark(switch) { 0.0 } else { self.scales.switch[switch] };
-                let noise = 1e-14 * scale.max(self.flow.argument(switch, 0.0).abs());
-                if let Some(at) = first_negative_from_zero(&mut self.roots, c, s, noise, tick) {
+                let noise = 1e-14 * self.scales.switch[switch].max(self.flow.argument(switch, 0.0).abs());
+                // A mark is passed where it is passed; a switch that begins on its boundary goes where its first term does.
+                let found = match self.flow.is_mark(switch) {
+                    true => self.roots.first_negative(c, s, 0.0),
+                    false => first_negative_from_zero(&mut self.roots, c, s, noise, tick),
+                };
+                if let Some(at) = found {
                     (s, event) = (at, Some(Event::Switch { switch, state }));
                 }
             }
