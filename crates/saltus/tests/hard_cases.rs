@@ -87,8 +87,10 @@ fn a_thin_post_far_away_is_hit_where_it_is() {
         let hit = run.trajectory.impacts.get(0);
         close(hit.t, 1.0 - r * 0.91_f64.sqrt(), 1e-12);
         let (_, v) = last(&run);
-        close(v[0], -0.82, 1e-8);
-        close(v[1], 0.6 * 0.91_f64.sqrt(), 1e-8);
+        // (Positions are rounded to 1e-16 on the way there.)
+        let within = (1e-15 / r).max(1e-9);
+        close(v[0], -0.82, within);
+        close(v[1], 0.6 * 0.91_f64.sqrt(), within);
     }
 }
 
@@ -191,6 +193,8 @@ fn rest_has_no_scale_of_its_own() {
 #[test]
 fn narrow_pulses_of_every_kind_are_met() {
     // The impulse of each is the integral of its force.
+    let gauss = Builder::new("gauss").coordinate("x", 0, 0).kinetic("x'^2/2");
+    close(last(&exact(gauss.force("x", "exp(-((t - 3)/1e-7)^2)/1e-7"), 6.0)).1[0], PI.sqrt(), 1e-8);
     for w in [1e-2_f64, 1e-3, 1e-4, 1e-5] {
         for (force, impulse) in [
             (format!("exp(-((t - 3)/{w:?})^2)/{w:?}"), PI.sqrt()),

@@ -15,8 +15,10 @@ const QUIET_POINTS: usize = 128;
 /// Less than this is nothing: numbers end not far below.
 const NOTHING: f64 = 1e-280;
 
-/// A series step shorter than this part of the longest is a place without a series, or near one.
-const SHORT: f64 = 1e-6;
+/// A series step shorter than this part of the longest is a place without a series, or near one; it is passed in steps up to
+/// so many times as long.
+const SHORT: f64 = 1e-10;
+const LONGER: f64 = 1e5;
 
 /// A gap at a place of a step: how well it can be known there by rounding, and how well it is wanted.
 pub(super) struct Resolution {
@@ -41,8 +43,10 @@ impl EventEngine {
         if h <= SHORT * cap || forced {
             let singular = self.flow.singular();
             let shortest = if forced { self.shortest() } else { self.shortest().max(2.0 * h) };
-            // Not longer than a thousandth of the longest at first, then up to four times the one before.
-            let start = self.rough.max(SHORT.sqrt() * cap).max(1e3 * shortest).min(cap);
+            // At first a thousandth of the longest (of what is short, not so long that a pulse would be passed over), then up to
+            // four times the one before.
+            let first = if h > 0.0 && !forced { LONGER * h } else { 1e-3 * cap };
+            let start = self.rough.max(first).max(1e3 * shortest).min(cap);
             let rough = self.flow.rough(self.t, &self.q, &self.v, start, shortest, tol);
             match rough {
                 Some(rough) => {
