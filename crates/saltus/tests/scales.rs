@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saltus::model::Builder;
-use saltus::{Options, Run, Status};
+use saltus::{Options, Run};
 
 /// Two masses, a spring, a damper, gravity, a harmonic force, a floor and a stop between the masses.
 #[derive(Clone, Debug)]
@@ -66,7 +66,9 @@ proptest! {
     #[test]
     fn motions_in_other_units_are_the_same(chain in chains()) {
         let plain = chain.run([1.0, 1.0, 1.0]);
-        prop_assert_eq!(&plain.status, &Status::Finished);
+        // (Where the masses are crushed together in infinitely many impacts between floor and stop, the ledger does not follow the
+        // last ones at one instant and says so.)
+        prop_assert!(plain.status.is_complete(), "{:?}", plain.status);
         for units in [
             [1e-12, 1.0, 1.0],
             [1e12, 1.0, 1.0],
@@ -78,7 +80,7 @@ proptest! {
             [1e9, 1e-6, 1e3],
         ] {
             let scaled = chain.run(units);
-            prop_assert_eq!(&scaled.status, &Status::Finished, "{:?}", units);
+            prop_assert!(scaled.status.is_complete(), "{:?}: {:?}", units, scaled.status);
             // The last bounces of an accumulation may be one more or less; so may what follows a graze.
             let (all, others) = (&plain.trajectory.impacts, &scaled.trajectory.impacts);
             for k in 0..all.len().min(others.len()).min(12) {

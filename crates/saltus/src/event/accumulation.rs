@@ -44,7 +44,10 @@ impl EventEngine {
         phase.error = 4.0 * f64::EPSILON * self.t;
         self.record.phase(phase);
         self.flow.set_working(&held);
-        self.hold(0.0)
+        self.hold(0.0)?;
+        let corrections = self.flow.corrections().to_vec();
+        self.record.take_back(&held, &corrections);
+        Ok(())
     }
 
     /// Whether all closed constraints lose speed at an impact.
