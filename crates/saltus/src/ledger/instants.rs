@@ -17,7 +17,7 @@ const PROJECTED: f64 = 1e-3;
 const CHANGES: f64 = 8.0;
 
 /// Gaps are evaluated at no more instants than about this many, those at which the velocity jumps apart.
-const PLACES: usize = 100_000;
+const PLACES: usize = 10_000;
 
 /// Checks the stored instants; `stretches`: those in between pieces only.
 pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: Option<&[(f64, f64)]>, checks: &mut Checks) {
@@ -58,23 +58,35 @@ fn order(motion: &Trajectory, checks: &mut Checks) {
 fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     let motion = evidence.trajectory;
     let d = motion.dimension();
-    let speed = |k: usize, i: usize| motion.v(k, Side::Left)[i].abs().max(motion.v(k, Side::Right)[i].abs());
+    let speeds = |k: usize, of: &mut Vec<f64>| {
+        let (left, right) = (motion.v(k, Side::Left), motion.v(k, Side::Right));
+        of.clear();
+        of.extend(left.iter().zip(right).map(|(left, right)| left.abs().max(right.abs())));
+    };
+    let (mut now, mut next) = (Vec::with_capacity(d), Vec::with_capacity(d));
     let mut fastest = vec![0.0_f64; d];
     let mut reach = vec![0.0_f64; d];
     for k in first..last {
+        speeds(k, &mut now);
+        let q = motion.q(k);
         for i in 0..d {
-            fastest[i] = fastest[i].max(speed(k, i));
-            reach[i] = reach[i].max(motion.q(k)[i].abs());
+            fastest[i] = fastest[i].max(now[i]);
+            reach[i] = reach[i].max(q[i].abs());
         }
     }
     let change = changes(motion, first, last);
     // Beyond the step itself, and for the points of a structure, which its modes move, only the fastest of the run is a bound.
     let is_step = |h: f64| h <= 1.5 * evidence.step && !evidence.by_events;
     let is_local = |h: f64| evidence.gauge.energy.is_some() && is_step(h);
+    speeds(first, &mut now);
     for k in first..last - 1 {
         let h = motion.t[k + 1] - motion.t[k];
+        if k > first {
+            std::mem::swap(&mut now, &mut next);
+        }
+        speeds(k + 1, &mut next);
         for i in 0..d {
-            let bound = if is_local(h) { speed(k, i).max(speed(k + 1, i)) } else { fastest[i] };
+            let bound = if is_local(h) { now[i].max(next[i]) } else { fastest[i] };
             let rounding = 64.0 * f64::EPSILON * reach[i];
             let moved = (motion.q(k + 1)[i] - motion.q(k)[i]).abs();
             checks.continuous.note(moved, SLACK * h * bound + rounding + PROJECTED * h * fastest[i], motion.t[k + 1]);

@@ -108,9 +108,10 @@ fn longest_jump(motion: &Trajectory) -> f64 {
 
 /// Whether an instant is between two others at equal distances, and nothing jumps at any of them.
 pub(super) fn is_regular(motion: &Trajectory, k: usize) -> bool {
-    let jumps = |k: usize| motion.jumps().binary_search(&k).is_ok();
+    let jumps = motion.jumps();
+    let next = jumps.partition_point(|&jump| jump + 1 < k);
     let (before, after) = (motion.t[k] - motion.t[k - 1], motion.t[k + 1] - motion.t[k]);
-    (before - after).abs() <= 1e-6 * after && !jumps(k) && !jumps(k - 1) && !jumps(k + 1)
+    (before - after).abs() <= 1e-6 * after && jumps.get(next).is_none_or(|&jump| jump > k + 1)
 }
 
 /// The largest changes of velocity from an instant to the next, from positions alone, where nothing jumps.

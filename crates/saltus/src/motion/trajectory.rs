@@ -145,8 +145,8 @@ impl Trajectory {
     /// A limit of the velocity at stored instant `k`.
     pub fn v(&self, k: usize, side: Side) -> &[f64] {
         let d = self.d;
-        match (side, self.jumps.binary_search(&k)) {
-            (Side::Right, Ok(jump)) => &self.v_right[jump * d..(jump + 1) * d],
+        match side {
+            Side::Right if let Ok(jump) = self.jumps.binary_search(&k) => &self.v_right[jump * d..(jump + 1) * d],
             _ => &self.v[k * d..(k + 1) * d],
         }
     }
