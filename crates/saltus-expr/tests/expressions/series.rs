@@ -202,8 +202,10 @@ fn what_cancels_has_the_rounding_of_its_terms() {
     let eps = f64::EPSILON;
     let difference = of("tanh(x) - tanh(x + 5)", -40.0);
     assert!((2.0 * eps..8.0 * eps).contains(&difference), "{difference:e}");
-    let sum = of("1e6 + x - 1e6", 1.0);
-    assert!(sum <= 4.0 * eps || (1e5 * eps..1e7 * eps).contains(&sum), "{sum:e}");
+    // 1 − cos x at a small x: the rounding of 1.
+    assert!((eps..4.0 * eps).contains(&of("1 - cos(x)", 1e-9)));
     assert!((1e2 * eps..1e4 * eps).contains(&of("sin(1e3*x)", 1.0)));
-    assert!(of("exp(-x^2)", 30.0) < 1e-390_f64.max(1e-300));
+    // Far out the relative error is that of the argument: 400 units in the last place, a few times.
+    let tail = of("exp(-x^2)", 20.0) / (-400.0_f64).exp();
+    assert!((4e2 * eps..4e3 * eps).contains(&tail), "{tail:e}");
 }

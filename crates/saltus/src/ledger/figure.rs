@@ -27,6 +27,10 @@ impl Figure {
 
     /// A measurement of a constraint.
     pub fn note_of(&mut self, figure: f64, allowed: f64, t: f64, constraint: Option<usize>) {
+        // Nearly all: no worse than the worst so far.
+        if figure <= self.share * allowed {
+            return;
+        }
         let share = match figure == 0.0 {
             true => 0.0,
             false if figure.is_nan() || allowed.is_nan() => f64::INFINITY,

@@ -4,7 +4,7 @@
 use super::Evidence;
 use super::figure::Checks;
 use super::replay::PortReplay;
-use super::scales::{Scales, changes, is_regular};
+use super::scales::{Scales, Walk, changes};
 use crate::motion::{Contact, Side, Trajectory};
 
 /// Positions may move by this many times the velocity times the time.
@@ -47,9 +47,10 @@ fn order(motion: &Trajectory, checks: &mut Checks) {
             }
         }
         before = t;
-        let sides = [Side::Left, Side::Right].into_iter().flat_map(|side| motion.v(k, side));
-        if !motion.q(k).iter().chain(sides).all(|x| x.is_finite()) {
-            checks.order.note(f64::NAN, 0.0, t);
+    }
+    for (k, (left, right)) in motion.sides(0).enumerate() {
+        if !motion.q(k).iter().chain(left).chain(right).all(|x| x.is_finite()) {
+            checks.order.note(f64::NAN, 0.0, motion.t[k]);
         }
     }
 }
@@ -58,19 +59,13 @@ fn order(motion: &Trajectory, checks: &mut Checks) {
 fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     let motion = evidence.trajectory;
     let d = motion.dimension();
-    let speeds = |k: usize, of: &mut Vec<f64>| {
-        let (left, right) = (motion.v(k, Side::Left), motion.v(k, Side::Right));
-        of.clear();
-        of.extend(left.iter().zip(right).map(|(left, right)| left.abs().max(right.abs())));
-    };
-    let (mut now, mut next) = (Vec::with_capacity(d), Vec::with_capacity(d));
+    let speed = |(left, right): (&[f64], &[f64]), i: usize| left[i].abs().max(right[i].abs());
     let mut fastest = vec![0.0_f64; d];
     let mut reach = vec![0.0_f64; d];
-    for k in first..last {
-        speeds(k, &mut now);
+    for (k, sides) in (first..last).zip(motion.sides(first)) {
         let q = motion.q(k);
         for i in 0..d {
-            fastest[i] = fastest[i].max(now[i]);
+            fastest[i] = fastest[i].max(speed(sides, i));
             reach[i] = reach[i].max(q[i].abs());
         }
     }
@@ -78,26 +73,24 @@ fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     // Beyond the step itself, and for the points of a structure, which its modes move, only the fastest of the run is a bound.
     let is_step = |h: f64| h <= 1.5 * evidence.step && !evidence.by_events;
     let is_local = |h: f64| evidence.gauge.energy.is_some() && is_step(h);
-    speeds(first, &mut now);
-    for k in first..last - 1 {
+    let mut walk = Walk::new(motion);
+    let pairs = motion.sides(first).zip(motion.sides(first + 1));
+    for (k, (now, next)) in (first..last - 1).zip(pairs) {
         let h = motion.t[k + 1] - motion.t[k];
-        if k > first {
-            std::mem::swap(&mut now, &mut next);
-        }
-        speeds(k + 1, &mut next);
+        let (q, q_next) = (motion.q(k), motion.q(k + 1));
         for i in 0..d {
-            let bound = if is_local(h) { now[i].max(next[i]) } else { fastest[i] };
+            let bound = if is_local(h) { speed(now, i).max(speed(next, i)) } else { fastest[i] };
             let rounding = 64.0 * f64::EPSILON * reach[i];
-            let moved = (motion.q(k + 1)[i] - motion.q(k)[i]).abs();
+            let moved = (q_next[i] - q[i]).abs();
             checks.continuous.note(moved, SLACK * h * bound + rounding + PROJECTED * h * fastest[i], motion.t[k + 1]);
         }
-        if k == first || !is_regular(motion, k) || !is_step(h) {
+        if k == first || !walk.is_regular(k) || !is_step(h) {
             continue;
         }
         for i in 0..d {
             let mean = (motion.q(k + 1)[i] - motion.q(k - 1)[i]) / (2.0 * h);
             let allowed = CHANGES * change[i] + 1e-6 * fastest[i] + 64.0 * f64::EPSILON * reach[i] / h;
-            checks.derivative.note((motion.v(k, Side::Left)[i] - mean).abs(), allowed, motion.t[k]);
+            checks.derivative.note((now.0[i] - mean).abs(), allowed, motion.t[k]);
         }
     }
 }

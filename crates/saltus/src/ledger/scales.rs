@@ -40,13 +40,14 @@ impl Scales {
         let approach = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
         let fastest = motion.left_velocities().iter().fold(approach, |m, v| m.max(v.abs()));
         let felt = if evidence.by_events || evidence.contact_steps.is_some() { 0.0 } else { longest_jump(motion) };
+        let largest = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let mut scales = Scales {
             speed: 0.0,
             reach: 0.0,
             rate: vec![0.0; gauge.restitution.len()],
-            largest: motion.positions().iter().fold(0.0, |m, x| m.max(x.abs())),
+            largest,
             energy_change: motion.impacts.iter().fold(0.0, |m, i| m.max(i.energy_change.abs())),
-            step_allows: (2.0 * evidence.step * fastest).max(0.5 * felt * fastest).max(1e-12),
+            step_allows: (2.0 * evidence.step * fastest).max(0.5 * felt * fastest).max(1e-12 * largest),
             felt,
             change: match evidence.by_events || gauge.energy.is_some() {
                 true => vec![0.0; motion.dimension()],
@@ -106,19 +107,36 @@ fn longest_jump(motion: &Trajectory) -> f64 {
     longest
 }
 
-/// Whether an instant is between two others at equal distances, and nothing jumps at any of them.
-pub(super) fn is_regular(motion: &Trajectory, k: usize) -> bool {
-    let jumps = motion.jumps();
-    let next = jumps.partition_point(|&jump| jump + 1 < k);
-    let (before, after) = (motion.t[k] - motion.t[k - 1], motion.t[k + 1] - motion.t[k]);
-    (before - after).abs() <= 1e-6 * after && jumps.get(next).is_none_or(|&jump| jump > k + 1)
+/// Walks along stored instants that are between two others.
+pub(super) struct Walk<'m> {
+    motion: &'m Trajectory,
+    /// The first jump that is not behind.
+    next: usize,
+}
+
+impl<'m> Walk<'m> {
+    pub fn new(motion: &'m Trajectory) -> Self {
+        Walk { motion, next: 0 }
+    }
+
+    /// Whether an instant has the same distance to both neighbours, and nothing jumps at any of them; instants must not
+    /// decrease.
+    pub fn is_regular(&mut self, k: usize) -> bool {
+        let (jumps, t) = (self.motion.jumps(), &self.motion.t);
+        while jumps.get(self.next).is_some_and(|&jump| jump + 1 < k) {
+            self.next += 1;
+        }
+        let (before, after) = (t[k] - t[k - 1], t[k + 1] - t[k]);
+        (before - after).abs() <= 1e-6 * after && jumps.get(self.next).is_none_or(|&jump| jump > k + 1)
+    }
 }
 
 /// The largest changes of velocity from an instant to the next, from positions alone, where nothing jumps.
 pub(super) fn changes(motion: &Trajectory, first: usize, last: usize) -> Vec<f64> {
     let mut change = vec![0.0_f64; motion.dimension()];
+    let mut walk = Walk::new(motion);
     for k in (first + 1)..last.saturating_sub(1) {
-        if is_regular(motion, k) {
+        if walk.is_regular(k) {
             let h = motion.t[k + 1] - motion.t[k];
             let (a, b, c) = (motion.q(k - 1), motion.q(k), motion.q(k + 1));
             for i in 0..change.len() {

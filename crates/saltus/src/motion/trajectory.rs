@@ -151,6 +151,22 @@ impl Trajectory {
         }
     }
 
+    /// Both limits of the velocity at one stored instant after another, from `first` on.
+    pub(crate) fn sides(&self, first: usize) -> impl Iterator<Item = (&[f64], &[f64])> {
+        let d = self.d;
+        let mut next = self.jumps.partition_point(|&jump| jump < first);
+        (first..self.len()).map(move |k| {
+            let left = &self.v[k * d..(k + 1) * d];
+            match self.jumps.get(next) == Some(&k) {
+                true => {
+                    next += 1;
+                    (left, &self.v_right[(next - 1) * d..next * d])
+                }
+                false => (left, left),
+            }
+        })
+    }
+
     /// Which stored instants have a right limit of the velocity other than the left one, in order.
     pub fn jumps(&self) -> &[usize] {
         &self.jumps

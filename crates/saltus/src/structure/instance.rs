@@ -156,7 +156,7 @@ impl StructureInstance {
     }
 }
 
-/// Refuses what has grown out of bounds. It is looked at now and then: what grows out of bounds stays there.
+/// Refuses what has grown out of bounds. Checking periodically is enough: what grows out of bounds stays there.
 pub(super) fn bounded(x: &[f64], what: &str) -> Result<(), Reason> {
     match x.iter().position(|x| !(x.abs() < 1e150)) {
         Some(i) => Err(Reason::NotFinite { coordinate: format!("{what} {}", i + 1) }),
