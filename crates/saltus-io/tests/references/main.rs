@@ -6,6 +6,7 @@
 mod ball;
 mod curved;
 mod exact;
+mod exact_sets;
 mod many;
 mod mass;
 #[path = "../common/models.rs"]

@@ -41,7 +41,7 @@ use flow::{Flow, Scales};
 use locate::Event;
 use polynomial::{MAX_DEGREE, Roots};
 use record::Record;
-use scales::Window;
+use scales::{Window, sum};
 
 /// What a constraint does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -493,11 +493,4 @@ impl EventEngine {
         }
         Ok(())
     }
-}
-
-/// a + b, and what rounding leaves of it.
-fn sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let part = sum - a;
-    (sum, (a - (sum - part)) + (b - part))
 }

@@ -126,3 +126,10 @@ impl EventEngine {
         }
     }
 }
+
+/// a + b, and what rounding leaves of it.
+pub(super) fn sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
