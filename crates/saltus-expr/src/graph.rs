@@ -5,6 +5,7 @@
 //! its operands.
 
 mod query;
+mod substitute;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
