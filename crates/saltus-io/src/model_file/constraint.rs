@@ -12,13 +12,27 @@ impl Reader<'_> {
         for (k, value) in list.into_iter().enumerate() {
             let example = "[[constraint]]\n  name = \"floor\"\n  gap = \"y\"";
             let table = tree::table(value, "a constraint", example)?;
-            let known = ["name", "for", "gap", "restitution", "point", "within", "stiffness", "slide"];
+            let known = [
+                "name",
+                "for",
+                "gap",
+                "restitution",
+                "friction",
+                "slip",
+                "static",
+                "tangential",
+                "point",
+                "within",
+                "stiffness",
+                "slide",
+            ];
             tree::only(table, "a constraint", &known)?;
             let gaps = self.gaps(table, value.span())?;
             let named = get(table, "name").map(|n| tree::string(n, "the name of a constraint").map(|s| (s, n.span())));
             let (name, span) = named.transpose()?.unwrap_or((format!("constraint {}", k + 1), gaps[0].1.span.clone()));
             let restitution =
                 get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
+            let friction = self.friction(table)?;
             let spring = get(table, "stiffness").or(get(table, "slide"));
             if let (Some(key), false) = (spring, self.has_structure) {
                 return Err(SetupError::new("stiffness and slide are for the stops of a structure")
@@ -36,6 +50,7 @@ impl Reader<'_> {
                     range: self.range(table)?,
                     gap,
                     restitution: restitution.clone(),
+                    friction: friction.clone(),
                 });
             }
         }

@@ -2,8 +2,8 @@
 
 use saltus::{SetupError, Span};
 
-const FRICTION: &str = "dry friction is no law of contact here. What exists: a force of friction that is smooth in the velocity, \
-                        in [dynamics.force], such as  x = \"-mu*m*g*tanh(x'/1e-3)\";  damping, \"-c*x'\";  and restitution in [impact]";
+const FRICTION: &str = "friction at a constraint is in its [[constraint]]:  friction = \"mu\", slip = \"x'\";  dry friction of \
+                        known limit is  [[friction]]  slip = \"x'\", limit = \"Fc\"";
 
 const FORCES: &str = "forces are in [dynamics.force], one line for each coordinate, such as  y = \"-c*y'\";  the loads of a structure \
                       are [[loads]]";
@@ -14,10 +14,14 @@ pub fn key(name: &str, allowed: &[&str]) -> Option<String> {
     let plain = name.to_ascii_lowercase();
     let belongs = |section: &str| format!("`{name}` belongs in the section [{section}]");
     Some(match plain.as_str() {
-        "friction" | "mu" | "coulomb" | "friction_coefficient" => FRICTION.to_string(),
+        "friction" | "mu" | "coulomb" | "friction_coefficient" | "mu_s" | "static_friction" => FRICTION.to_string(),
         "forces" | "force" | "damping" | "springs" | "spring" | "gravity" if is_root => FORCES.to_string(),
         "kinetic" | "potential" | "mass" if is_root => belongs("dynamics"),
         "restitution" if is_root => belongs("impact"),
+        "states" | "state" if is_root => {
+            "first-order states are in the section [states]:  p = { start = 0.0, rate = \"…\" }".into()
+        }
+        "joints" | "equation" | "equality" if is_root => "joints are [[joint]] sections with an `equation`".into(),
         "step" | "end" | "scheme" | "every" | "tolerance" if is_root => belongs("run"),
         _ => return None,
     })
@@ -29,7 +33,7 @@ pub fn twice(text: &str, span: Span) -> SetupError {
     let name = text.get(span.clone()).unwrap_or_default().trim_matches(['[', ']', ' ', '"']);
     let is_section = line.trim_start().starts_with('[') || text.get(span.clone()).is_some_and(|t| t.starts_with('['));
     let help = match (is_section, name) {
-        (true, "constraint" | "draw" | "event" | "loads") => {
+        (true, "constraint" | "draw" | "event" | "loads" | "joint" | "friction") => {
             format!("there can be several of them with double brackets: [[{name}]]")
         }
         (true, _) => format!("put all its lines under the first [{name}]"),

@@ -6,6 +6,7 @@ mod draw;
 mod events;
 mod hints;
 mod input;
+mod laws;
 mod structure;
 mod system;
 mod tree;
@@ -131,7 +132,7 @@ struct Reader<'a> {
 type Section = for<'r, 't, 'k, 'v> fn(&'r mut Reader<'t>, &'k Key<'v>, &'k Value<'v>) -> Result<(), Failure>;
 
 /// What a model file consists of.
-const SECTIONS: [(&str, Section); 19] = [
+const SECTIONS: [(&str, Section); 22] = [
     ("title", |r, _, v| {
         r.description.title = tree::string(v, "the title")?;
         Ok(())
@@ -142,7 +143,10 @@ const SECTIONS: [(&str, Section); 19] = [
     ("coordinates", |r, _, v| r.coordinates(v)),
     ("definitions", |r, _, v| r.definitions(v)),
     ("dynamics", |r, k, v| r.dynamics(k, v)),
+    ("states", |r, _, v| r.states(v)),
     ("constraint", |r, _, v| r.constraints(v)),
+    ("joint", |r, _, v| r.joints(v)),
+    ("friction", |r, _, v| r.sliders(v)),
     ("impact", |r, _, v| r.impact(v)),
     ("run", |r, _, v| r.run(v)),
     ("exact", |r, _, v| {
@@ -180,7 +184,9 @@ impl Reader<'_> {
         let root = root.get_ref();
         tree::only(root, "the model file", &SECTIONS.map(|(name, _)| name))?;
         self.has_structure = get(root, "structure").is_some();
-        self.has_coordinates = ["coordinates", "dynamics", "exact"].iter().any(|key| get(root, key).is_some());
+        self.has_coordinates = ["coordinates", "dynamics", "exact", "states", "joint", "friction"]
+            .iter()
+            .any(|key| get(root, key).is_some());
         for (key, value) in tree::entries(root) {
             if let Some((_, read)) = SECTIONS.iter().find(|(name, _)| name == key.get_ref()) {
                 read(self, key, value)?;

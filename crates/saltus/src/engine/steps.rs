@@ -169,7 +169,7 @@ impl StepEngine {
         let wrong = |i: usize| [node.q[i], node.v_left[i], node.v_right[i]].iter().any(|x| !(x.abs() <= LARGEST));
         // Impulses alone: the motion they act on is the one to name.
         let i = (0..node.q.len()).find(|&i| wrong(i)).unwrap_or(0);
-        Reason::NotFinite { coordinate: self.model.coordinates[i].clone() }
+        Reason::NotFinite { coordinate: self.model.unknown(i).to_string() }
     }
 
     /// A gap whose slope is not a finite number at a position.

@@ -27,7 +27,9 @@ use saltus_expr::Series;
 #[derive(Debug)]
 pub struct Flow {
     instance: Instance,
+    /// The number of unknowns, and how many of them are coordinates; the others are first-order states.
     d: usize,
+    degrees: usize,
     /// The order N of the velocities; positions have N + 1.
     pub order: usize,
     diagonal: bool,
@@ -82,6 +84,7 @@ impl Flow {
         Ok(Flow {
             instance: at.clone(),
             d,
+            degrees: at.model().degrees(),
             order,
             diagonal: dynamics.code.diagonal,
             mass_constant: dynamics.code.mass_constant,
@@ -229,13 +232,13 @@ impl Flow {
                 *entry = series.coefficient(k, 0);
             }
             let set = self.metric.set(&self.entries);
-            set.map_err(|e| Reason::Mass { coordinate: model.coordinates[e.pivot].clone() })?;
+            set.map_err(|e| Reason::Mass { coordinate: model.unknown(e.pivot).to_string() })?;
             self.metric_ready = true;
         }
         for i in 0..self.d {
             self.free[i] = series.coefficient(layout.force + i, 0);
             if !self.free[i].is_finite() {
-                let coordinate = model.coordinates[i].clone();
+                let coordinate = model.unknown(i).to_string();
                 return Err(match self.free[i].is_nan() {
                     true => Reason::Undefined { coordinate },
                     false => Reason::NotFinite { coordinate },

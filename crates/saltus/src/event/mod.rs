@@ -390,7 +390,9 @@ impl EventEngine {
 
     /// Whether nothing moves in the present piece.
     fn flow_is_still(&self) -> bool {
-        (0..self.q.len()).all(|i| self.flow.velocity(i).iter().all(|&c| c == 0.0))
+        let degrees = self.instance.model().degrees();
+        let still = |c: &[f64]| c.iter().all(|&c| c == 0.0);
+        (0..self.q.len()).all(|i| still(&self.flow.velocity(i)[usize::from(i >= degrees)..]))
     }
 
     /// Keeps the motion up to s and goes there.
@@ -402,7 +404,7 @@ impl EventEngine {
         }
         self.flow.state(s, &mut self.q, &mut self.v);
         if let Some(i) = (0..self.q.len()).find(|&i| !(self.q[i].abs() < 1e150 && self.v[i].abs() < 1e150)) {
-            return Err(Reason::NotFinite { coordinate: self.instance.model().coordinates[i].clone() });
+            return Err(Reason::NotFinite { coordinate: self.instance.model().unknown(i).to_string() });
         }
         self.at_rest = self.flow_is_still();
         let kind = if self.working.is_empty() { PhaseKind::Flight } else { PhaseKind::Contact };

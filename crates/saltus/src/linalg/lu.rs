@@ -14,6 +14,11 @@ impl Lu {
         Lu { n, entries: vec![0.0; n * n] }
     }
 
+    /// The number of unknowns.
+    pub fn dimension(&self) -> usize {
+        self.n
+    }
+
     /// Overwrites `b` with the solution of A x = b and the entries with their elimination; false if A is singular (b is
     /// then of no use).
     pub fn solve(&mut self, b: &mut [f64]) -> bool {

@@ -6,6 +6,7 @@
 
 mod band;
 mod cholesky;
+mod delassus;
 mod envelope;
 mod lu;
 mod metric;
@@ -18,6 +19,7 @@ mod twofold;
 
 pub(crate) use band::WIDEST;
 pub(crate) use cholesky::GrowingFactor;
+pub(crate) use delassus::Delassus;
 pub(crate) use lu::Lu;
 pub use metric::{Metric, NotPositiveDefinite};
 pub use ordering::small_profile;

@@ -2,6 +2,8 @@
 
 mod constraints;
 mod dynamics;
+mod laws;
+mod states;
 
 use super::description::*;
 use super::names::{Family, Level, Meaning, Names, indexed};
@@ -27,10 +29,13 @@ pub(super) struct Build<'a> {
     pub(super) graph: Graph,
     pub(super) names: Names,
     coordinates: Vec<String>,
+    states: Vec<String>,
     /// How many coordinates each entry of the text stands for.
     members: Vec<usize>,
     /// Open parameters, then ports.
     open: Vec<Open>,
+    /// The speed of approach in restitutions.
+    speed: Option<NodeId>,
     places: Places,
 }
 
@@ -60,22 +65,29 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
         graph,
         names,
         coordinates: Vec::new(),
+        states: Vec::new(),
         members: Vec::new(),
         open: Vec::new(),
+        speed: None,
         places: Places::default(),
     };
     b.parameters()?;
     b.definitions()?;
     b.coordinates()?;
+    b.states()?;
     let parameters = b.parameter_values()?;
     let start = b.initial_data()?;
     b.names.level = Level::Dynamics;
     b.check_definitions()?;
-    let (mass, mut force, kinetic) = b.inertia()?;
+    let (mut mass, mut force, kinetic) = b.inertia()?;
     let potential = b.potential(&mut force)?;
     b.spread(&text.forces, &mut |b, k, value| force[k] = b.graph.add(force[k], value))?;
     let exact = b.exact()?;
-    let constraints = b.constraints()?;
+    let states = b.rates()?;
+    let (constraints, frictions) = b.constraints()?;
+    let joints = b.joints()?;
+    let speed = b.speed.filter(|&speed| constraints.iter().any(|c| b.graph.depends_on(c.restitution_node, speed)));
+    let (q, v) = b.append_states(&states, &mut mass, &mut force);
     let signals = b.signals()?;
     let events = b.events()?;
     let settings = b.settings()?;
@@ -83,21 +95,27 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
     let units = Units::new(text, &b.members)?;
     let warnings = b.warnings(&constraints);
     let conservative = text.forces.is_empty()
+        && text.states.is_empty()
+        && frictions.is_empty()
         && matches!(text.inertia, Some(Inertia::Kinetic(_)))
         && ![kinetic, potential.unwrap_or(kinetic)].iter().any(|&energy| b.graph.depends_on(energy, t));
     Ok(Model {
         title: text.title.clone(),
         parameters,
         coordinates: b.coordinates,
+        states,
         constraints,
+        joints,
+        frictions,
+        speed,
         q0: start.iter().map(|x| x.0.1).collect(),
         v0: start.iter().map(|x| x.1.1).collect(),
         start_nodes: (start.iter().map(|x| x.0.0).collect(), start.iter().map(|x| x.1.0).collect()),
         open: b.open,
         events,
         t,
-        q: b.names.q,
-        v: b.names.v,
+        q,
+        v,
         mass,
         force,
         kinetic,
@@ -369,18 +387,27 @@ impl Build<'_> {
             self.places.velocities.extend(spans);
             start.extend(positions.into_iter().zip(velocities));
         }
+        let nothing = (self.graph.constant(0.0), 0.0);
+        start.extend(self.initial_states()?.into_iter().map(|value| (nothing, value)));
+        self.places.positions.resize(start.len(), 0..0);
         for (k, (target, value)) in self.text.starts.iter().enumerate() {
             let at = OUTSIDE + (self.text.overrides.len() + k) * SLOT;
             let (name, member, velocity) = self.target(target.trim(), at)?;
             let full = indexed(&name, member);
-            let Some(i) = self.coordinates.iter().position(|c| *c == full) else {
-                let known = self.coordinates.iter().map(String::as_str);
-                let message = format!("there is no coordinate `{full}` to start");
-                return Err(SetupError::unknown(message, &full, known, "the coordinates are"));
+            let mut all = self.coordinates.iter().chain(&self.states);
+            let Some(i) = all.position(|c| *c == full) else {
+                let known = self.coordinates.iter().chain(&self.states).map(String::as_str);
+                let message = format!("there is no coordinate or state `{full}` to start");
+                return Err(SetupError::unknown(message, &full, known, "there are"));
             };
+            let is_state = i >= self.coordinates.len();
+            if is_state && velocity {
+                return Err(SetupError::new(format!("the state `{full}` has no velocity to start with"))
+                    .help(format!("set its value: {full}=…")));
+            }
             let text = Text { text: value.clone(), span: at..at + value.len() };
             let number = self.number(&text, &Vec::new(), "an initial value")?;
-            if velocity { start[i].1 = number } else { start[i].0 = number }
+            if velocity || is_state { start[i].1 = number } else { start[i].0 = number }
         }
         Ok(start)
     }
@@ -421,7 +448,7 @@ impl Build<'_> {
 
     /// Functions of time and parameters alone.
     fn signals(&mut self) -> Result<Vec<NodeId>, SetupError> {
-        let moving: Vec<NodeId> = self.names.q.iter().chain(&self.names.v).copied().collect();
+        let moving = self.names.moving();
         let mut signals = Vec::new();
         for text in &self.text.signals {
             let node = self.lower(text, &Vec::new())?;

@@ -244,8 +244,87 @@ impl Builder {
             range: range.map(|r| self.text(r)),
             gap: self.text(gap),
             restitution: e.map(|e| self.text(e)),
+            friction: None,
         };
         self.description.constraints.push(constraint);
+        self
+    }
+
+    /// Coulomb friction at the constraint given last: its coefficient, an expression of everything and of the sliding
+    /// `speed`, and the slip velocity, one expression in the plane and two in space.
+    ///
+    /// ```
+    /// use saltus::model::Builder;
+    /// let block = Builder::new("a block on a floor").coordinate("x", 0, 1).coordinate("y", 0, 0)
+    ///     .kinetic("(x'^2 + y'^2)/2").potential("9.81*y").restitution(0).constraint("floor", "y").friction("0.3", &["x'"])
+    ///     .build()?;
+    /// assert_eq!(block.frictions.len(), 1);
+    /// # Ok::<(), saltus::SetupError>(())
+    /// ```
+    pub fn friction(mut self, coefficient: impl Into<Expression>, slips: &[&str]) -> Self {
+        let coefficient = self.text(coefficient);
+        let slips = slips.iter().map(|slip| self.text(*slip)).collect();
+        if let Some(last) = self.description.constraints.last_mut() {
+            last.friction = Some(FrictionText { coefficient, static_coefficient: None, slips, tangential: None });
+        }
+        self
+    }
+
+    /// The coefficient while sticking of the friction given last, where it differs from that while sliding.
+    pub fn static_friction(mut self, coefficient: impl Into<Expression>) -> Self {
+        let coefficient = self.text(coefficient);
+        if let Some(friction) = self.description.constraints.last_mut().and_then(|c| c.friction.as_mut()) {
+            friction.static_coefficient = Some(coefficient);
+        }
+        self
+    }
+
+    /// The tangential restitution of the friction given last; zero without it.
+    pub fn tangential(mut self, e: impl Into<Expression>) -> Self {
+        let e = self.text(e);
+        if let Some(friction) = self.description.constraints.last_mut().and_then(|c| c.friction.as_mut()) {
+            friction.tangential = Some(e);
+        }
+        self
+    }
+
+    /// Dry friction of known limit: a slider, a bearing, a belt. `limit` is the force while sliding, `sticking` the largest
+    /// one while sticking where that differs.
+    pub fn slider(
+        mut self,
+        name: &str,
+        slip: impl Into<Expression>,
+        limit: impl Into<Expression>,
+        sticking: Option<Expression>,
+    ) -> Self {
+        let slider = SliderText {
+            name: self.name(name),
+            range: None,
+            slip: self.text(slip),
+            limit: self.text(limit),
+            static_limit: sticking.map(|text| self.text(text)),
+        };
+        self.description.sliders.push(slider);
+        self
+    }
+
+    /// A joint: equations f(t, q) = 0, each given by its left-hand side.
+    pub fn joint(mut self, name: &str, equations: &[&str]) -> Self {
+        let name = self.name(name);
+        let equations = equations.iter().map(|equation| self.text(*equation)).collect();
+        self.description.joints.push(JointText { name, range: None, equations });
+        self
+    }
+
+    /// A first-order state with its value at the start and its rate.
+    pub fn state(mut self, name: &str, start: impl Into<Expression>, rate: impl Into<Expression>) -> Self {
+        let state = StateText {
+            name: self.name(name),
+            range: None,
+            start: Values::One(self.text(start)),
+            rate: self.text(rate),
+        };
+        self.description.states.push(state);
         self
     }
 

@@ -72,6 +72,58 @@ pub struct ForceText {
     pub value: Text,
 }
 
+/// A first-order state or a family of them: z' = rate.
+#[derive(Clone, Debug)]
+pub struct StateText {
+    /// Its name.
+    pub name: Name,
+    /// The family's index and bounds.
+    pub range: Option<Text>,
+    /// Its value at the start.
+    pub start: Values,
+    /// Its rate: an expression of everything.
+    pub rate: Text,
+}
+
+/// A joint or a family of them: equations f(t, q) = 0.
+#[derive(Clone, Debug)]
+pub struct JointText {
+    /// Its name.
+    pub name: Name,
+    /// The family's index and bounds.
+    pub range: Option<Text>,
+    /// The left-hand sides of its equations f(t, q) = 0.
+    pub equations: Vec<Text>,
+}
+
+/// Coulomb friction at a constraint.
+#[derive(Clone, Debug)]
+pub struct FrictionText {
+    /// The coefficient μ: an expression of everything and of the sliding `speed`.
+    pub coefficient: Text,
+    /// The coefficient while sticking, if it is another one.
+    pub static_coefficient: Option<Text>,
+    /// The slip velocity: one expression in the plane, two in space, affine in the velocities.
+    pub slips: Vec<Text>,
+    /// The tangential restitution; zero if it is not given.
+    pub tangential: Option<Text>,
+}
+
+/// Dry friction of known limit, or a family of it: a slider, a bearing, a belt.
+#[derive(Clone, Debug)]
+pub struct SliderText {
+    /// Its name.
+    pub name: Name,
+    /// The family's index and bounds.
+    pub range: Option<Text>,
+    /// The slip velocity, affine in the velocities.
+    pub slip: Text,
+    /// The force while sliding: an expression of everything and of the sliding `speed`.
+    pub limit: Text,
+    /// The largest force while sticking, if it is another one.
+    pub static_limit: Option<Text>,
+}
+
 /// A unilateral constraint or a family of them.
 #[derive(Clone, Debug)]
 pub struct ConstraintText {
@@ -83,6 +135,8 @@ pub struct ConstraintText {
     pub gap: Text,
     /// Its own restitution, if it has one.
     pub restitution: Option<Text>,
+    /// Its friction, if it has any.
+    pub friction: Option<FrictionText>,
 }
 
 /// An event: a zero crossing of an expression.
@@ -133,6 +187,8 @@ pub struct Description {
     pub inputs: Vec<(Name, Arc<Table>)>,
     /// The coordinates; their order is the order of q.
     pub coordinates: Vec<CoordinateText>,
+    /// First-order states; they follow the coordinates.
+    pub states: Vec<StateText>,
     /// Named expressions.
     pub definitions: Vec<DefinitionText>,
     /// Kinetic energy or mass matrix.
@@ -143,6 +199,10 @@ pub struct Description {
     pub forces: Vec<ForceText>,
     /// The constraints.
     pub constraints: Vec<ConstraintText>,
+    /// Joints.
+    pub joints: Vec<JointText>,
+    /// Dry friction of known limit.
+    pub sliders: Vec<SliderText>,
     /// The restitution of the constraints that have none of their own.
     pub restitution: Option<Text>,
     /// Events of the user's own.

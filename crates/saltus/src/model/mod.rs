@@ -9,36 +9,23 @@ mod builder;
 mod description;
 mod draw;
 mod lagrange;
+mod laws;
 mod names;
 mod units;
 
 pub use builder::{Builder, Expression, Sketch};
 pub use description::{
-    ConstraintText, CoordinateText, DefinitionText, Description, EventText, ForceText, Inertia, Name, ParameterText,
-    Text, Unit, Values,
+    ConstraintText, CoordinateText, DefinitionText, Description, EventText, ForceText, FrictionText, Inertia,
+    JointText, Name, ParameterText, SliderText, StateText, Text, Unit, Values,
 };
 pub use draw::{DrawText, Drawn, Look, ShapeKind};
+pub use laws::{Constraint, Friction, Joint, Slip, State};
 pub use units::Units;
 
 use crate::motion::Crossing;
 use crate::{Kind, SetupError};
 use saltus_expr::{Graph, NodeId, Span, Table};
 use std::sync::Arc;
-
-/// A unilateral constraint f(t, q) ≥ 0.
-#[derive(Clone, Debug)]
-pub struct Constraint {
-    /// Its name, with the index where it belongs to a family: `floor`, `pair[3]`.
-    pub name: String,
-    /// The gap f.
-    pub gap: NodeId,
-    /// The coefficient of restitution e ∈ [0, 1], with open parameters at their present values.
-    pub restitution: f64,
-    /// The same as an expression of open parameters.
-    pub restitution_node: NodeId,
-    /// Where the gap is written.
-    pub span: Span,
-}
 
 /// An event of the user's own: a zero crossing of an expression.
 #[derive(Clone, Debug)]
@@ -88,8 +75,16 @@ pub struct Model {
     pub parameters: Vec<(String, f64)>,
     /// Names of the coordinates in the order of q.
     pub coordinates: Vec<String>,
+    /// First-order states. They are the last entries of v, behind the velocities of the coordinates.
+    pub states: Vec<State>,
     /// The constraints in the order of the text, families expanded.
     pub constraints: Vec<Constraint>,
+    /// Equations of joints.
+    pub joints: Vec<Joint>,
+    /// Friction: that of constraints in their order, then dry friction of known limit.
+    pub frictions: Vec<Friction>,
+    /// The symbol of the approach speed in restitutions that depend on it.
+    pub speed: Option<NodeId>,
     /// The position at the start, with open parameters at their present values.
     pub q0: Vec<f64>,
     /// The velocity at the start.
@@ -104,13 +99,13 @@ pub struct Model {
     pub graph: Graph,
     /// The time symbol.
     pub t: NodeId,
-    /// The coordinate symbols.
+    /// The coordinate symbols, and one for each state which nothing depends on.
     pub q: Vec<NodeId>,
-    /// The velocity symbols.
+    /// The velocity symbols, then those of the states.
     pub v: Vec<NodeId>,
-    /// The mass matrix by rows; symmetric.
+    /// The mass matrix by rows; symmetric, with ones for the states.
     pub mass: Vec<NodeId>,
-    /// The generalized force g: all forces, inertial ones included.
+    /// The generalized force g: all forces, inertial ones included; then the rates of the states.
     pub force: Vec<NodeId>,
     /// The kinetic energy.
     pub kinetic: NodeId,
@@ -145,9 +140,27 @@ pub(crate) struct Places {
 }
 
 impl Model {
-    /// Number of degrees of freedom d.
+    /// Number of unknowns of the equations of motion: coordinates and states.
     pub fn dimension(&self) -> usize {
         self.q.len()
+    }
+
+    /// Number of coordinates d; states come behind them.
+    pub fn degrees(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// The name of an unknown: a coordinate or a state.
+    pub fn unknown(&self, i: usize) -> &str {
+        match self.coordinates.get(i) {
+            Some(name) => name,
+            None => self.states.get(i - self.coordinates.len()).map_or("?", |state| &state.name),
+        }
+    }
+
+    /// Whether anything holds or rubs that the projection on gaps alone does not know: joints or friction.
+    pub fn has_joints_or_friction(&self) -> bool {
+        !self.joints.is_empty() || !self.frictions.is_empty()
     }
 
     /// The value of a parameter.
@@ -213,12 +226,24 @@ impl Model {
 
     /// Whether forces or gaps depend on time: rest is then never final.
     pub fn depends_on_time(&self) -> bool {
-        self.force.iter().any(|&g| self.graph.depends_on(g, self.t)) || self.has_moving_constraints()
+        let of_friction = |f: &Friction| {
+            let slips = f.slips.iter().map(|slip| slip.value);
+            slips.chain([f.kinetic, f.sticking]).any(|node| self.graph.depends_on(node, self.t))
+        };
+        self.force.iter().any(|&g| self.graph.depends_on(g, self.t))
+            || self.has_moving_constraints()
+            || self.has_moving_joints()
+            || self.frictions.iter().any(of_friction)
     }
 
     /// Whether any gap depends on time.
     pub fn has_moving_constraints(&self) -> bool {
         (0..self.constraints.len()).any(|a| self.is_moving(a))
+    }
+
+    /// Whether any joint depends on time.
+    pub fn has_moving_joints(&self) -> bool {
+        self.joints.iter().any(|joint| self.graph.depends_on(joint.equation, self.t))
     }
 
     /// Whether the gap of constraint `a` depends on time.

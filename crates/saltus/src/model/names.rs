@@ -34,10 +34,24 @@ impl Family {
 
 /// A name's meaning.
 pub enum Meaning {
-    Parameter { values: Vec<Rc<Expr>>, list: bool },
+    Parameter {
+        values: Vec<Rc<Expr>>,
+        list: bool,
+    },
     Port,
-    Coordinate { first: usize, family: Option<Family> },
-    Definition { value: Rc<Expr>, family: Option<Family> },
+    Coordinate {
+        first: usize,
+        family: Option<Family>,
+    },
+    /// A first-order state: its place among the states.
+    State {
+        first: usize,
+        family: Option<Family>,
+    },
+    Definition {
+        value: Rc<Expr>,
+        family: Option<Family>,
+    },
     Input(Arc<Table>),
 }
 
@@ -56,6 +70,10 @@ pub struct Names {
     pub t: NodeId,
     pub q: Vec<NodeId>,
     pub v: Vec<NodeId>,
+    /// First-order states.
+    pub z: Vec<NodeId>,
+    /// What `speed` stands for in the expression at hand: a law may depend on the speed of approach or of sliding.
+    pub speed: Option<NodeId>,
 }
 
 fn error(message: String, span: &Span, label: &str, help: Option<String>) -> ExprError {
@@ -78,6 +96,8 @@ impl Names {
             t,
             q: Vec::new(),
             v: Vec::new(),
+            z: Vec::new(),
+            speed: None,
         }
     }
 
@@ -96,6 +116,7 @@ impl Names {
                 Meaning::Parameter { .. } => "a parameter",
                 Meaning::Port => "a port",
                 Meaning::Coordinate { .. } => "a coordinate",
+                Meaning::State { .. } => "a state",
                 Meaning::Definition { .. } => "a definition",
                 Meaning::Input(_) => "an input",
             };
@@ -107,6 +128,11 @@ impl Names {
         }
         self.meanings.insert(name.to_string(), meaning);
         Ok(())
+    }
+
+    /// The symbols of all that moves: coordinates, velocities and states.
+    pub fn moving(&self) -> Vec<NodeId> {
+        self.q.iter().chain(&self.v).chain(&self.z).copied().collect()
     }
 
     /// The meaning of a name, if it has one.
@@ -195,8 +221,11 @@ impl Names {
         }
         self.pending.push(key.clone());
         let outer = std::mem::replace(&mut self.level, level);
+        // A definition means the same wherever it is used: `speed` is no part of it.
+        let speed = self.speed.take();
         let node = lower_with(value, graph, self, locals);
         self.level = outer;
+        self.speed = speed;
         self.pending.pop();
         let node = node?;
         self.known.insert(key, node);
@@ -221,8 +250,18 @@ impl Scope for Names {
             };
         }
         let Some(meaning) = self.meanings.get(name) else {
-            return Err(self.unknown(name, span));
+            return match (name, self.speed, index, velocity) {
+                ("speed", Some(speed), [], false) => Ok(speed),
+                _ => Err(self.unknown(name, span)),
+            };
         };
+        if velocity && matches!(meaning, Meaning::State { .. }) {
+            let message = format!("`{name}` is a first-order state: it has no velocity");
+            let help = format!(
+                "its rate is the expression given for it in [states]; give that a name in [definitions] and use it in place of {name}'"
+            );
+            return Err(error(message, span, "not a coordinate", Some(help)));
+        }
         if velocity && !matches!(meaning, Meaning::Coordinate { .. }) {
             let message = format!("`{name}'` would be a velocity, but `{name}` is not a coordinate");
             return Err(error(message, span, "not a coordinate", None));
@@ -235,6 +274,14 @@ impl Scope for Names {
                 }
                 let k = first + member.map_or(0, |i| (i - family.as_ref().map_or(0, |f| f.from)) as usize);
                 Ok(if velocity { self.v[k] } else { self.q[k] })
+            }
+            Meaning::State { first, family } => {
+                let member = Self::member(name, index, family.as_ref(), span)?;
+                if self.level == Level::Constants {
+                    return Err(not_constant(&format!("the state `{name}`"), span));
+                }
+                let k = first + member.map_or(0, |i| (i - family.as_ref().map_or(0, |f| f.from)) as usize);
+                Ok(self.z[k])
             }
             Meaning::Parameter { values, list: true }
                 if index.len() == 1 && !(1..=values.len() as i64).contains(&index[0]) =>

@@ -84,6 +84,14 @@ impl Evaluator {
         self.scalar.run();
     }
 
+    /// Evaluates with one more input given: a speed that a law depends on.
+    pub fn run_with(&mut self, place: usize, value: f64) {
+        if !self.idle {
+            self.scalar.inputs_mut()[place] = value;
+            self.run(0.0, &[]);
+        }
+    }
+
     /// Writes the varying entries of block `k` into a buffer made by [`Blocks::buffer`].
     #[inline]
     pub fn write(&self, k: usize, target: &mut [f64]) {

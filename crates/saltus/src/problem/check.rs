@@ -1,10 +1,12 @@
 //! What must hold before the first step: M symmetric and positive definite at the start, q0 ∈ K(t0), v0 ∈ T(t0, q0),
 //! and every number finite. Invalid input is rejected, never adjusted.
 
+use super::assemble::assemble;
 use super::blocks::{Blocks, Evaluator};
-use super::{Inputs, Instance};
+use super::{Inputs, Instance, Start};
 use crate::linalg::max_abs;
 use crate::model::Model;
+use crate::text::number;
 use crate::{Kind, SetupError};
 
 /// Checks a start. A state that a run reached was checked when that run started; it need only consist of numbers.
@@ -20,19 +22,63 @@ pub fn start(instance: &Instance) -> Result<(), SetupError> {
     let start = instance.start();
     dynamics.evaluate(start.t, &start.q, &start.v);
     if let Err(error) = dynamics.metric().set(&dynamics.mass) {
-        let name = &model.coordinates[error.pivot];
+        let name = model.unknown(error.pivot);
         return Err(SetupError::new("the mass matrix is not positive definite at the start")
             .at(model.places.inertia.clone(), format!("no inertia along `{name}`, or not a number"))
             .help("every direction of motion needs mass; check signs, zero parameters and missing coordinates"));
     }
     if let Some(i) = dynamics.g.iter().position(|g| !g.is_finite()) {
-        return Err(SetupError::new(format!(
-            "the force on `{}` is {} at the start",
-            model.coordinates[i], dynamics.g[i]
-        ))
-        .help("look for a division by zero, a root or logarithm of a negative number at the initial position"));
+        return Err(SetupError::new(format!("the force on `{}` is {} at the start", model.unknown(i), dynamics.g[i]))
+            .help("look for a division by zero, a root or logarithm of a negative number at the initial position"));
     }
+    joined(instance)?;
     admissible(instance)
+}
+
+/// A start that does not satisfy the joints is refused, with the nearest one that does.
+fn joined(instance: &Instance) -> Result<(), SetupError> {
+    let (model, start) = (instance.model(), instance.start());
+    if model.joints.is_empty() {
+        return Ok(());
+    }
+    let mut joints = instance.joints();
+    joints.linearise(start.t, &start.q);
+    joints.kinematics(start.t, &start.q);
+    for (k, joint) in model.joints.iter().enumerate() {
+        let (value, rate) = (joints.values[k], joints.rate(k, &start.v));
+        let speed = joints.partial_t[k].abs() + joints.gradients.dot_abs(k, &start.v);
+        let is_closed = value.abs() <= 16.0 * joints.rounding(k, &start.q);
+        if is_closed && rate.abs() <= 1e-12 * (1e-2 + speed) {
+            continue;
+        }
+        let what = if is_closed { "velocity" } else { "position" };
+        let label = match is_closed {
+            true => format!("changes at the rate {rate} at t = {}, must not change", start.t),
+            false => format!("is {value} at t = {}, must be 0", start.t),
+        };
+        let error = SetupError::new(format!("the initial {what} does not satisfy the joint `{}`", joint.name))
+            .with_kind(Kind::Inadmissible { constraint: joint.name.clone(), gap: value })
+            .at(joint.span.clone(), label);
+        return Err(match assemble(instance, start) {
+            Ok(near) => error.help(format!(
+                "the nearest start that satisfies all joints is {}; --assemble (Problem::assembled) takes it",
+                listed(model, &near)
+            )),
+            Err(reason) => error.help(reason.message),
+        });
+    }
+    Ok(())
+}
+
+/// The entries of a start with their names.
+fn listed(model: &Model, start: &Start) -> String {
+    let entry = |i: usize| {
+        let name = &model.coordinates[i];
+        format!("{name} = {}, {name}' = {}", number(start.q[i], 12), number(start.v[i], 12))
+    };
+    let shown: Vec<String> = (0..model.degrees().min(8)).map(entry).collect();
+    let more = if model.degrees() > 8 { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
 }
 
 fn finite(instance: &Instance) -> Result<(), SetupError> {
@@ -104,7 +150,8 @@ fn quadratic(instance: &Instance) -> Result<(), SetupError> {
         evaluator.write(0, &mut momentum);
         metric.apply(&v, &mut expected);
         let scale = max_abs(&expected) + max_abs(&momentum);
-        let rest: Vec<f64> = momentum.iter().zip(&expected).map(|(p, e)| p - e).collect();
+        // (States have no kinetic energy.)
+        let rest: Vec<f64> = momentum.iter().zip(&expected).take(model.degrees()).map(|(p, e)| p - e).collect();
         if trial == 0 {
             first = rest;
         } else if rest.iter().zip(&first).any(|(a, b)| !((a - b).abs() <= 1e-9 * scale)) {

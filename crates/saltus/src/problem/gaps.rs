@@ -25,8 +25,19 @@ pub struct GapCode {
 }
 
 impl GapCode {
+    /// The gaps of some constraints.
     pub fn compile(model: &mut Model, inputs: &Inputs, members: Vec<usize>) -> Result<Self, MissingInput> {
         let gaps: Vec<NodeId> = members.iter().map(|&a| model.constraints[a].gap).collect();
+        GapCode::of(model, inputs, members, gaps)
+    }
+
+    /// The equations of all joints.
+    pub fn joints(model: &mut Model, inputs: &Inputs) -> Result<Self, MissingInput> {
+        let equations: Vec<NodeId> = model.joints.iter().map(|j| j.equation).collect();
+        GapCode::of(model, inputs, (0..equations.len()).collect(), equations)
+    }
+
+    fn of(model: &mut Model, inputs: &Inputs, members: Vec<usize>, gaps: Vec<NodeId>) -> Result<Self, MissingInput> {
         let (q, t) = (model.q.clone(), model.t);
         let graph = &mut model.graph;
         let mut rows = Rows::new();

@@ -1,4 +1,5 @@
-//! What all compiled programs take as inputs, defined once: t, q, v, then open parameters and ports.
+//! What all compiled programs take as inputs, defined once: t, q, v (with first-order states at its end), then open parameters
+//! and ports, then the sliding speed of each friction and the approach speed of restitutions.
 
 use crate::model::Model;
 use saltus_expr::NodeId;
@@ -11,13 +12,21 @@ pub struct Inputs {
     /// Their symbols.
     pub nodes: Vec<NodeId>,
     d: usize,
+    open: usize,
+    frictions: usize,
 }
 
 impl Inputs {
     pub fn new(model: &Model) -> Self {
         let open = model.open.iter().map(|p| p.symbol);
-        let nodes = [model.t].into_iter().chain(model.q.iter().copied()).chain(model.v.iter().copied()).chain(open);
-        Inputs { nodes: nodes.collect(), d: model.dimension() }
+        let speeds = model.frictions.iter().map(|f| f.speed).chain(model.speed);
+        let motion = [model.t].into_iter().chain(model.q.iter().copied()).chain(model.v.iter().copied());
+        Inputs {
+            nodes: motion.chain(open).chain(speeds).collect(),
+            d: model.dimension(),
+            open: model.open.len(),
+            frictions: model.frictions.len(),
+        }
     }
 
     /// Where q begins.
@@ -26,6 +35,16 @@ impl Inputs {
     /// Where open parameters begin.
     pub fn open(&self) -> usize {
         1 + 2 * self.d
+    }
+
+    /// Where the sliding speeds begin.
+    pub fn sliding(&self) -> usize {
+        self.open() + self.open
+    }
+
+    /// Where the approach speed of restitutions is, if any depends on it.
+    pub fn approach(&self) -> usize {
+        self.sliding() + self.frictions
     }
 }
 

@@ -1,7 +1,7 @@
 //! A problem at one start: what a scheme is made from.
 
 use super::blocks::{Blocks, Evaluator};
-use super::{Cells, Dynamics, Energy, Gaps, Power, Problem, Start, Stiffness, check};
+use super::{Cells, Dynamics, Energy, Frictions, Gaps, Power, Problem, Start, Stiffness, check};
 use crate::{Kind, Model, SetupError};
 use saltus_expr::NodeId;
 use std::sync::Arc;
@@ -18,9 +18,17 @@ pub struct Instance {
 
 impl Instance {
     pub(super) fn new(problem: &Problem, start: &Start) -> Result<Self, SetupError> {
+        let instance = Instance::unchecked(problem, start)?;
+        check::start(&instance)?;
+        Ok(instance)
+    }
+
+    /// An instance whose start need not be admissible yet.
+    pub(super) fn unchecked(problem: &Problem, start: &Start) -> Result<Self, SetupError> {
         let model = problem.model();
-        start.check(problem.dimension(), model.open.len(), problem.constraints())?;
         let mut start = start.clone();
+        start.complete(model.degrees(), &model.v0);
+        start.check(problem.dimension(), model.open.len(), problem.constraints())?;
         if start.parameters.is_empty() {
             start.parameters = problem.inner.cells.to_vec();
         }
@@ -33,10 +41,7 @@ impl Instance {
                 .with_kind(Kind::OutOfRange { name: "restitution".into(), value: *e }));
         }
         let cells = Cells::new(start.parameters.iter().copied());
-        let instance =
-            Instance { problem: problem.clone(), start: Arc::new(start), restitution: restitution.into(), cells };
-        check::start(&instance)?;
-        Ok(instance)
+        Ok(Instance { problem: problem.clone(), start: Arc::new(start), restitution: restitution.into(), cells })
     }
 
     /// The problem.
@@ -88,6 +93,23 @@ impl Instance {
         Gaps::new(&self.problem.inner.gaps, &self.cells)
     }
 
+    /// An evaluator of the equations of all joints, with their gradients.
+    pub fn joints(&self) -> Gaps {
+        Gaps::new(&self.problem.inner.joints, &self.cells)
+    }
+
+    /// An evaluator of all frictions.
+    pub fn frictions(&self) -> Frictions {
+        Frictions::new(&self.problem.inner.frictions, &self.cells)
+    }
+
+    /// An evaluator of restitutions that depend on the approach speed; None where they are numbers.
+    pub fn restitutions(&self) -> Option<Restitutions> {
+        let code = self.problem.inner.restitution.as_ref()?;
+        let place = self.problem.inner.inputs.approach();
+        Some(Restitutions { evaluator: Evaluator::new(code, &self.cells), values: code.buffer(0), place })
+    }
+
     /// Evaluators of the gaps, one for each value of e.
     pub fn gap_groups(&self) -> Vec<(f64, Gaps)> {
         let groups = self.problem.inner.groups.iter();
@@ -127,5 +149,23 @@ impl EventValues {
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.evaluator.run(t, &[q, v]);
         self.evaluator.write(0, &mut self.values);
+    }
+}
+
+/// Evaluates restitutions that depend on the approach speed.
+#[derive(Clone, Debug)]
+pub struct Restitutions {
+    evaluator: Evaluator,
+    values: Vec<f64>,
+    place: usize,
+}
+
+impl Restitutions {
+    /// The restitution of constraint `a` at an approach speed, which is not negative. It may be outside [0, 1] or no number
+    /// where the expression is.
+    pub fn at(&mut self, a: usize, speed: f64) -> f64 {
+        self.evaluator.run_with(self.place, speed);
+        self.evaluator.write(0, &mut self.values);
+        self.values[a]
     }
 }

@@ -3,10 +3,12 @@
 //! A [`Problem`] is what the equations are; an [`Instance`] is a problem at one [`Start`], with its values of open
 //! parameters: what a scheme is made from.
 
+mod assemble;
 mod blocks;
 mod check;
 mod drawing;
 mod dynamics;
+mod friction;
 mod gaps;
 mod inputs;
 mod instance;
@@ -18,11 +20,12 @@ mod start;
 pub(crate) use blocks::{Blocks, Evaluator};
 pub use drawing::Drawing;
 pub use dynamics::{Dynamics, Stiffness};
+pub use friction::Frictions;
 pub(crate) use gaps::GapCode;
 pub use gaps::Gaps;
 pub(crate) use inputs::{Cells, Inputs};
 pub(crate) use instance::EventValues;
-pub use instance::Instance;
+pub use instance::{Instance, Restitutions};
 pub(crate) use motion::Layout;
 pub(crate) use ports::{PortChange, PortHistory};
 pub use power::Power;
@@ -30,6 +33,7 @@ pub use start::{Reached, Start};
 
 use crate::{Model, SetupError};
 use dynamics::DynamicsCode;
+use friction::FrictionCode;
 use motion::MotionCode;
 use saltus_expr::{MissingInput, NodeId};
 use std::sync::{Arc, OnceLock};
@@ -61,6 +65,10 @@ struct Inner {
     dynamics: Arc<DynamicsCode>,
     gaps: Arc<GapCode>,
     groups: Vec<GapGroup>,
+    joints: Arc<GapCode>,
+    frictions: Arc<FrictionCode>,
+    /// Restitutions as functions of the approach speed; None where they are numbers.
+    restitution: Option<Arc<Blocks>>,
     energy: Arc<Blocks>,
     power: Arc<Blocks>,
     /// Position, velocity and restitutions at the start as functions of open parameters.
@@ -115,12 +123,20 @@ impl Problem {
             };
             groups.push(GapGroup { code });
         }
+        let joints = Arc::new(GapCode::joints(&mut work, &inputs)?);
+        let frictions = Arc::new(FrictionCode::compile(&mut work, &inputs)?);
+        let varying = model.speed.map(|_| Blocks::compile(&work.graph, &inputs, &[&restitution])).transpose()?;
         let zero = work.graph.constant(0.0);
+        // (At a speed of zero.)
+        let restitution: Vec<NodeId> = match model.speed {
+            Some(speed) => restitution.iter().map(|&e| work.graph.substitute(e, &[(speed, zero)])).collect(),
+            None => restitution,
+        };
         let energies = [energy_of_motion(&mut work), work.potential.unwrap_or(zero)];
         let energy = Blocks::compile(&work.graph, &inputs, &[&energies])?;
         let power = power::compile(&mut work, &inputs)?;
         let (q0, v0) = &model.start_nodes;
-        let numbers = Blocks::compile(&model.graph, &inputs, &[q0, v0, &restitution])?;
+        let numbers = Blocks::compile(&work.graph, &inputs, &[q0, v0, &restitution])?;
         let inner = Inner {
             cells: Cells::new(model.open.iter().map(|p| p.value)),
             model,
@@ -128,6 +144,9 @@ impl Problem {
             dynamics,
             gaps,
             groups,
+            joints,
+            frictions,
+            restitution: varying,
             energy,
             power,
             numbers,
@@ -182,6 +201,13 @@ impl Problem {
         Instance::new(self, start)
     }
 
+    /// The start nearest to a given one, in the kinetic metric, that satisfies the joints: positions and velocities.
+    pub fn assembled(&self, start: &Start) -> Result<Start, SetupError> {
+        let at = Instance::unchecked(self, start)?;
+        let start = at.start().clone();
+        assemble::assemble(&at, &start)
+    }
+
     /// The model it was made from.
     pub fn model(&self) -> &Arc<Model> {
         &self.inner.model
@@ -226,6 +252,16 @@ impl Problem {
     /// An evaluator of all gaps, in the order of the model.
     pub fn gaps(&self) -> Gaps {
         Gaps::new(&self.inner.gaps, &self.inner.cells)
+    }
+
+    /// An evaluator of the equations of all joints, with their gradients.
+    pub fn joints(&self) -> Gaps {
+        Gaps::new(&self.inner.joints, &self.inner.cells)
+    }
+
+    /// An evaluator of all frictions.
+    pub fn frictions(&self) -> Frictions {
+        Frictions::new(&self.inner.frictions, &self.inner.cells)
     }
 
     /// An evaluator of the exact motion, where the model gives one.

@@ -1,5 +1,8 @@
 //! The compiled series of a motion: M, g, f and the user's events and, for contact, ∇f, ∂f/∂t and γ, the part of d²f/dt²
 //! without acceleration.
+//!
+//! The *rows* of a motion are those of the gaps, then those of the joints, then those of the slips of all frictions: U = row·v
+//! + ∂t, U' = row·a + γ. For gaps and joints a row is ∇f; a slip has no position, only its velocity.
 
 use super::inputs::Inputs;
 use crate::linalg::Rows;
@@ -16,6 +19,10 @@ pub struct Layout {
     pub gradients: usize,
     pub partial_t: usize,
     pub gamma: usize,
+    /// Coefficients and limits of all frictions while sliding, then those while sticking.
+    pub friction: usize,
+    /// Where the sliding speeds are among the inputs.
+    pub sliding: usize,
     /// Where open parameters begin among the inputs.
     pub open: usize,
 }
@@ -43,7 +50,8 @@ impl MotionCode {
             true => (0..d).map(|i| model.mass[i * d + i]).collect(),
             false => model.mass.clone(),
         };
-        let gaps: Vec<NodeId> = model.constraints.iter().map(|c| c.gap).collect();
+        let joints = model.joints.iter().map(|j| j.equation);
+        let gaps: Vec<NodeId> = model.constraints.iter().map(|c| c.gap).chain(joints).collect();
         let mut rows = Rows::new();
         let (mut gradient, mut partial_t, mut gamma) = (Vec::new(), Vec::new(), Vec::new());
         for &gap in &gaps {
@@ -61,22 +69,38 @@ impl MotionCode {
             rows.push(row);
             partial_t.push(graph.derivative(gap, model.t));
         }
+        let frictions = std::mem::take(&mut model.frictions);
+        for slip in frictions.iter().flat_map(|f| &f.slips) {
+            gamma.push(total_rate(&mut model, slip.value));
+            let used = slip.row.iter().enumerate().filter(|(_, slope)| !model.graph.is_zero(**slope));
+            let used: Vec<(usize, NodeId)> = used.map(|(i, &slope)| (i, slope)).collect();
+            rows.push(used.iter().map(|&(i, _)| (i, 0.0)));
+            gradient.extend(used.iter().map(|&(_, slope)| slope));
+            partial_t.push(slip.rest);
+        }
+        let coefficients: Vec<NodeId> =
+            frictions.iter().map(|f| f.kinetic).chain(frictions.iter().map(|f| f.sticking)).collect();
         let events: Vec<NodeId> = model.events.iter().map(|e| e.value).collect();
         let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gaps).chain(&events).copied().collect();
-        let full: Vec<NodeId> = light.iter().chain(&gradient).chain(&partial_t).chain(&gamma).copied().collect();
+        let kinematics = light.iter().chain(&gradient).chain(&partial_t).chain(&gamma);
+        let full: Vec<NodeId> = kinematics.chain(&coefficients).copied().collect();
+        let m = m + model.joints.len();
+        let rows_in_all = rows.len();
         let layout = Layout {
             force: mass.len(),
             gaps: mass.len() + d,
             events: mass.len() + d + m,
             gradients: light.len(),
             partial_t: light.len() + gradient.len(),
-            gamma: light.len() + gradient.len() + m,
+            gamma: light.len() + gradient.len() + rows_in_all,
+            friction: light.len() + gradient.len() + 2 * rows_in_all,
+            sliding: inputs.sliding(),
             open: inputs.open(),
         };
         // Time is linear in itself, open parameters are constant, the rest is to be found.
         let degree = |k: usize| match k {
             0 => 1,
-            k if k >= inputs.open() => 0,
+            k if (inputs.open()..inputs.sliding()).contains(&k) => 0,
             _ => usize::MAX,
         };
         let degree: Vec<usize> = (0..inputs.nodes.len()).map(degree).collect();
@@ -87,12 +111,17 @@ impl MotionCode {
     }
 }
 
-/// d/dt of an expression of t and q, as one of t, q and v, less what the acceleration does.
+/// d/dt of an expression, less what the accelerations of the coordinates do. (States have rates.)
 fn total_rate(model: &mut Model, node: NodeId) -> NodeId {
     let mut rate = model.graph.derivative(node, model.t);
     for (&q, &v) in model.q.iter().zip(&model.v) {
         let slope = model.graph.derivative(node, q);
         let term = model.graph.mul(slope, v);
+        rate = model.graph.add(rate, term);
+    }
+    for k in model.degrees()..model.dimension() {
+        let slope = model.graph.derivative(node, model.v[k]);
+        let term = model.graph.mul(slope, model.force[k]);
         rate = model.graph.add(rate, term);
     }
     rate

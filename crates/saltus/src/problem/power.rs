@@ -14,10 +14,16 @@ pub(super) fn compile(model: &mut Model, inputs: &Inputs) -> Result<Arc<Blocks>,
         energy = model.graph.add(energy, potential);
     }
     let mut rate = model.graph.derivative(energy, model.t);
-    for i in 0..model.dimension() {
+    for i in 0..model.degrees() {
         let slope = model.graph.derivative(energy, model.q[i]);
         let sum = model.graph.add(slope, model.force[i]);
         let term = model.graph.mul(sum, model.v[i]);
+        rate = model.graph.add(rate, term);
+    }
+    // A potential may depend on states.
+    for i in model.degrees()..model.dimension() {
+        let slope = model.graph.derivative(energy, model.v[i]);
+        let term = model.graph.mul(slope, model.force[i]);
         rate = model.graph.add(rate, term);
     }
     Blocks::compile(&model.graph, inputs, &[&[rate]])

@@ -9,9 +9,10 @@ use crate::SetupError;
 pub struct Start {
     /// The time.
     pub t: f64,
-    /// The position.
+    /// The position. (A state that a run reached has a further entry for each first-order state, which nothing depends on.)
     pub q: Vec<f64>,
-    /// The velocity, after any impact at this instant.
+    /// The velocity, after any impact at this instant, and behind it the first-order states; where they are missing, they are
+    /// those that the model gives.
     pub v: Vec<f64>,
     /// The values of open parameters and ports, in the order of [`crate::Model::open`].
     pub parameters: Vec<f64>,
@@ -35,6 +36,25 @@ impl Start {
     /// A start from rest data; it is checked against the constraints before a run.
     pub fn new(t: f64, q: Vec<f64>, v: Vec<f64>) -> Self {
         Start { t, q, v, parameters: Vec::new(), reached: None }
+    }
+
+    /// The same with values of the first-order states, in the order of [`crate::Model::states`].
+    #[must_use]
+    pub fn with_states(mut self, states: &[f64]) -> Self {
+        self.v.truncate(self.q.len());
+        self.q.extend(states.iter().map(|_| 0.0));
+        self.v.extend(states);
+        self
+    }
+
+    /// Fills in what a person leaves out: first-order states as the model gives them.
+    pub(crate) fn complete(&mut self, degrees: usize, v0: &[f64]) {
+        if self.q.len() == degrees {
+            self.q.resize(v0.len(), 0.0);
+        }
+        if self.v.len() == degrees {
+            self.v.extend(&v0[degrees..]);
+        }
     }
 
     /// The same with values of open parameters and ports, in the order of [`crate::Model::open`].

@@ -21,7 +21,7 @@ pub(crate) struct Gauge {
 #[derive(Clone, Debug)]
 enum Responses {
     /// M⁻¹∇f.
-    Metric { dynamics: Box<Dynamics>, metric: Metric },
+    Metric { dynamics: Box<Dynamics>, metric: Metric, degrees: usize },
     /// A constant row per constraint.
     Table { rows: Vec<f64>, d: usize },
 }
@@ -35,7 +35,11 @@ impl Gauge {
             restitution: at.restitution().to_vec(),
             compliant: vec![false; at.constraints()],
             is_moving: at.model().has_moving_constraints(),
-            responses: Responses::Metric { metric: dynamics.metric(), dynamics: Box::new(dynamics) },
+            responses: Responses::Metric {
+                metric: dynamics.metric(),
+                dynamics: Box::new(dynamics),
+                degrees: at.model().degrees(),
+            },
             energy: Some((at.energy(), at.power())),
         }
     }
@@ -57,7 +61,7 @@ impl Gauge {
     pub fn prepare(&mut self, t: f64, q: &[f64], v: &[f64]) -> bool {
         match &mut self.responses {
             Responses::Table { .. } => true,
-            Responses::Metric { dynamics, metric } => {
+            Responses::Metric { dynamics, metric, .. } => {
                 dynamics.evaluate(t, q, v);
                 metric.set(&dynamics.mass).is_ok()
             }
@@ -68,7 +72,7 @@ impl Gauge {
     pub fn free_acceleration(&self, out: &mut [f64]) -> bool {
         match &self.responses {
             Responses::Table { .. } => false,
-            Responses::Metric { dynamics, metric } => {
+            Responses::Metric { dynamics, metric, .. } => {
                 out.copy_from_slice(&dynamics.g);
                 metric.solve(out);
                 true
@@ -81,7 +85,15 @@ impl Gauge {
     pub fn length(&self, x: &[f64]) -> f64 {
         match &self.responses {
             Responses::Table { .. } => crate::linalg::max_abs(x),
-            Responses::Metric { metric, .. } => metric.norm_squared(x).abs().sqrt(),
+            Responses::Metric { metric, degrees, .. } => {
+                if *degrees == x.len() {
+                    return metric.norm_squared(x).abs().sqrt();
+                }
+                // (States are no velocities.)
+                let mut alone = x.to_vec();
+                alone[*degrees..].fill(0.0);
+                metric.norm_squared(&alone).abs().sqrt()
+            }
         }
     }
 

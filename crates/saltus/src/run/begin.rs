@@ -6,7 +6,7 @@ use crate::event::{EventEngine, EventPlan};
 use crate::linalg::Rows;
 use crate::problem::{Instance, Problem, Start};
 use crate::record::{Crossings, Gauge};
-use crate::scheme::{self, Method, SCHEMES, Scheme, StructureSteps, Systems, TOLERANCE};
+use crate::scheme::{self, Laws, Method, SCHEMES, Scheme, StructureSteps, Systems, TOLERANCE};
 use crate::structure::{Structure, StructureInstance, modal_model};
 use crate::{Kind, SetupError};
 use std::sync::Arc;
@@ -69,8 +69,16 @@ fn steps(options: &Options, t0: f64) -> Result<Division, SetupError> {
 /// A model of expressions begins.
 pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Result<Begun, SetupError> {
     let at = problem.instance(start)?;
+    let start = at.start();
     let scheme = options.scheme;
     options.settings.check(scheme.name, scheme.settings, Systems::Models)?;
+    let needed = Laws::of(problem.model());
+    if let Some(law) = scheme.laws.missing(needed) {
+        let able = SCHEMES.iter().filter(|s| s.laws.missing(needed).is_none()).map(|s| s.name);
+        return Err(SetupError::new(format!("{} does not know {law}", scheme.name))
+            .with_kind(Kind::Unsupported)
+            .help(format!("this model can be run with {}", able.collect::<Vec<_>>().join(", "))));
+    }
     match &scheme.method {
         Method::Events { safety_net } => by_events(&at, options, scheme, *safety_net),
         Method::Steps(stepping) => {

@@ -118,7 +118,7 @@ fn coarse(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
         };
         warnings.push(format!(
             "the step does not resolve this motion: with its largest velocity `{}` covers {} times its whole range in one step; {advice}",
-            model.coordinates[worst],
+            model.unknown(worst),
             number(over(worst), 2)
         ));
     }

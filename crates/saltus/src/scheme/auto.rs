@@ -1,7 +1,7 @@
 //! Auto: event-driven, with a time-stepping scheme as the safety net.
 
 use super::event_driven::TOLERANCE;
-use super::{Method, Scheme, StructureSteps};
+use super::{Laws, Method, Scheme, StructureSteps};
 
 pub const SCHEME: Scheme = Scheme {
     name: "auto",
@@ -10,6 +10,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "as event-driven; nothing for intervals that mabrouk or moreau-jean had to step over, which the notes list",
     use_for: "a first result for any model",
     follows_law: true,
+    laws: Laws::GAPS,
     order: f64::INFINITY,
     settings: &[TOLERANCE],
     structures: StructureSteps::Instead("paoli-schatzman"),

@@ -9,7 +9,7 @@
 //! that free flight is of second order ([T] starts from V⁻¹ = v0, of first order).
 
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Stepper, Stepping, StructureSteps};
+use super::{Laws, Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::linalg::copy;
 use crate::problem::Instance;
 use crate::{Kind, Reason, SetupError};
@@ -22,6 +22,7 @@ pub const SCHEME: Scheme = Scheme {
              2010)",
     use_for: "many inelastic contacts: one quadratic programme per step, also for curved sets",
     follows_law: true,
+    laws: Laws::GAPS,
     order: 1.0,
     settings: &[],
     structures: StructureSteps::None,

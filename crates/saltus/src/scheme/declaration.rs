@@ -1,5 +1,6 @@
 //! What a scheme declares about itself.
 
+use crate::model::Model;
 use crate::problem::Instance;
 use crate::stepping::{Setting, Settings, Stepper};
 use crate::structure::StructureInstance;
@@ -21,6 +22,8 @@ pub struct Scheme {
     pub use_for: &'static str,
     /// Whether the velocities around an impact obey the law to rounding; a compliant scheme obeys it only in the limit.
     pub follows_law: bool,
+    /// Which laws it knows besides gaps with constant restitution.
+    pub laws: Laws,
     /// The order of convergence of positions, in the maximum norm, through impacts. Measured by the tests.
     pub order: f64,
     /// The settings it has, besides the step.
@@ -29,6 +32,43 @@ pub struct Scheme {
     pub structures: StructureSteps,
     /// How it works.
     pub method: Method,
+}
+
+/// The laws that a scheme knows besides gaps with constant restitution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Laws {
+    /// Joints.
+    pub joints: bool,
+    /// Friction at constraints, and dry friction of known limit.
+    pub friction: bool,
+    /// Restitution that depends on the approach speed.
+    pub varying_restitution: bool,
+}
+
+impl Laws {
+    /// None of them.
+    pub const GAPS: Laws = Laws { joints: false, friction: false, varying_restitution: false };
+    /// All of them.
+    pub const ALL: Laws = Laws { joints: true, friction: true, varying_restitution: true };
+
+    /// What a model needs.
+    pub fn of(model: &Model) -> Laws {
+        Laws {
+            joints: !model.joints.is_empty(),
+            friction: !model.frictions.is_empty(),
+            varying_restitution: model.speed.is_some(),
+        }
+    }
+
+    /// The first law of a model that is not among these, in words.
+    pub fn missing(self, needed: Laws) -> Option<&'static str> {
+        let all = [
+            (self.joints, needed.joints, "joints"),
+            (self.friction, needed.friction, "friction"),
+            (self.varying_restitution, needed.varying_restitution, "restitution that depends on the approach speed"),
+        ];
+        all.into_iter().find(|(knows, needs, _)| *needs && !*knows).map(|(_, _, law)| law)
+    }
 }
 
 /// What a scheme does with structures.
@@ -134,6 +174,7 @@ impl Scheme {
             proved: "nothing is declared",
             use_for: "what its author wrote it for",
             follows_law: true,
+            laws: Laws::GAPS,
             order: 1.0,
             settings: &[],
             structures: StructureSteps::None,

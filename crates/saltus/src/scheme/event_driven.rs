@@ -1,6 +1,6 @@
 //! Event-driven, [V] §2, with located events and accumulations: the engine is in the module `event`.
 
-use super::{Method, Scheme, Setting, StructureSteps};
+use super::{Laws, Method, Scheme, Setting, StructureSteps};
 
 /// The tolerance of everything that goes from event to event.
 pub const TOLERANCE: Setting = Setting::number(
@@ -19,6 +19,7 @@ pub const SCHEME: Scheme = Scheme {
              extrapolated to their limit with an error estimate",
     use_for: "ten digits on anything smooth between its impacts; references for the other schemes",
     follows_law: true,
+    laws: Laws::GAPS,
     order: f64::INFINITY,
     settings: &[TOLERANCE],
     structures: StructureSteps::Events,

@@ -12,7 +12,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Method, Node, Scheme, Stepper, Stepping, StructureSteps};
+use super::{Laws, Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -22,6 +22,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M the identity, one constraint at a time, any e (Mabrouk 1998; Monteiro Marques 1993 for e = 0)",
     use_for: "comparison with the position level; several restitutions at one impact follow the law",
     follows_law: true,
+    laws: Laws::GAPS,
     order: 1.0,
     settings: &[],
     structures: StructureSteps::None,

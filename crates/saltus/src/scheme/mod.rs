@@ -17,7 +17,7 @@ mod paoli_schatzman;
 mod penalty;
 
 pub use crate::stepping::{Account, Choice, Domain, Node, Setting, SettingValue, Settings, Stepper, Systems};
-pub use declaration::{Method, Scheme, StartSteps, Stepping, StructureSteps};
+pub use declaration::{Laws, Method, Scheme, StartSteps, Stepping, StructureSteps};
 pub use event_driven::TOLERANCE;
 
 use crate::SetupError;

@@ -127,7 +127,7 @@ impl Momentum {
     }
 
     pub fn coordinate(&self, i: usize) -> String {
-        self.instance.model().coordinates[i].clone()
+        self.instance.model().unknown(i).to_string()
     }
 
     fn constraint(&self, a: usize) -> String {

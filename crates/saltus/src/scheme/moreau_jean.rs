@@ -12,7 +12,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
+use super::{Laws, Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
 use crate::Reason;
 use crate::problem::Instance;
 use crate::structure;
@@ -24,6 +24,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "no proof in the papers for this form; close to Moreau's, proved for e = 0 (Monteiro Marques 1993)",
     use_for: "stiff forces; step-by-step comparison with other codes",
     follows_law: true,
+    laws: Laws::GAPS,
     order: 1.0,
     settings: SETTINGS,
     structures: StructureSteps::Steps(|at, h, settings| {

@@ -10,7 +10,7 @@
 
 use super::collocated::Collocated;
 use super::momentum::Momentum;
-use super::{Method, Node, Scheme, Stepper, Stepping, StructureSteps};
+use super::{Laws, Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::Reason;
 
 pub const SCHEME: Scheme = Scheme {
@@ -20,6 +20,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "not for this form; its neighbour for M the identity, one constraint at a time, e = 0 (Monteiro Marques 1993)",
     use_for: "many contacts at once (granular matter); explicit in positions",
     follows_law: true,
+    laws: Laws::GAPS,
     order: 1.0,
     settings: &[],
     structures: StructureSteps::None,

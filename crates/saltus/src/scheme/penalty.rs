@@ -11,7 +11,7 @@
 //! not be e times the approach.
 
 use super::momentum::{Momentum, Place};
-use super::{Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
+use super::{Laws, Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
 use crate::linalg::copy;
 use crate::problem::Instance;
 use crate::{Reason, SetupError};
@@ -23,6 +23,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "convergence as k → ∞ with h = O(1/√k) (Schatzman 1978; Paoli & Schatzman 1993; Paoli 2000)",
     use_for: "where a contact stiffness is known and its force is wanted; to see what penalty codes do",
     follows_law: false,
+    laws: Laws::GAPS,
     order: 1.0,
     settings: &[STIFFNESS],
     structures: StructureSteps::None,

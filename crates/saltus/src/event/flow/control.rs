@@ -20,11 +20,16 @@ impl Flow {
             let mut energy = 0.0_f64;
             for i in 0..self.d {
                 speeds[i] = scales.v[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
-                energy = energy.max(speeds[i] * speeds[i] * self.inertia(i));
+                if i < self.degrees {
+                    energy = energy.max(speeds[i] * speeds[i] * self.inertia(i));
+                }
             }
             let mut worst = Worst::new(n);
             for (i, speed) in speeds.iter_mut().enumerate() {
-                *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
+                // (A state is measured by itself.)
+                if i < self.degrees {
+                    *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
+                }
                 worst.see(self.velocity(i), tol * *speed, Culprit::Coordinate(i));
             }
             self.scales = speeds;
@@ -91,7 +96,7 @@ impl Flow {
             plain => plain,
         };
         let what = match culprit {
-            Culprit::Coordinate(i) => format!("the motion of `{}`", model.coordinates[i]),
+            Culprit::Coordinate(i) => format!("the motion of `{}`", model.unknown(i)),
             Culprit::Constraint(alpha) => format!("the gap of `{}`", model.constraints[alpha].name),
             Culprit::Switch => "the argument of a switching force".to_string(),
         };
@@ -123,18 +128,18 @@ impl Flow {
 
     /// The length of a vector of velocities or displacements in the same metric.
     pub fn length(&self, x: &[f64]) -> f64 {
-        x.iter().enumerate().map(|(i, x)| x * x * self.inertia(i)).sum::<f64>().sqrt()
+        x[..self.degrees].iter().enumerate().map(|(i, x)| x * x * self.inertia(i)).sum::<f64>().sqrt()
     }
 
     /// The length of the velocity expanded about.
     pub fn length_of_start(&self) -> f64 {
-        (0..self.d).map(|i| self.velocity(i)[0].powi(2) * self.inertia(i)).sum::<f64>().sqrt()
+        (0..self.degrees).map(|i| self.velocity(i)[0].powi(2) * self.inertia(i)).sum::<f64>().sqrt()
     }
 
     /// How far a velocity is from the one expanded about.
     pub fn change(&self, v: &[f64]) -> f64 {
         let square = |(i, v): (usize, &f64)| (v - self.velocity(i)[0]).powi(2) * self.inertia(i);
-        v.iter().enumerate().map(square).sum::<f64>().sqrt()
+        v[..self.degrees].iter().enumerate().map(square).sum::<f64>().sqrt()
     }
 
     /// The diagonal entry of M.

@@ -106,9 +106,10 @@ impl Flow {
         let end = self.step_rk4(t + 0.5 * h, &half, 0.5 * h).ok()?;
         // Measured by the speeds of this step; a series, which there is none, says nothing about them.
         let fastest = |i: usize| from.v[i].abs().max(end.v[i].abs());
-        let energy = (0..self.d).map(|i| fastest(i).powi(2) * self.inertia(i)).fold(0.0, f64::max);
+        let energy = (0..self.degrees).map(|i| fastest(i).powi(2) * self.inertia(i)).fold(0.0, f64::max);
         for i in 0..self.d {
-            self.scales[i] = fastest(i).max(1e-4 * (energy / self.inertia(i)).sqrt());
+            let others = if i < self.degrees { 1e-4 * (energy / self.inertia(i)).sqrt() } else { 0.0 };
+            self.scales[i] = fastest(i).max(others);
         }
         let mut error = 0.0_f64;
         for i in 0..self.d {

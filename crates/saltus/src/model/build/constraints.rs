@@ -1,25 +1,23 @@
 //! Gaps and restitutions.
 
-use super::super::names::indexed;
-use super::super::{Constraint, ConstraintText};
+use super::super::names::{Level, indexed};
+use super::super::{Constraint, ConstraintText, Friction};
 use super::{Build, Locals, parse};
 use crate::{Kind, SetupError};
 use saltus_expr::{CompareOp, Expr, ExprKind, NodeId, lower_with};
 
 impl Build<'_> {
-    pub(super) fn constraints(&mut self) -> Result<Vec<Constraint>, SetupError> {
+    /// Constraints with their friction.
+    pub(super) fn constraints(&mut self) -> Result<(Vec<Constraint>, Vec<Friction>), SetupError> {
         let mut constraints: Vec<Constraint> = Vec::new();
+        let mut frictions: Vec<Friction> = Vec::new();
         for c in &self.text.constraints {
             if c.name.text.trim().is_empty() {
                 return Err(SetupError::new("a constraint needs a name").at(c.name.span.clone(), "empty"));
             }
             let expr = parse(&c.gap)?;
             refuse_comparison(&expr)?;
-            let members: Vec<(Option<i64>, Locals)> = match self.optional_family(&c.range)? {
-                Some(f) => f.members().map(|i| (Some(i), vec![(f.index.clone(), i)])).collect(),
-                None => vec![(None, Vec::new())],
-            };
-            for (member, locals) in members {
+            for (member, locals) in self.members(&c.range)? {
                 let gap = lower_with(&expr, &mut self.graph, &mut self.names, &locals)?;
                 if self.graph.depends_on_any(gap, &self.names.v) {
                     return Err(SetupError::new("a gap may not depend on velocities")
@@ -46,10 +44,30 @@ impl Build<'_> {
                         .at(c.name.span.clone(), "second use")
                         .help("reports tell constraints apart by their names"));
                 }
-                constraints.push(Constraint { name, gap, restitution, restitution_node, span: c.gap.span.clone() });
+                self.check_states_of_gap(gap, c)?;
+                let friction = match &c.friction {
+                    Some(text) => {
+                        frictions.push(self.friction(text, &locals, constraints.len(), &name)?);
+                        Some(frictions.len() - 1)
+                    }
+                    None => None,
+                };
+                let span = c.gap.span.clone();
+                constraints.push(Constraint { name, gap, restitution, restitution_node, friction, span });
             }
         }
-        Ok(constraints)
+        self.sliders(&mut frictions, &constraints)?;
+        Ok((constraints, frictions))
+    }
+
+    /// A gap may use states like the time: its velocity must not jump because of them.
+    fn check_states_of_gap(&mut self, gap: NodeId, c: &ConstraintText) -> Result<(), SetupError> {
+        match self.graph.depends_on_any(gap, &self.names.z) {
+            false => Ok(()),
+            true => Err(SetupError::new("a gap may not depend on first-order states")
+                .at(c.gap.span.clone(), "a state is used here")
+                .help("give what moves the obstacle inertia, as a coordinate, or its motion as a function of time")),
+        }
     }
 
     fn restitution(&mut self, c: &ConstraintText, locals: &Locals) -> Result<(NodeId, f64), SetupError> {
@@ -59,11 +77,36 @@ impl Build<'_> {
                 .help("add  [impact]  restitution = 0.8  for all constraints, or  restitution = …  to this one"));
         };
         let text = text.clone();
-        let (node, e) = self.number(&text, locals, "a restitution")?;
-        if (0.0..=1.0).contains(&e) {
-            return Ok((node, e));
+        let speed = self.graph.symbol("|approach speed|");
+        self.speed = Some(speed);
+        self.names.speed = Some(speed);
+        let outer = std::mem::replace(&mut self.names.level, Level::Constants);
+        let node = self.lower(&text, locals);
+        self.names.level = outer;
+        self.names.speed = None;
+        let node = node?;
+        // (Where it depends on the speed of approach, a sweep over twenty decades.)
+        let speeds = match self.graph.depends_on(node, speed) {
+            true => (0..=400).map(|k| if k == 0 { 0.0 } else { 10f64.powf(0.05 * f64::from(k) - 10.0) }).collect(),
+            false => vec![0.0],
+        };
+        let (mut first, mut wrong) = (None, None);
+        for s in speeds {
+            let at = self.graph.constant(s);
+            let there = self.graph.substitute(node, &[(speed, at)]);
+            let e = self.value(there).ok_or_else(|| {
+                SetupError::new("a restitution must be a number known before the run, or depend on `speed` alone")
+                    .at(text.span.clone(), "depends on time or coordinates")
+            })?;
+            first = first.or(Some(e));
+            if !(0.0..=1.0).contains(&e) {
+                wrong = Some((e, s));
+                break;
+            }
         }
-        Err(SetupError::new(format!("the restitution {e} is outside [0, 1]"))
+        let Some((e, s)) = wrong else { return Ok((node, first.unwrap_or(0.0))) };
+        let at = if s > 0.0 { format!(" at an approach speed of {s}") } else { String::new() };
+        Err(SetupError::new(format!("the restitution {e}{at} is outside [0, 1]"))
             .with_kind(Kind::OutOfRange { name: "restitution".into(), value: e })
             .at(text.span, "must be between 0 and 1")
             .help("0 keeps the bodies together, 1 loses no energy; above 1 an impact would create energy"))
@@ -74,11 +117,9 @@ impl Build<'_> {
 fn refuse_comparison(expr: &Expr) -> Result<(), SetupError> {
     let ExprKind::Compare { op, .. } = &expr.kind else { return Ok(()) };
     Err(match op {
-        CompareOp::Equal | CompareOp::NotEqual => SetupError::new("bilateral constraints (joints) are not supported")
+        CompareOp::Equal | CompareOp::NotEqual => SetupError::new("a constraint is one-sided: gap ≥ 0")
             .at(expr.span.clone(), "an equation")
-            .help(
-                "Saltus has unilateral constraints, gap ≥ 0; choose coordinates that satisfy the joint by themselves",
-            ),
+            .help("an equation that holds for all time is a joint:  [[joint]]  equation = \"…\""),
         _ => SetupError::new("a gap is an expression, not a comparison").at(expr.span.clone(), "a comparison").help(
             "the constraint is gap ≥ 0: for  x >= a  write  gap = \"x - a\", for  x <= b  write  gap = \"b - x\"",
         ),

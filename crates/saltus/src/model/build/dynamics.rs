@@ -18,6 +18,7 @@ impl Build<'_> {
         match inertia {
             Inertia::Kinetic(text) => {
                 let kinetic = self.lower(text, &Vec::new())?;
+                self.refuse_states(kinetic, text, "the kinetic energy")?;
                 self.places.inertia = text.span.clone();
                 let symbols = Symbols { t: self.names.t, q: &self.names.q, v: &self.names.v };
                 let (mass, force) = lagrange::inertia(&mut self.graph, kinetic, &symbols)
@@ -42,6 +43,7 @@ impl Build<'_> {
                 let mut mass = Vec::with_capacity(d * d);
                 for text in rows.iter().flatten() {
                     let entry = self.lower(text, &Vec::new())?;
+                    self.refuse_states(entry, text, "a mass")?;
                     if self.graph.depends_on_any(entry, &self.names.v) {
                         return Err(SetupError::new("a mass may not depend on velocities")
                             .at(text.span.clone(), "velocity used here"));
@@ -139,7 +141,7 @@ impl Build<'_> {
                 .help("give it for every coordinate, or leave [exact] out"));
         }
         let known: Vec<NodeId> = known.into_iter().flatten().collect();
-        let moving: Vec<NodeId> = self.names.q.iter().chain(&self.names.v).copied().collect();
+        let moving = self.names.moving();
         for (text, &node) in texts.iter().zip(&known) {
             if self.graph.depends_on_any(node, &moving) {
                 return Err(SetupError::new("an exact motion is a function of time and parameters alone")

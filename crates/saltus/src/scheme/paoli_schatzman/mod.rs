@@ -24,7 +24,9 @@
 mod force;
 mod nearest;
 
-use super::{Choice, Domain, Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps, Systems};
+use super::{
+    Choice, Domain, Laws, Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps, Systems,
+};
 use crate::Reason;
 use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
 use crate::problem::{Dynamics, Gaps, Instance};
@@ -39,6 +41,7 @@ pub const SCHEME: Scheme = Scheme {
              kinetic angle, or any one e and right angles (Paoli 2005, 2010); moving K with e = 0 and M constant (Paoli 2015)",
     use_for: "what the papers prove; positions stay in K (e = 0) or within a step of it",
     follows_law: true,
+    laws: Laws::GAPS,
     order: 1.0,
     settings: &[FORCING],
     structures: StructureSteps::Steps(|at, h, settings| {
@@ -209,7 +212,7 @@ impl PaoliSchatzman {
     }
 
     fn coordinate(&self, i: usize) -> String {
-        self.instance.model().coordinates[i].clone()
+        self.instance.model().unknown(i).to_string()
     }
 
     fn constraint(&self, a: usize) -> String {

@@ -1,0 +1,68 @@
+//! First-order states: they are integrated at full order by events, and with the order of each scheme in steps.
+
+use saltus::model::Builder;
+use saltus::{Model, Options, Start};
+use std::sync::Arc;
+
+/// A mass on a spring whose damper is a Maxwell element: the force F in it obeys F' = k1 x' − F/τ.
+fn maxwell() -> Arc<Model> {
+    Builder::new("Maxwell element")
+        .coordinate("x", 1.0, 0.0)
+        .kinetic("x'^2/2")
+        .potential("2*x^2/2")
+        .state("F", 0.5, "3*x' - F/0.7")
+        .force("x", "-F")
+        .build()
+        .expect("a model")
+}
+
+/// The exact solution of the linear system by its Taylor series in small steps: x, x', F at t.
+fn exact(t: f64) -> [f64; 3] {
+    let rate = |y: [f64; 3]| [y[1], -2.0 * y[0] - y[2], 3.0 * y[1] - y[2] / 0.7];
+    let steps = 400;
+    let h = t / f64::from(steps);
+    let mut y = [1.0, 0.0, 0.5];
+    for _ in 0..steps {
+        let mut term = y;
+        for k in 1..20 {
+            term = rate(term).map(|r| r * h / f64::from(k));
+            (0..3).for_each(|i| y[i] += term[i]);
+        }
+    }
+    y
+}
+
+#[test]
+fn by_events_at_full_order() {
+    let problem = maxwell().problem().expect("a problem");
+    let run = problem.run(&Options::events(5.0)).expect("a run").ok().expect("finished");
+    let y = exact(5.0);
+    let last = run.last();
+    assert!((last.q[0] - y[0]).abs() < 1e-9, "{} {}", last.q[0], y[0]);
+    assert!((last.v[0] - y[1]).abs() < 1e-9);
+    assert!((last.v[1] - y[2]).abs() < 1e-9, "{} {}", last.v[1], y[2]);
+}
+
+#[test]
+fn in_steps_with_the_order_of_the_scheme() {
+    let problem = maxwell().problem().expect("a problem");
+    let y = exact(2.0);
+    for scheme in ["paoli-schatzman", "mabrouk", "moreau-jean", "moreau-midpoint"] {
+        let error = |h: f64| {
+            let options = Options::steps(scheme, h).until(2.0);
+            let run = problem.run(&options).expect("a run");
+            (run.last().v[1] - y[2]).abs().max((run.last().q[0] - y[0]).abs())
+        };
+        let order = (error(2e-3) / error(1e-3)).log2();
+        assert!(order > 0.9, "{scheme}: order {order}, errors {} {}", error(2e-3), error(1e-3));
+    }
+}
+
+#[test]
+fn a_start_may_leave_states_out_or_set_them() {
+    let problem = maxwell().problem().expect("a problem");
+    let run = |start: Start| problem.run_from(&start, &Options::events(1.0)).expect("a run").last().v[1];
+    let without = run(Start::new(0.0, vec![1.0], vec![0.0]));
+    assert_eq!(without, run(Start::new(0.0, vec![1.0], vec![0.0]).with_states(&[0.5])));
+    assert_ne!(without, run(Start::new(0.0, vec![1.0], vec![0.0]).with_states(&[0.6])));
+}
