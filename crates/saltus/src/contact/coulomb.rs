@@ -113,7 +113,9 @@ impl std::error::Error for NoSolution {}
 
 /// A residual at rounding level.
 const GOOD: f64 = 1e-13;
-/// A residual that a start value with rounding in it may leave in redundant rows.
+/// A residual that b with rounding in it often leaves in redundant rows, with which the search ends.
+const NEARLY: f64 = 1e-11;
+/// The largest residual accepted, if nothing better is found.
 const CONSISTENT: f64 = 1e-9;
 /// Pivots below these count as zero, one after the other.
 const TINY: [f64; 3] = [1e-13, 2e-15, 0.0];
@@ -237,35 +239,34 @@ impl Coulomb {
     }
 }
 
-/// Settles the statuses of the frame; Ok if the residual is at rounding level, else the best one.
+/// Settles the statuses of the frame. Gives the residual if that is as small as it can be, and keeps the best of all attempts.
 ///
 /// Which pivots count as zero is not known beforehand: those of redundant rows are rounding, those of very different masses
 /// may be as small and still matter. The residual tells them apart.
-fn attempt(frame: &mut Frame, newton: &mut Newton) -> Result<f64, f64> {
-    let mut best = f64::INFINITY;
+fn attempt(frame: &mut Frame, newton: &mut Newton) -> Option<f64> {
+    let mut redundant = false;
     for tiny in TINY {
         let r = newton.settle(frame, tiny);
         if r <= GOOD {
-            return Ok(r);
+            return Some(r);
         }
         if !r.is_finite() {
             break;
         }
-        best = best.min(r);
+        redundant |= !newton.regular;
+        newton.keep(frame, r);
     }
-    Err(best)
+    (redundant && newton.kept_residual() <= NEARLY).then(|| newton.restore(frame))
 }
 
 /// Methods 2 and 3.
 fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -> Result<f64, NoSolution> {
-    let mut best = f64::INFINITY;
-    let mut note = |r: f64| best = best.min(r);
+    newton.forget();
     let warm = p.iter().any(|&p| p != 0.0);
-    if warm || frame.joints {
-        match attempt(frame, newton) {
-            Ok(r) => return Ok(r),
-            Err(r) => note(r),
-        }
+    if (warm || frame.joints)
+        && let Some(r) = attempt(frame, newton)
+    {
+        return Ok(r);
     }
     if !frame.joints {
         frame.p[..frame.n].fill(0.0);
@@ -273,29 +274,37 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
         frame.guess();
         for sweeps in [10, 40] {
             local::sweep(frame, sweeps);
-            match attempt(frame, newton) {
-                Ok(r) => return Ok(r),
-                Err(r) => note(r),
+            if let Some(r) = attempt(frame, newton) {
+                return Ok(r);
             }
         }
     }
     let mut end = End::Lost;
-    // Finer polygons, smaller shifts of the diagonal, other directions.
-    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)]
+    // P with two shifts of the diagonal: where no P exists, it grows as the shift falls.
+    let mut reach = [0.0f64; 2];
+    // Finer polygons, other shifts, other directions.
+    for (round, (corners, shift)) in
+        [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)].into_iter().enumerate()
     {
         end = path.follow(frame, &mut newton.pivot, corners, shift, corners as u64);
         if end == End::Arrived {
-            match attempt(frame, newton) {
-                Ok(r) => return Ok(r),
-                Err(r) => note(r),
+            if round < 2 {
+                reach[round] = frame.p[..frame.n].iter().fold(0.0, |m, p| m.max(p.abs()));
+            }
+            if let Some(r) = attempt(frame, newton) {
+                return Ok(r);
             }
         } else if !frame.symmetric && matches!(end, End::Ray { .. }) {
             break;
         }
     }
-    let (residual, block) = (best, blame(frame, newton, end));
-    let kind = if block.1 { Why::NoneExists } else { Why::NotConverged };
-    Err(NoSolution { kind, block: block.0, residual })
+    let residual = newton.kept_residual();
+    if residual <= CONSISTENT {
+        return Ok(newton.restore(frame));
+    }
+    let (block, certain) = blame(frame, newton, end);
+    let none = certain || (frame.symmetric && reach[1] > 30.0 * reach[0] && reach[0] > 0.0);
+    Err(NoSolution { kind: if none { Why::NoneExists } else { Why::NotConverged }, block, residual })
 }
 
 /// All solutions of a small problem with a D that is not definite; None if there are too many combinations.

@@ -245,6 +245,30 @@ impl Frame {
         changed
     }
 
+    /// The largest violation of what the statuses ask to vanish, relative to the size of the terms.
+    pub fn defect(&self) -> f64 {
+        let mut worst = 0.0f64;
+        for (block, status) in self.blocks.iter().zip(&self.status) {
+            let (w, size) = (&self.w[block.at..], &self.size[block.at..]);
+            let mut see = |x: f64, size: f64| {
+                if x != 0.0 {
+                    worst = worst.max(x.abs() / size);
+                }
+            };
+            match (block.kind, status) {
+                (_, Status::Open) | (Kind::Dry, Status::Slip(_)) => {}
+                (kind, Status::Stick) => (0..kind.unknowns()).for_each(|i| see(w[i], size[i])),
+                (kind, Status::Slip(t)) => {
+                    see(w[0], size[0]);
+                    if kind == Kind::Space {
+                        see(t[0] * w[2] - t[1] * w[1], size[1]);
+                    }
+                }
+            }
+        }
+        worst
+    }
+
     /// The largest violation of a law by P, W and the statuses, relative to the size of the terms of W (or of P), and the
     /// index of the law violated most.
     pub fn residual(&self) -> (f64, usize) {
@@ -272,9 +296,7 @@ impl Frame {
             (Kind::Plane, Status::Stick) => {
                 relative(w[0], size[0]).max(relative(w[1], size[1])).max(outside(p[1].abs(), block.bound * p[0]))
             }
-            (Kind::Plane, Status::Slip(t)) => {
-                relative(w[0], size[0]).max(relative((t[0] * w[1]).min(0.0), size[1]))
-            }
+            (Kind::Plane, Status::Slip(t)) => relative(w[0], size[0]).max(relative((t[0] * w[1]).min(0.0), size[1])),
             (Kind::Space, Status::Stick) => relative(w[0], size[0])
                 .max(relative(w[1].hypot(w[2]), size[1]))
                 .max(outside(p[1].hypot(p[2]), block.bound * p[0])),

@@ -27,6 +27,13 @@ pub(super) struct Newton {
     unknowns: Vec<Unknown>,
     pub pivot: Pivot,
     best: Vec<f64>,
+    kept: Vec<f64>,
+    weight: Vec<f64>,
+    statuses: Vec<Status>,
+    /// The best of several attempts.
+    found: f64,
+    found_p: Vec<f64>,
+    found_status: Vec<Status>,
     /// Whether the last matrix had full rank.
     pub regular: bool,
 }
@@ -36,6 +43,11 @@ impl Newton {
         if self.best.len() < n {
             self.unknowns.reserve(n);
             self.best.resize(n, 0.0);
+            self.kept.resize(n, 0.0);
+            self.weight.resize(n, 0.0);
+            self.statuses.reserve(n);
+            self.found_p.resize(n, 0.0);
+            self.found_status.reserve(n);
             self.pivot.reserve(n);
         }
     }
@@ -49,6 +61,16 @@ impl Newton {
         for round in 0..many + 10 + 2 * frame.blocks.len() {
             self.step(frame, tiny);
             frame.eval();
+            // The direction of slip first comes to rest: statuses are judged where their equations hold.
+            let mut defect = frame.defect();
+            for _ in 0..10 {
+                if !frame.space || !(defect > 1e-7) {
+                    break;
+                }
+                self.step(frame, tiny);
+                frame.eval();
+                defect = frame.defect();
+            }
             // Changing all wrong statuses at once is fast but may go round in circles; one at a time seldom does.
             if frame.restate(round >= many) {
                 frame.impose();
@@ -75,6 +97,35 @@ impl Newton {
         f64::INFINITY
     }
 
+    /// Forgets earlier attempts.
+    pub fn forget(&mut self) {
+        self.found = f64::INFINITY;
+    }
+
+    /// Keeps a solution if it is the best so far.
+    pub fn keep(&mut self, frame: &Frame, residual: f64) {
+        if residual < self.found {
+            self.found = residual;
+            self.found_p[..frame.n].copy_from_slice(&frame.p[..frame.n]);
+            self.found_status.clear();
+            self.found_status.extend_from_slice(&frame.status);
+        }
+    }
+
+    /// The residual of the best solution kept.
+    pub fn kept_residual(&self) -> f64 {
+        self.found
+    }
+
+    /// Puts the best solution back into the frame and gives its residual.
+    pub fn restore(&self, frame: &mut Frame) -> f64 {
+        frame.p[..frame.n].copy_from_slice(&self.found_p[..frame.n]);
+        frame.status.clear();
+        frame.status.extend_from_slice(&self.found_status);
+        frame.eval();
+        self.found
+    }
+
     /// One step for the statuses as they are.
     pub fn step(&mut self, frame: &mut Frame, tiny: f64) {
         self.collect(frame);
@@ -96,13 +147,60 @@ impl Newton {
             }
         }
         self.regular = self.pivot.solve(m, tiny) == m;
+        // With directions of slip the equations are not linear: a step that makes them worse is shortened.
+        if !frame.space || frame.defect() < 1e-5 {
+            self.advance(frame, 1.0);
+            return;
+        }
+        self.weight[..n].copy_from_slice(&frame.size[..n]);
+        let before = self.merit(frame);
+        self.kept[..n].copy_from_slice(&frame.p[..n]);
+        self.statuses.clear();
+        self.statuses.extend_from_slice(&frame.status);
+        let mut share = 1.0;
+        loop {
+            self.advance(frame, share);
+            if share < 0.02 {
+                return;
+            }
+            frame.eval();
+            if self.merit(frame) <= (1.0 - 0.2 * share) * before {
+                return;
+            }
+            share *= 0.5;
+            frame.p[..n].copy_from_slice(&self.kept[..n]);
+            frame.status.copy_from_slice(&self.statuses);
+        }
+    }
+
+    /// Length of what should vanish, relative to the size of its terms before the step.
+    fn merit(&self, frame: &Frame) -> f64 {
+        let mut sum = 0.0;
+        for unknown in &self.unknowns {
+            let w = &frame.w[unknown.at..];
+            let value = match frame.status[unknown.block] {
+                Status::Slip(t) if unknown.angle != 0.0 => t[0] * w[2] - t[1] * w[1],
+                _ => (0..unknown.len).map(|a| unknown.test[a] * w[a]).sum::<f64>(),
+            };
+            // Both tangents have one size.
+            let tangential = unknown.angle != 0.0 || unknown.test[0] == 0.0;
+            let weight = self.weight[unknown.at + usize::from(tangential)];
+            if weight > 0.0 {
+                sum += (value / weight).powi(2);
+            }
+        }
+        sum.sqrt()
+    }
+
+    /// P and the directions of slip after a share of the step.
+    fn advance(&self, frame: &mut Frame, share: f64) {
         for (unknown, &x) in self.unknowns.iter().zip(&self.pivot.x) {
             if unknown.angle == 0.0 {
                 for a in 0..unknown.len {
-                    frame.p[unknown.at + a] += x * unknown.direction[a];
+                    frame.p[unknown.at + a] += share * x * unknown.direction[a];
                 }
             } else if let Status::Slip(t) = &mut frame.status[unknown.block] {
-                let angle = (x * unknown.angle).clamp(-0.7, 0.7);
+                let angle = share * (x * unknown.angle).clamp(-0.7, 0.7);
                 let turned = [t[0] - angle * t[1], t[1] + angle * t[0]];
                 let length = turned[0].hypot(turned[1]);
                 *t = [turned[0] / length, turned[1] / length];

@@ -61,9 +61,7 @@ type Margin = (f64, f64, Place);
 impl Path {
     pub fn reserve(&mut self, n: usize) {
         if self.c.len() < n {
-            for v in
-                [&mut self.c, &mut self.p0, &mut self.p1, &mut self.w0, &mut self.w1, &mut self.diagonal]
-            {
+            for v in [&mut self.c, &mut self.p0, &mut self.p1, &mut self.w0, &mut self.w1, &mut self.diagonal] {
                 v.resize(n, 0.0);
             }
             self.place.reserve(n);
@@ -109,7 +107,7 @@ impl Path {
         let (mut tau, mut way, mut law) = (f64::INFINITY, -1.0, 0);
         // The quantity of the last change grows from zero.
         let mut entered: Option<(usize, Place)> = None;
-        for _ in 0..100 + 40 * frame.blocks.len() {
+        for _ in 0..100 + (40 + 2 * corners) * frame.blocks.len() {
             self.lines(frame, pivot, corners);
             if let Some((k, left)) = entered {
                 let mut slope = 0.0;
@@ -167,8 +165,9 @@ impl Path {
             let unit = |i: usize| std::array::from_fn(|a| if a == i { 1.0 } else { 0.0 });
             match (block.kind, place) {
                 (_, Place::Open) => {}
-                (_, Place::Stick) => (0..len)
-                    .for_each(|i| self.unknowns.push(Unknown { at, direction: unit(i), test: unit(i), len })),
+                (_, Place::Stick) => {
+                    (0..len).for_each(|i| self.unknowns.push(Unknown { at, direction: unit(i), test: unit(i), len }))
+                }
                 (Kind::Dry, Place::Vertex(j)) => self.p0[at] = mu * side(j),
                 (Kind::Space, Place::Vertex(j)) => {
                     let v = corner(j as f64, corners);
