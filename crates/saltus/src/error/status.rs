@@ -168,6 +168,25 @@ pub enum Reason {
         /// How many.
         steps: f64,
     },
+    /// A contact slides in such a direction, with so much friction, that no motion obeys the laws, or several do.
+    Painleve {
+        /// The constraint concerned.
+        constraint: String,
+    },
+    /// No motion obeys the laws of contact, friction and joints together, or none was found.
+    Laws {
+        /// The constraint, joint or friction concerned.
+        constraint: String,
+    },
+    /// A restitution that depends on the approach speed is outside [0, 1] at this one.
+    Restitution {
+        /// The constraint concerned.
+        constraint: String,
+        /// The restitution.
+        value: f64,
+        /// The approach speed.
+        speed: f64,
+    },
     /// A force switches back and forth while time does not advance.
     Sliding,
     /// Impacts, contacts and releases follow each other while time does not advance.
@@ -180,6 +199,18 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
+            Reason::Painleve { constraint } => write!(
+                f,
+                "Painlevé's paradox at `{constraint}`: it slides with so much friction that a push of its reaction would draw the bodies together (D_NN − μ D_NT·σ ≤ 0), so no motion with finite forces obeys the laws, or several do; the scheme auto passes such a place by an impulse"
+            ),
+            Reason::Laws { constraint } => write!(
+                f,
+                "no motion was found that obeys the laws of contact, friction and joints together at `{constraint}`: they contradict each other here"
+            ),
+            Reason::Restitution { constraint, value, speed } => write!(
+                f,
+                "the restitution of `{constraint}` is {value} at an approach speed of {speed}: it must stay between 0 and 1"
+            ),
             Reason::NotFinite { coordinate } => write!(
                 f,
                 "the motion of `{coordinate}` is no longer a finite number, or grows without bound: a force blows up or leaves its domain (a root, logarithm or division), or the step is too large for a stiff one; try a smaller step"

@@ -43,10 +43,11 @@ impl EventEngine {
         phase.impacts = impacts;
         phase.error = 4.0 * f64::EPSILON * self.t;
         self.record.phase(phase);
-        self.flow.set_working(&held);
+        let rows = self.rows_with(&held);
+        self.flow.set_working(&rows);
         self.hold(0.0)?;
         let corrections = self.flow.corrections().to_vec();
-        self.record.take_back(&held, &corrections);
+        self.record.take_back(&rows, &corrections);
         Ok(())
     }
 
@@ -80,7 +81,7 @@ impl EventEngine {
                 continue;
             }
             let press = -self.flow.gap_acceleration(a, &self.buffers.x);
-            let e = self.instance.restitution()[a];
+            let e = self.restitution(a, rate.abs())?;
             let low = press > 0.0 && 0.5 * rate * rate / press <= self.near(a).max(16.0 * self.noise[a]);
             if !low && rate < 0.0 {
                 // The impact has closed another gap: its own comes first.
@@ -107,12 +108,12 @@ impl EventEngine {
         }
         self.complementarity()?;
         // Those that bounce must all be pressed.
-        if self.kernel.multipliers()[resting..self.buffers.members.len()].iter().any(|&p| !(p > 0.0)) {
+        if self.buffers.lambda[resting..self.buffers.members.len()].iter().any(|&p| !(p > 0.0)) {
             return Ok(());
         }
         let bouncing: Vec<usize> = self.buffers.members[resting..].to_vec();
         let mut held: Vec<usize> = (0..self.buffers.members.len())
-            .filter(|&k| self.kernel.multipliers()[k] > 0.0)
+            .filter(|&k| self.buffers.lambda[k] > 0.0)
             .map(|k| self.buffers.members[k])
             .collect();
         held.sort_unstable();
@@ -128,17 +129,18 @@ impl EventEngine {
         let left = limit - self.t;
         // On the constraints, and the reactions until the end of the sequence.
         let (q, v) = (self.q.clone(), self.v.clone());
-        self.flow.set_working(&held);
+        let rows = self.rows_with(&held);
+        self.flow.set_working(&rows);
         self.hold(2.0 * left.max(0.0))?;
         let corrections = self.flow.corrections().to_vec();
-        let holds = self.flow.expand(self.t, &self.q, &self.v, &held, true).is_ok()
+        let holds = self.flow.expand(self.t, &self.q, &self.v, &rows, true).is_ok()
             && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());
         if !holds {
             (self.q, self.v) = (q, v);
             return self.evaluate(true);
         }
         // What the correction of the velocity takes away again, the reactions give until the limit.
-        self.record.take_back(&held, &corrections);
+        self.record.take_back(&rows, &corrections);
         let (start, impacts) = self.record.sequence(listed);
         if listed.iter().any(|&a| self.instance.restitution()[a] < 1.0) {
             let mut phase = Phase::new(PhaseKind::Chatter, start, limit, listed);

@@ -13,10 +13,11 @@ impl EventEngine {
     pub(super) fn choose(&mut self) -> Result<(), Reason> {
         self.buffers.held.clone_from(&self.working);
         self.working.clear();
-        if self.touch.iter().all(|&touch| touch == Touch::Open) {
+        if !self.rubbing.is_there && self.touch.iter().all(|&touch| touch == Touch::Open) {
             self.record.contacts(self.t, &self.touch);
             return Ok(());
         }
+        let grips = self.flow.friction.grip.clone();
         self.evaluate(self.fresh)?;
         self.finish_impacts()?;
         self.buffers.members.clear();
@@ -33,7 +34,7 @@ impl EventEngine {
         for k in 0..self.buffers.members.len() {
             let a = self.buffers.members[k];
             self.reaction_noise[a] = self.flow.reaction_noise(a);
-            if self.kernel.multipliers()[k] > self.reaction_noise[a] {
+            if self.buffers.lambda[k] > self.reaction_noise[a] {
                 self.working.push(a);
             }
         }
@@ -60,8 +61,13 @@ impl EventEngine {
                 self.record.phase(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
             }
         }
-        if !self.working.is_empty() {
-            self.flow.set_working(&self.working);
+        if self.rubbing.is_there {
+            self.grip(&grips);
+        } else {
+            self.rubbing.rows.clone_from(&self.working);
+        }
+        if !self.rubbing.rows.is_empty() {
+            self.flow.set_working(&self.rubbing.rows);
             self.hold(0.0)?;
         }
         self.record.correct(&self.q, &self.v);
@@ -81,11 +87,12 @@ impl EventEngine {
         let moved = self.flow.length(&self.buffers.z);
         let near = |a: &usize| 1e3 * self.near(*a).max(self.noise[*a]) / self.flow.slope(*a, &self.flow.gradients);
         let s = s.max(self.pace);
-        let reached = 1e-3 * s * (speed + s * self.flow.length(&self.flow.free));
-        let allowed = self.flow.working().iter().map(near).fold(reached, f64::max);
+        let rounding = if self.rubbing.is_there { 1e-12 * self.flow.length(&self.q) } else { 0.0 };
+        let reached = (1e-3 * s * (speed + s * self.flow.length(&self.flow.free))).max(rounding);
+        let allowed = self.flow.pressing().iter().map(near).fold(reached, f64::max);
         match moved <= allowed {
             true => Ok(()),
-            false => Err(Reason::Torn { constraint: self.constraint(self.flow.working()[0]) }),
+            false => Err(Reason::Torn { constraint: self.flow.row_name(self.flow.working()[0]) }),
         }
     }
 
@@ -118,8 +125,11 @@ impl EventEngine {
         Ok(())
     }
 
-    /// Solves the problem for the members listed in the buffers: accelerations into `x`, reactions into the kernel.
+    /// Solves the problem for the members listed in the buffers: accelerations into `x`, reactions into `lambda`.
     pub(super) fn complementarity(&mut self) -> Result<(), Reason> {
+        if self.rubbing.is_there {
+            return self.accelerations();
+        }
         let Self { buffers, flow, kernel, .. } = self;
         buffers.rows.clear();
         buffers.offsets.clear();
@@ -129,6 +139,8 @@ impl EventEngine {
         }
         buffers.x.copy_from_slice(&flow.free);
         let solved = kernel.project(&flow.metric, &buffers.rows, &buffers.offsets, &mut buffers.x);
+        buffers.lambda.clear();
+        buffers.lambda.extend_from_slice(kernel.multipliers());
         solved.map_err(|e| self.refused(e))
     }
 

@@ -17,6 +17,7 @@ impl Engine for EventEngine {
             return Ok(());
         }
         match self.step() {
+            Err(Reason::Painleve { constraint }) if self.safety_net => self.jam(&constraint),
             Err(reason) if self.can_cross(&reason) => self.cross(reason),
             outcome => outcome,
         }
@@ -75,6 +76,14 @@ impl Engine for EventEngine {
         self.abandon_crossing();
         let (q, v) = (self.q.clone(), self.v.clone());
         self.record.close(self.t, &q, &v);
+        if self.rubbing.reduced.0 > 0 {
+            let (count, least) = self.rubbing.reduced;
+            let times = if count == 1 { "in one impact".to_string() } else { format!("in {count} impacts") };
+            self.record.out.notes.push(format!(
+                "{times} the restitution was reduced (at most to {} of what is given): with friction it would have created energy",
+                crate::text::number(least, 3)
+            ));
+        }
         if self.switched > 0 {
             let times = if self.switched == 1 { "once".to_string() } else { format!("{} times", self.switched) };
             self.record

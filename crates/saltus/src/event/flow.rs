@@ -11,13 +11,15 @@
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
 mod control;
+mod friction;
 mod hold;
 mod rough;
 
 pub use control::Scales;
+pub use friction::{Element, Friction, Grip};
 
 use super::polynomial::{MAX_DEGREE, value};
-use crate::linalg::{Metric, Rows};
+use crate::linalg::{FactoredLu, Metric, Rows};
 use crate::problem::{Instance, Layout};
 use crate::{Reason, SetupError};
 use control::Culprit;
@@ -37,15 +39,21 @@ pub struct Flow {
     /// M, g and f only, where nothing is in contact and nothing switches.
     light: Series,
     full: Series,
+    slips: Option<Series>,
+    pub friction: Friction,
+    /// Whether something acts in flight as well: joints or dry friction.
+    always_full: bool,
     layout: Layout,
     using_full: bool,
-    /// ∇f of all constraints at the point expanded about.
+    /// All rows at the point expanded about: ∇f of the constraints, of the joints, and the slips. And where each begins among
+    /// the outputs of the series.
     pub gradients: Rows,
+    entry: Vec<usize>,
     /// ∂f/∂t there.
     pub partial_t: Vec<f64>,
     /// γ there.
     pub gamma: Vec<f64>,
-    /// f there.
+    /// f there, of constraints and joints.
     pub gaps: Vec<f64>,
     /// M⁻¹g there.
     pub free: Vec<f64>,
@@ -63,6 +71,8 @@ pub struct Flow {
     /// M⁻¹∇f of the working set, and the Delassus matrix ∇f·M⁻¹∇f.
     mobility: Vec<f64>,
     delassus: Metric,
+    skew: FactoredLu,
+    is_skew: bool,
     pairs: Vec<f64>,
     right: Vec<f64>,
     r: Vec<f64>,
@@ -73,6 +83,7 @@ pub struct Flow {
     /// The polynomials are those of a rough step: see `rough`.
     pub is_rough: bool,
     rough_gaps: Vec<f64>,
+    rough_slips: Vec<f64>,
 }
 
 impl Flow {
@@ -80,8 +91,24 @@ impl Flow {
         let order = order.min(MAX_DEGREE - 1);
         let code = at.problem().motion()?;
         let dynamics = at.dynamics();
-        let (d, m) = (at.dimension(), at.constraints());
+        let (d, model) = (at.dimension(), at.model());
+        let (places, m) = (at.constraints() + model.joints.len(), code.rows.len());
+        let mut first = 0;
+        let element = |f: &crate::model::Friction| {
+            let slips = f.slips.len();
+            first += slips;
+            Element { constraint: f.constraint, first: first - slips, slips }
+        };
+        let elements: Vec<Element> = model.frictions.iter().map(element).collect();
+        let entry = (0..m).scan(0, |at, r| {
+            *at += code.rows.row(r).0.len();
+            Some(*at - code.rows.row(r).0.len())
+        });
         Ok(Flow {
+            slips: code.slips.as_ref().map(|code| Series::new(code.clone(), order)),
+            friction: Friction::new(elements, m - places, order),
+            always_full: !model.joints.is_empty() || model.frictions.iter().any(|f| f.constraint.is_none()),
+            entry: entry.collect(),
             instance: at.clone(),
             d,
             degrees: at.model().degrees(),
@@ -95,7 +122,7 @@ impl Flow {
             gradients: code.rows.clone(),
             partial_t: vec![0.0; m],
             gamma: vec![0.0; m],
-            gaps: vec![0.0; m],
+            gaps: vec![0.0; places],
             free: vec![0.0; d],
             metric: dynamics.metric(),
             metric_ready: false,
@@ -107,6 +134,8 @@ impl Flow {
             working: Vec::with_capacity(m),
             mobility: vec![0.0; m * d],
             delassus: Metric::full(0),
+            skew: FactoredLu::default(),
+            is_skew: false,
             pairs: vec![0.0; m.min(d) * m.min(d)],
             right: vec![0.0; m],
             r: vec![0.0; d],
@@ -114,7 +143,8 @@ impl Flow {
             culprit: Culprit::Coordinate(0),
             reach: 0.0,
             is_rough: false,
-            rough_gaps: vec![0.0; m * (order + 1)],
+            rough_gaps: vec![0.0; places * (order + 1)],
+            rough_slips: vec![0.0; 4 * (m - places)],
         })
     }
 
@@ -189,15 +219,37 @@ impl Flow {
         &self.lambda[k * self.order..(k + 1) * self.order]
     }
 
-    /// The working set of the last expansion.
+    /// The rows held in the last expansion: constraints, then joints, then slips that stick.
     pub fn working(&self) -> &[usize] {
         &self.working
+    }
+
+    /// The constraints among them, which come first.
+    pub fn pressing(&self) -> &[usize] {
+        let m = self.instance.constraints();
+        &self.working[..self.working.partition_point(|&row| row < m)]
+    }
+
+    /// The name of a row: a constraint, a joint, or friction.
+    pub fn row_name(&self, row: usize) -> String {
+        let model = self.instance.model();
+        let (m, j) = (model.constraints.len(), model.joints.len());
+        match row {
+            r if r < m => model.constraints[r].name.clone(),
+            r if r < m + j => model.joints[r - m].name.clone(),
+            r => {
+                let slip = r - m - j;
+                let of = self.friction.elements.iter().position(|e| (e.first..e.first + e.slips).contains(&slip));
+                of.map_or_else(String::new, |f| model.frictions[f].name.clone())
+            }
+        }
     }
 
     /// Evaluates M, g, f, ∇f, ∂t f and γ at a point. `fresh`: switches are set by their values.
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64], fresh: bool) -> Result<(), Reason> {
         self.using_full = true;
         self.set_point(t, q, v);
+        self.advance_slips(0, fresh);
         self.full.advance(0, fresh);
         self.read_point()
     }
@@ -219,6 +271,14 @@ impl Flow {
             series.set_input(1 + d + i, 0, v[i]);
             self.q[i * (n + 2)] = q[i];
             self.v[i * (n + 1)] = v[i];
+        }
+        if let Some(slips) = &mut self.slips {
+            slips.set_input(0, 0, t);
+            (0..cells.len()).for_each(|k| slips.set_input(self.layout.open + k, 0, cells.get(k)));
+            for i in 0..d {
+                slips.set_input(1 + i, 0, q[i]);
+                slips.set_input(1 + d + i, 0, v[i]);
+            }
         }
     }
 
@@ -249,7 +309,9 @@ impl Flow {
         for (alpha, gap) in self.gaps.iter_mut().enumerate() {
             *gap = series.coefficient(layout.gaps + alpha, 0);
             if !gap.is_finite() {
-                return Err(Reason::Gap { constraint: model.constraints[alpha].name.clone() });
+                let m = model.constraints.len();
+                let name = if alpha < m { &model.constraints[alpha].name } else { &model.joints[alpha - m].name };
+                return Err(Reason::Gap { constraint: name.clone() });
             }
         }
         if self.using_full {
@@ -260,6 +322,7 @@ impl Flow {
                 self.partial_t[alpha] = series.coefficient(layout.partial_t + alpha, 0);
                 self.gamma[alpha] = series.coefficient(layout.gamma + alpha, 0);
             }
+            self.read_friction();
         }
         Ok(())
     }
@@ -278,23 +341,33 @@ impl Flow {
     pub fn expand(&mut self, t: f64, q: &[f64], v: &[f64], working: &[usize], fresh: bool) -> Result<(), Reason> {
         self.working.clear();
         self.working.extend_from_slice(working);
-        self.using_full = !working.is_empty() || self.full.switches() > 0;
+        self.using_full = !working.is_empty() || self.full.switches() > 0 || self.always_full;
         self.is_rough = false;
         self.set_point(t, q, v);
+        let rubs = self.using_full && self.slips.is_some();
         let (d, n) = (self.d, self.order);
         for k in 0..=n {
             if k > 0 {
                 self.feed(k);
             }
+            if rubs {
+                self.advance_slips(k, fresh);
+            }
             self.series().advance(k, fresh);
+            if rubs {
+                self.weigh(k);
+            }
             if k == 0 {
                 self.read_point()?;
-                self.set_delassus()?;
+                self.set_delassus(true)?;
             }
             if k == n {
                 break;
             }
             self.solve(k);
+            if rubs {
+                self.keep_friction(k);
+            }
             for i in 0..d {
                 self.v[i * (n + 1) + k + 1] = self.a[i * n + k] / (k + 1) as f64;
             }
@@ -315,33 +388,65 @@ impl Flow {
             self.q[i * (n + 2) + k] = v;
             series.set_input(1 + i, k, v);
             series.set_input(1 + d + i, k, self.v[i * (n + 1) + k]);
+            if let Some(slips) = &mut self.slips {
+                slips.set_input(1 + i, k, v);
+                slips.set_input(1 + d + i, k, self.v[i * (n + 1) + k]);
+            }
+        }
+        if let Some(slips) = &mut self.slips {
+            slips.set_input(0, k, if k == 1 { 1.0 } else { 0.0 });
         }
     }
 
-    fn set_delassus(&mut self) -> Result<(), Reason> {
+    /// The matrix of the rows held; with `pull`, of what their reactions do together with friction that slides, which makes it
+    /// unsymmetric.
+    fn set_delassus(&mut self, pull: bool) -> Result<(), Reason> {
         let (d, m) = (self.d, self.working.len());
         if m == 0 {
             return Ok(());
         }
         if m > d {
-            let name = self.instance.model().constraints[self.working[d]].name.clone();
-            return Err(Reason::Dependent { constraint: name });
+            return Err(Reason::Dependent { constraint: self.row_name(self.working[d]) });
         }
-        let entries = &mut self.pairs[..m * m];
-        for (k, &alpha) in self.working.iter().enumerate() {
-            let w = &mut self.mobility[k * d..(k + 1) * d];
+        self.is_skew = pull && self.friction.is_sliding();
+        let mut w = std::mem::take(&mut self.r);
+        for k in 0..m {
             w.fill(0.0);
-            self.gradients.add_to(alpha, 1.0, w);
-            self.metric.solve(w);
-            for (j, &beta) in self.working.iter().enumerate() {
-                entries[j * m + k] = self.gradients.dot(beta, w);
+            match self.is_skew {
+                true => self.add_direction(self.working[k], 1.0, &mut w),
+                false => self.gradients.add_to(self.working[k], 1.0, &mut w),
             }
+            self.metric.solve(&mut w);
+            self.mobility[k * d..(k + 1) * d].copy_from_slice(&w);
+            for (j, &row) in self.working.iter().enumerate() {
+                self.pairs[j * m + k] = self.gradients.dot(row, &w);
+            }
+        }
+        self.r = w;
+        if self.is_skew {
+            for (k, &row) in self.working.iter().enumerate() {
+                // Painlevé: pushing would draw the bodies together.
+                if !(self.pairs[k * m + k] > 0.0) {
+                    return Err(Reason::Painleve { constraint: self.row_name(row) });
+                }
+            }
+            let set = self.skew.set(m, &self.pairs[..m * m]);
+            return set.map_err(|k| Reason::Dependent { constraint: self.row_name(self.working[k]) });
         }
         if self.delassus.dimension() != m {
             self.delassus = Metric::full(m);
         }
-        let name = |k: usize| self.instance.model().constraints[self.working[k]].name.clone();
-        self.delassus.set(&self.pairs[..m * m]).map_err(|e| Reason::Dependent { constraint: name(e.pivot) })
+        let set = self.delassus.set(&self.pairs[..m * m]);
+        set.map_err(|e| Reason::Dependent { constraint: self.row_name(self.working[e.pivot]) })
+    }
+
+    /// Overwrites the first entries of `right` with the reactions.
+    fn solve_reactions(&mut self) {
+        let m = self.working.len();
+        match self.is_skew {
+            true => self.skew.solve(&mut self.right[..m]),
+            false => self.delassus.solve(&mut self.right[..m]),
+        }
     }
 
     /// Order k of the accelerations and reactions.
@@ -361,14 +466,9 @@ impl Flow {
                 }
             }
         }
-        let mut entry = 0;
-        let mut place = 0;
         // + Σ_{j=1..k} ∇f_j λ_{k−j}, and what ∇f_j a_{k−j} leaves for order k of the constraint.
         for (m, &alpha) in self.working.iter().enumerate() {
-            while place < alpha {
-                entry += self.gradients.row(place).0.len();
-                place += 1;
-            }
+            let entry = self.entry[alpha];
             let mut rest = series.coefficient(layout.gamma + alpha, k);
             for (e, &i) in self.gradients.row(alpha).0.iter().enumerate() {
                 let slope = series.output(layout.gradients + entry + e);
@@ -377,13 +477,16 @@ impl Flow {
             }
             self.right[m] = -rest;
         }
+        if self.friction.is_sliding() && self.using_full {
+            self.add_friction(k);
+        }
         self.metric.solve(&mut self.r);
         let m = self.working.len();
         if m > 0 {
             for (j, &alpha) in self.working.iter().enumerate() {
                 self.right[j] -= self.gradients.dot(alpha, &self.r);
             }
-            self.delassus.solve(&mut self.right[..m]);
+            self.solve_reactions();
             for j in 0..m {
                 self.lambda[j * n + k] = self.right[j];
             }
@@ -408,7 +511,7 @@ impl Flow {
 
     /// Whether the gradients of the working set, where last evaluated, are independent.
     pub fn is_independent(&mut self) -> bool {
-        self.set_delassus().is_ok()
+        self.set_delassus(false).is_ok()
     }
 
     /// Position and velocity at s.

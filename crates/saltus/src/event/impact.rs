@@ -5,21 +5,28 @@ use crate::Reason;
 use crate::linalg::add;
 use crate::motion::Measured;
 
+/// What the law did: the gap velocity of the constraint that closed fastest and, with friction or joints, the change of energy and
+/// the residual.
+struct Jump {
+    approach: f64,
+    measured: Option<(f64, f64)>,
+}
+
 impl EventEngine {
     /// Applies the law 0 ≤ U⁺ + e U⁻ ⊥ P ≥ 0 to every closed constraint at the present state, at which everything has been
-    /// evaluated ([V] (5.3), one e for each): members into the buffers, the velocity after into `x`, impulses into the
-    /// kernel. Gives the gap velocity of the one that closes fastest.
+    /// evaluated ([V] (5.3), one e for each): members into the buffers, the velocity after into `x`, impulses into
+    /// `lambda`. Gives the gap velocity of the one that closes fastest.
     ///
     /// Gaps within the tolerance of zero are closed, so what would follow within it is part of the same impact. One that is
     /// opening (U⁻ > 0: a bounce lower than the tolerance) is not: if the impact closes it, that is the next impact. (Its
     /// impulse in this one could add energy.)
-    fn law(&mut self, elastic: bool) -> Result<f64, Reason> {
+    fn law(&mut self, elastic: bool) -> Result<Jump, Reason> {
         let Self { buffers, flow, touch, .. } = self;
         buffers.members.clear();
         buffers.rows.clear();
         buffers.offsets.clear();
         let restitution = self.instance.restitution();
-        let mut approach = 0.0_f64;
+        let (mut approach, mut chosen) = (0.0_f64, Vec::new());
         for a in 0..touch.len() {
             let slope = flow.slope(a, &flow.gradients);
             let near = flow.gaps[a] <= (self.tol * self.extent[a] * slope).max(self.noise[a]);
@@ -31,15 +38,43 @@ impl EventEngine {
                 continue;
             }
             approach = approach.min(rate);
-            let e = if elastic { restitution[a] } else { 0.0 };
+            let e = match (elastic, &mut self.rubbing.restitutions) {
+                (false, _) => 0.0,
+                (true, None) => restitution[a],
+                (true, Some(varying)) => varying.at(a, -rate.min(0.0)),
+            };
+            if !(0.0..=1.0).contains(&e) {
+                let constraint = self.instance.model().constraints[a].name.clone();
+                return Err(Reason::Restitution { constraint, value: e, speed: -rate });
+            }
+            chosen.push(e);
             buffers.members.push(a);
             buffers.rows.push_row_of(&flow.gradients, a);
             buffers.offsets.push(flow.partial_t[a] + e * rate);
         }
+        if self.rubbing.is_there {
+            let (energy, residual) = self.law_with_friction(&chosen)?;
+            return Ok(Jump { approach, measured: Some((energy, residual)) });
+        }
         buffers.x.copy_from_slice(&self.v);
         let solved = self.kernel.project(&flow.metric, &buffers.rows, &buffers.offsets, &mut buffers.x);
+        buffers.lambda.clear();
+        buffers.lambda.extend_from_slice(self.kernel.multipliers());
+        buffers.others.clear();
         solved.map_err(|e| self.refused(e))?;
-        Ok(approach)
+        Ok(Jump { approach, measured: None })
+    }
+
+    /// The restitution of a constraint at an approach speed.
+    pub(super) fn restitution(&mut self, a: usize, speed: f64) -> Result<f64, Reason> {
+        let e = match &mut self.rubbing.restitutions {
+            None => self.instance.restitution()[a],
+            Some(varying) => varying.at(a, speed),
+        };
+        match (0.0..=1.0).contains(&e) {
+            true => Ok(e),
+            false => Err(Reason::Restitution { constraint: self.constraint(a), value: e, speed }),
+        }
     }
 
     /// Takes closing speeds away without an impact.
@@ -51,9 +86,9 @@ impl EventEngine {
 
     /// An impact at the present state.
     pub(super) fn strike(&mut self) -> Result<(), Reason> {
-        let approach = self.law(true)?;
-        let Self { buffers, flow, kernel, .. } = self;
-        let acting = buffers.members.iter().copied().zip(kernel.multipliers().iter().copied());
+        let Jump { approach, measured } = self.law(true)?;
+        let Self { buffers, flow, .. } = self;
+        let acting = buffers.members.iter().copied().zip(buffers.lambda.iter().copied());
         let impulses: Vec<(usize, f64)> = acting.filter(|&(_, p)| p > 0.0).collect();
         if impulses.is_empty() {
             return Ok(());
@@ -69,9 +104,12 @@ impl EventEngine {
             let fastest = flow.gap_rate(a, &self.v).abs().max(flow.gap_rate(a, &buffers.x).abs());
             speed = speed.max(fastest / flow.compliance(a).max(f64::MIN_POSITIVE).sqrt());
         }
-        let residual = off / speed.max(f64::MIN_POSITIVE);
+        let mut residual = off / speed.max(f64::MIN_POSITIVE);
+        if let Some(with_friction) = measured {
+            (energy_change, residual) = with_friction;
+        }
         let measured = Measured { t: self.t, energy_change, residual, speed, approach };
-        self.record.impact(&measured, &self.q, &self.v, &buffers.x, &impulses);
+        self.record.impact(&measured, &self.q, &self.v, &buffers.x, &impulses, &buffers.others);
         self.v.copy_from_slice(&buffers.x);
         for &a in &buffers.members {
             self.touch[a] = Touch::Closed;

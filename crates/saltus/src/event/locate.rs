@@ -1,6 +1,7 @@
 //! Where a step ends: the first of its events.
 
-use super::polynomial::{self, Roots, leading, value};
+use super::flow::Grip;
+use super::polynomial::{self, MAX_DEGREE, Roots, leading, value};
 use super::{EventEngine, Touch};
 use crate::record::Keep;
 
@@ -16,6 +17,10 @@ pub(super) enum Event {
     Release(usize),
     /// A force or gap with corners or jumps changes sides.
     Switch { switch: usize, state: i64 },
+    /// Friction stops to slide.
+    Stop(usize),
+    /// Friction that sticks reaches its limit, and slip begins in this direction.
+    Slip { friction: usize, direction: [f64; 2] },
     /// An event of the user's own.
     Own(usize),
 }
@@ -114,6 +119,11 @@ impl EventEngine {
                 (s, event) = (at, Some(Event::Release(a)));
             }
         }
+        for f in 0..self.flow.friction.elements.len() {
+            if let Some((at, what)) = self.friction_event(f, s, tick) {
+                (s, event) = (at, Some(what));
+            }
+        }
         let switches = if self.flow.is_rough { 0 } else { self.flow.switches() };
         for switch in 0..switches {
             // (Marks change nothing: where rounding leads to and fro across one, the step goes on.)
@@ -141,6 +151,74 @@ impl EventEngine {
             }
         }
         Ok((s, event))
+    }
+
+    /// Where friction that slides stops, or friction that sticks reaches its limit, before s.
+    fn friction_event(&mut self, f: usize, s: f64, tick: f64) -> Option<(f64, Event)> {
+        let (first, count, constraint) = {
+            let element = &self.flow.friction.elements[f];
+            (element.first, element.slips, element.constraint)
+        };
+        match self.flow.friction.grip[f] {
+            Grip::Off => None,
+            Grip::Slide(_) => {
+                // The slip along its direction where the step begins.
+                let direction = self.flow.slip_direction(f);
+                let noise = self.no_slip(f).max(f64::MIN_POSITIVE);
+                let n = self.flow.slip_series(first).len();
+                let c = &mut self.buffers.c[..n];
+                c.fill(0.0);
+                for k in 0..count {
+                    let series = self.flow.slip_series(first + k);
+                    c.iter_mut().zip(series).for_each(|(c, u)| *c += direction[k] * u);
+                }
+                let found = first_negative_from_zero(&mut self.roots, c, s, noise, tick)?;
+                Some((found, Event::Stop(f)))
+            }
+            Grip::Stick => {
+                let place = |row: usize| self.flow.working().iter().position(|&w| w == row);
+                let mut forces = [[0.0; MAX_DEGREE]; 2];
+                let n = self.flow.order;
+                for (k, force) in forces.iter_mut().enumerate().take(count) {
+                    // (A slip that follows from other rows has no force of its own.)
+                    let held = place(self.flow.slip_row(first + k))?;
+                    force[..n].copy_from_slice(self.flow.reaction(held));
+                }
+                let limit = self.flow.sticking_limit(f, constraint.map(place));
+                let mut found = None;
+                let mut earliest = s;
+                let size = polynomial::largest_term(&limit[..n], s);
+                let mut look = |roots: &mut Roots, c: &[f64], scale: f64, direction: Option<[f64; 2]>| {
+                    let noise = 1e-13 * scale;
+                    if let Some(at) = first_negative_from_zero(roots, c, earliest, noise, tick) {
+                        earliest = at;
+                        found = Some((at, direction));
+                    }
+                };
+                if count == 1 {
+                    for sign in [1.0, -1.0] {
+                        let c = &mut self.buffers.c[..n];
+                        c.iter_mut().enumerate().for_each(|(j, c)| *c = limit[j] - sign * forces[0][j]);
+                        // The force resists the slip that it cannot hold.
+                        look(&mut self.roots, c, size, Some([-sign, 0.0]));
+                    }
+                } else {
+                    let square = |a: &[f64], j: usize| (0..=j).map(|i| a[i] * a[j - i]).sum::<f64>();
+                    let c = &mut self.buffers.c[..n];
+                    for (j, c) in c.iter_mut().enumerate() {
+                        *c = square(&limit, j) - square(&forces[0], j) - square(&forces[1], j);
+                    }
+                    look(&mut self.roots, c, size * size, None);
+                }
+                let (at, direction) = found?;
+                let direction = direction.unwrap_or_else(|| {
+                    let pull = [value(&forces[0][..n], at), value(&forces[1][..n], at)];
+                    let size = pull[0].hypot(pull[1]);
+                    [-pull[0] / size, -pull[1] / size]
+                });
+                Some((at, Event::Slip { friction: f, direction }))
+            }
+        }
     }
 
     /// Where a user's event occurs, before s: the first place where its expression, times its sign so far, turns negative.

@@ -27,6 +27,7 @@ mod locate;
 mod own;
 mod polynomial;
 mod record;
+mod rubbing;
 mod scales;
 mod stretch;
 mod trust;
@@ -41,6 +42,7 @@ use flow::{Flow, Scales};
 use locate::Event;
 use polynomial::{MAX_DEGREE, Roots};
 use record::Record;
+use rubbing::Rubbing;
 use scales::{Window, sum};
 
 /// What a constraint does.
@@ -155,6 +157,8 @@ pub(crate) struct EventEngine {
     released: Vec<bool>,
     pressed: Vec<bool>,
     implied: Vec<bool>,
+    /// Joints and friction.
+    rubbing: Rubbing,
     record: Record,
     buffers: Buffers,
 }
@@ -166,6 +170,9 @@ struct Buffers {
     /// The working set before the present choice.
     held: Vec<usize>,
     offsets: Vec<f64>,
+    /// Reactions or impulses of the members, and those of joints and slips.
+    lambda: Vec<f64>,
+    others: Vec<(usize, f64)>,
     x: Vec<f64>,
     y: Vec<f64>,
     z: Vec<f64>,
@@ -217,7 +224,10 @@ impl EventEngine {
             must_be_rough: false,
             cap: 0.0,
             trusted: f64::INFINITY,
-            is_polynomial: dynamics.code.fixed && checked.code.affine && !model.depends_on_time(),
+            is_polynomial: dynamics.code.fixed
+                && checked.code.affine
+                && !model.depends_on_time()
+                && !model.has_joints_or_friction(),
             dynamics,
             checked,
             window: Window::default(),
@@ -228,7 +238,7 @@ impl EventEngine {
             scales: Scales {
                 v: start.v.iter().map(|v| v.abs()).collect(),
                 gap: vec![0.0; m],
-                reaction: vec![0.0; m],
+                reaction: vec![0.0; code.rows.len()],
                 switch: vec![0.0; flow.switches()],
             },
             rate_scale: vec![0.0; m],
@@ -242,12 +252,15 @@ impl EventEngine {
             released: vec![false; m],
             pressed: vec![false; m],
             implied: vec![false; m],
+            rubbing: Rubbing::new(&instance)?,
             record: Record::new(&instance, interval, end, keep)?,
             buffers: Buffers {
                 rows: Rows::with_capacity(m, flow.gradients.values.len()),
                 members: Vec::with_capacity(m),
                 held: Vec::with_capacity(m),
                 offsets: Vec::with_capacity(m),
+                lambda: Vec::with_capacity(m),
+                others: Vec::new(),
                 x: vec![0.0; d],
                 y: vec![0.0; d],
                 z: vec![0.0; d],
@@ -319,12 +332,12 @@ impl EventEngine {
 
     /// One step: an expansion, up to the first event in it.
     fn step(&mut self) -> Result<(), Reason> {
-        self.flow.expand(self.t, &self.q, &self.v, &self.working, self.fresh)?;
+        self.flow.expand(self.t, &self.q, &self.v, &self.rubbing.rows, self.fresh)?;
         self.fresh = false;
         let left = self.end - self.t;
         // After a step that did not hold, caution: no more than twice as long as the one that did.
         let longest = if self.may_hide { LONGEST * (self.end - self.t0) } else { f64::INFINITY };
-        let cap = left.min(longest).min(2.0 * self.trusted);
+        let cap = left.min(longest).min(2.0 * self.trusted).min(self.launch());
         self.cap = cap;
         let shortest = self.shortest();
         let mut h = self.length(cap)?;
@@ -347,7 +360,7 @@ impl EventEngine {
             }
             if self.flow.is_rough {
                 // Another one, up to the place in doubt.
-                self.flow.expand(self.t, &self.q, &self.v, &self.working, false)?;
+                self.flow.expand(self.t, &self.q, &self.v, &self.rubbing.rows, false)?;
                 self.must_be_rough = true;
                 self.rough = 0.25 * s;
                 h = self.length(0.5 * s)?;
@@ -371,6 +384,8 @@ impl EventEngine {
             self.idle = 0;
             self.released.fill(false);
             self.pressed.fill(false);
+            self.rubbing.loose.fill(None);
+            self.flow.friction.is_launching = false;
         } else {
             self.idle += 1;
         }
@@ -379,6 +394,9 @@ impl EventEngine {
                 Some(Event::Switch { switch, .. }) if self.flow.is_root(switch) => self.flow.singular(),
                 Some(Event::Switch { .. }) => Reason::Sliding,
                 Some(Event::Hit(a) | Event::Release(a)) => Reason::Stalled { constraint: self.constraint(a) },
+                Some(Event::Stop(f) | Event::Slip { friction: f, .. }) => {
+                    Reason::Stalled { constraint: self.instance.model().frictions[f].name.clone() }
+                }
                 Some(Event::Own(_)) | None => self.flow.singular(),
             });
         }
@@ -412,7 +430,7 @@ impl EventEngine {
         self.note_grazes(s);
         self.grow_scales(s);
         (self.t, self.t_rest) = (t, rest);
-        if !self.working.is_empty() {
+        if !self.rubbing.rows.is_empty() {
             self.hold(s)?;
         }
         // Where there is no series, switches are not located either: they are set anew.
@@ -436,6 +454,9 @@ impl EventEngine {
                 self.follow_jumps()?;
                 self.implied.fill(false);
             }
+            // Which of them stick, and which slide on the other way, the accelerations tell.
+            Event::Stop(_) => {}
+            Event::Slip { friction, direction } => self.rubbing.loose[friction] = Some(direction),
             Event::Release(a) => {
                 self.touch[a] = Touch::Closed;
                 self.released[a] = true;

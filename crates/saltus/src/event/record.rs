@@ -43,6 +43,8 @@ impl Record {
         let (d, m) = (at.dimension(), at.constraints());
         let t0 = at.start().t;
         let mut out = Recorder::new(d, &vec![false; m], keep);
+        let slips: usize = at.model().frictions.iter().map(|f| f.slips.len()).sum();
+        out.audit.others = vec![0.0; at.model().joints.len() + slips];
         if end.is_finite() {
             out.reserve(((end - t0) / interval).ceil() as u64 + 2, 1)?;
         }
@@ -87,7 +89,7 @@ impl Record {
         self.out.steps += 1;
         let working = flow.working();
         let reactions = working.iter().enumerate().map(|(k, &a)| (a, flow.reaction(k)));
-        self.out.piece(t, s, |i| flow.position(i), reactions);
+        self.out.piece(t, s, |i| flow.position(i), reactions.chain(flow.sliding_forces()));
         // An instant that falls on an event is stored with it.
         let rounding = 1e-14 * (t + s).abs().max(t.abs());
         let (first, last) = (t + rounding, t + s - rounding);
@@ -102,10 +104,14 @@ impl Record {
                 (self.q, self.v) = (q, v);
             }
         }
-        for (k, &a) in flow.working().iter().enumerate() {
+        let held = flow.working().iter().enumerate().map(|(k, &row)| (row, flow.reaction(k)));
+        for (a, c) in held.chain(flow.sliding_forces()) {
             // ∫λ over the piece.
-            let c = flow.reaction(k);
             let impulse = c.iter().enumerate().rev().fold(0.0, |sum, (j, c)| sum * s + c / (j + 1) as f64) * s;
+            if a >= self.open.len() {
+                self.out.audit.others[a - self.open.len()] += impulse;
+                continue;
+            }
             self.out.audit.impulses[a] += impulse;
             if let Some((_, sum)) = &mut self.open[a] {
                 *sum += impulse;
@@ -130,10 +136,13 @@ impl Record {
         v_before: &[f64],
         v_after: &[f64],
         impulses: &[(usize, f64)],
+        others: &[(usize, f64)],
     ) {
         impulses.iter().for_each(|&(a, p)| self.out.audit.impulses[a] += p);
+        others.iter().for_each(|&(row, p)| self.out.audit.others[row] += p);
         if self.out.keep.has(Keep::IMPACTS) {
-            self.out.impact(measured, q, v_before, v_after, impulses.iter().copied());
+            let (impulses, others) = (impulses.iter().copied(), others.iter().copied());
+            self.out.impact_with(measured, q, v_before, v_after, impulses, others);
         } else {
             if self.memory.len() > 2 * MEMORY {
                 let mut recent = Impacts::default();
@@ -286,6 +295,10 @@ impl Record {
     /// Impulses that a correction of the velocity takes away.
     pub fn take_back(&mut self, constraints: &[usize], impulses: &[f64]) {
         for (&a, p) in constraints.iter().zip(impulses) {
+            if a >= self.open.len() {
+                self.out.audit.others[a - self.open.len()] += p;
+                continue;
+            }
             self.out.audit.impulses[a] += p;
             // A contact that goes on has it at once, one that begins here takes it over.
             match &mut self.open[a] {

@@ -93,12 +93,15 @@ impl EventEngine {
             let rate = value_and_slope(flow.gap(a), s).1;
             noise[a] = (1e-14 * (gradients.dot_abs(a, &self.q) + gap.abs()) + tick * rate.abs()).max(1e-300);
         }
-        for (k, &a) in flow.working().iter().enumerate() {
+        for (k, &row) in flow.working().iter().enumerate() {
             let reaction = value(flow.reaction(k), s).abs().max(flow.reaction(k)[0].abs());
-            scales.reaction[a] = (forget * scales.reaction[a]).max(reaction);
+            scales.reaction[row] = (forget * scales.reaction[row]).max(reaction);
             // After a long contact a new sequence of bounces is measured by itself.
-            extent[a] *= forget;
+            if let Some(extent) = extent.get_mut(row) {
+                *extent *= forget;
+            }
         }
+        self.rubbing.scale.iter_mut().for_each(|scale| *scale *= forget);
         for (i, (scale, v)) in scales.v.iter_mut().zip(&self.v).enumerate() {
             *scale = (forget * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());
         }

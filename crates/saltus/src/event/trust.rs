@@ -55,7 +55,7 @@ impl EventEngine {
                 }
                 // The series is there, if short.
                 None if h > self.shortest() => {
-                    self.flow.expand(self.t, &self.q, &self.v, &self.working, false)?;
+                    self.flow.expand(self.t, &self.q, &self.v, &self.rubbing.rows, false)?;
                 }
                 None => return Err(singular),
             }
@@ -221,6 +221,13 @@ impl EventEngine {
                 self.checked.gradients.add_to(alpha, lambda, g);
                 let scale = lambda.abs().max(self.scales.reaction[alpha]);
                 self.checked.gradients.add_abs_to(alpha, scale, size);
+            }
+            if self.rubbing.is_there {
+                let (joints, frictions) = &mut self.rubbing.checked;
+                self.flow.state(at, &mut self.rubbing.q, &mut self.rubbing.v);
+                joints.linearise(self.t + at, &self.rubbing.q);
+                frictions.evaluate(self.t + at, &self.rubbing.q, &self.rubbing.v);
+                self.flow.add_others(at, joints, frictions, g, size);
             }
             metric.solve(g);
             metric.solve(size);

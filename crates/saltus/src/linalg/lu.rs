@@ -8,6 +8,59 @@ pub struct Lu {
     pub entries: Vec<f64>,
 }
 
+/// A matrix factored once and solved with many times.
+#[derive(Clone, Debug, Default)]
+pub struct FactoredLu {
+    n: usize,
+    entries: Vec<f64>,
+    pivots: Vec<usize>,
+}
+
+impl FactoredLu {
+    /// Factors a matrix given by rows; the index of the first column without a pivot if it is singular. Allocates only
+    /// where the matrix is larger than any before.
+    pub fn set(&mut self, n: usize, entries: &[f64]) -> Result<(), usize> {
+        self.n = n;
+        self.entries.clear();
+        self.entries.extend_from_slice(&entries[..n * n]);
+        self.pivots.clear();
+        let a = &mut self.entries;
+        for k in 0..n {
+            let pivot = (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs())).unwrap_or(k);
+            if !(a[pivot * n + k].abs() > 0.0) || !a[pivot * n + k].is_finite() {
+                return Err(k);
+            }
+            self.pivots.push(pivot);
+            if pivot != k {
+                (0..n).for_each(|j| a.swap(k * n + j, pivot * n + j));
+            }
+            for i in k + 1..n {
+                let factor = a[i * n + k] / a[k * n + k];
+                a[i * n + k] = factor;
+                for j in k + 1..n {
+                    a[i * n + j] -= factor * a[k * n + j];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Overwrites the right-hand side with the solution.
+    pub fn solve(&self, b: &mut [f64]) {
+        let (n, a) = (self.n, &self.entries);
+        for (k, &pivot) in self.pivots.iter().enumerate() {
+            b.swap(k, pivot);
+        }
+        for i in 0..n {
+            b[i] -= (0..i).map(|j| a[i * n + j] * b[j]).sum::<f64>();
+        }
+        for i in (0..n).rev() {
+            let rest: f64 = (i + 1..n).map(|j| a[i * n + j] * b[j]).sum();
+            b[i] = (b[i] - rest) / a[i * n + i];
+        }
+    }
+}
+
 impl Lu {
     /// Buffers for `n` unknowns.
     pub fn new(n: usize) -> Self {

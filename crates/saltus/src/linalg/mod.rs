@@ -20,7 +20,7 @@ mod twofold;
 pub(crate) use band::WIDEST;
 pub(crate) use cholesky::GrowingFactor;
 pub(crate) use delassus::Delassus;
-pub(crate) use lu::Lu;
+pub(crate) use lu::{FactoredLu, Lu};
 pub use metric::{Metric, NotPositiveDefinite};
 pub use ordering::small_profile;
 pub use random::Dice;

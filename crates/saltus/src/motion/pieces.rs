@@ -10,7 +10,8 @@ pub struct Pieces {
     terms: Vec<usize>,
     places: Vec<usize>,
     coefficients: Vec<f64>,
-    /// (constraint, terms, place of the coefficients) of the reactions, and where those of a piece begin.
+    /// (constraint, terms, place of the coefficients) of the reactions, and where those of a piece begin. Joints and slips have
+    /// their rows behind the constraints.
     reactions: Vec<(usize, usize, usize)>,
     reaction_places: Vec<usize>,
 }
@@ -140,12 +141,15 @@ impl Pieces {
         &mut self.coefficients[place + i * terms..place + (i + 1) * terms]
     }
 
-    /// Adds the reaction densities of piece k to `out`, one entry per constraint.
+    /// Writes the reaction densities of piece k to `out`: one entry per constraint and, as far as there is room, one for each
+    /// joint and slip.
     pub(crate) fn reactions(&self, k: usize, t: f64, out: &mut [f64]) {
         let s = t - self.starts[k];
         let to = self.reaction_places.get(k + 1).copied().unwrap_or(self.reactions.len());
         for &(constraint, terms, place) in &self.reactions[self.reaction_places[k]..to] {
-            out[constraint] = value(&self.coefficients[place..place + terms], s);
+            if let Some(out) = out.get_mut(constraint) {
+                *out = value(&self.coefficients[place..place + terms], s);
+            }
         }
     }
 }

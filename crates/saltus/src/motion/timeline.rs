@@ -18,6 +18,10 @@ pub enum PhaseKind {
     Graze,
     /// A stretch crossed by a time-stepping scheme.
     Stepped,
+    /// An instant at which friction begins to stick; the note is its name.
+    Stick,
+    /// An instant at which friction begins to slide, or to slide the other way; the note is its name.
+    Slip,
 }
 
 impl PhaseKind {
@@ -31,6 +35,8 @@ impl PhaseKind {
             PhaseKind::Release => "release",
             PhaseKind::Graze => "graze",
             PhaseKind::Stepped => "stepped",
+            PhaseKind::Stick => "stick",
+            PhaseKind::Slip => "slip",
         }
     }
 }

@@ -35,7 +35,9 @@ pub struct MotionCode {
     /// All of it.
     pub full: Arc<SeriesCode>,
     pub layout: Layout,
-    /// The pattern of ∇f.
+    /// The slip velocities of all frictions, whose series the others need; None where there is no friction.
+    pub slips: Option<Arc<SeriesCode>>,
+    /// The pattern of the rows.
     pub rows: Rows,
     /// Whether accelerations can vary quickly without any Taylor coefficient announcing it: those of a mass matrix that varies
     /// are quotients. (Other expressions have marks: see [`Series::is_mark`](saltus_expr::Series::is_mark).)
@@ -107,7 +109,9 @@ impl MotionCode {
         let compile =
             |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new);
         let may_hide_features = mass.iter().any(|&m| model.graph.value(m).is_none());
-        Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, layout, rows, may_hide_features })
+        let slips: Vec<NodeId> = frictions.iter().flat_map(|f| f.slips.iter().map(|slip| slip.value)).collect();
+        let slips = if slips.is_empty() { None } else { Some(compile(&slips)?) };
+        Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, slips, layout, rows, may_hide_features })
     }
 }
 

@@ -10,7 +10,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "as event-driven; nothing for intervals that mabrouk or moreau-jean had to step over, which the notes list",
     use_for: "a first result for any model",
     follows_law: true,
-    laws: Laws::GAPS,
+    laws: Laws::ALL,
     order: f64::INFINITY,
     settings: &[TOLERANCE],
     structures: StructureSteps::Instead("paoli-schatzman"),

@@ -19,7 +19,7 @@ pub const SCHEME: Scheme = Scheme {
              extrapolated to their limit with an error estimate",
     use_for: "ten digits on anything smooth between its impacts; references for the other schemes",
     follows_law: true,
-    laws: Laws::GAPS,
+    laws: Laws::ALL,
     order: f64::INFINITY,
     settings: &[TOLERANCE],
     structures: StructureSteps::Events,

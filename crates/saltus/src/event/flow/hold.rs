@@ -10,12 +10,18 @@ impl Flow {
     pub fn hold(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<(), Reason> {
         let (d, m) = (self.d, self.working.len());
         let mut worst = f64::INFINITY;
+        let places = self.gaps.len();
         for _ in 0..8 {
             self.evaluate(t, q, v, false)?;
-            self.set_delassus()?;
+            self.set_delassus(false)?;
             let before = worst;
             worst = 0.0;
             for (j, &alpha) in self.working.iter().enumerate() {
+                if alpha >= places {
+                    // A slip has no position.
+                    self.right[j] = 0.0;
+                    continue;
+                }
                 let terms = self.gradients.dot_abs(alpha, q);
                 worst = worst.max(self.gaps[alpha].abs() / (f64::EPSILON * terms).max(1e-300));
                 self.right[j] = -self.gaps[alpha];

@@ -5,7 +5,7 @@
 use super::Flow;
 use crate::Reason;
 use crate::event::polynomial::value_and_slope;
-use crate::linalg::{add, copy};
+use crate::linalg::add;
 
 /// Between its ends a rough step may be off by this many times what it may at them.
 const LOOSER: f64 = 1e4;
@@ -62,19 +62,7 @@ impl Flow {
     /// across one.
     fn accelerate(&mut self, t: f64, state: &State, a: &mut [f64]) -> Result<(), Reason> {
         self.evaluate(t, &state.q, &state.v, true)?;
-        copy(a, &self.free);
-        let (d, m) = (self.d, self.working.len());
-        if m > 0 {
-            self.set_delassus()?;
-            for (j, &alpha) in self.working.iter().enumerate() {
-                self.right[j] = -self.gap_acceleration(alpha, a);
-            }
-            self.delassus.solve(&mut self.right[..m]);
-            for j in 0..m {
-                add(a, self.right[j], &self.mobility[j * d..(j + 1) * d]);
-            }
-        }
-        Ok(())
+        self.accelerate_point(a)
     }
 
     /// One classical Runge–Kutta step.
@@ -126,7 +114,8 @@ impl Flow {
     /// Everything at both ends: positions, velocities, accelerations; gaps, their rates and gamma; reactions.
     fn ends(&mut self, t: f64, from: &State, to: &State, h: f64) -> Result<Vec<[f64; 6]>, Reason> {
         let (d, m) = (self.d, self.gaps.len());
-        let mut rows = vec![[0.0; 6]; d + m + self.working.len()];
+        let slips = self.friction.slip.len();
+        let mut rows = vec![[0.0; 6]; d + m + self.working.len() + slips];
         let mut a = vec![0.0; d];
         for (side, (t, state)) in [(t, from), (t + h, to)].into_iter().enumerate() {
             self.accelerate(t, state, &mut a)?;
@@ -141,8 +130,15 @@ impl Flow {
                     self.gap_acceleration(alpha, &a),
                 ]);
             }
-            for k in 0..self.working.len() {
+            let held = self.working.len();
+            for k in 0..held {
                 rows[d + m + k][side] = self.right[k];
+            }
+            for s in 0..slips {
+                let bend = self.gap_acceleration(self.slip_row(s), &a);
+                let row = &mut rows[d + m + held + s];
+                row[2 * side..2 * side + 2].copy_from_slice(&[self.friction.slip[s], bend]);
+                row[4 + side] = self.sliding_force(s);
             }
         }
         Ok(rows)
@@ -179,6 +175,15 @@ impl Flow {
             self.lambda[k * n] = from;
             self.lambda[k * n + 1] = (to - from) / h;
         }
+        for s in 0..self.friction.slip.len() {
+            let [u0, a0, u1, a1, ..] = rows[d + m + self.working.len() + s];
+            let (p, a) = (u1 - u0 - h * a0, (a1 - a0) * h);
+            let cubic = [u0, a0, (3.0 * p - a) / (h * h), (a - 2.0 * p) / (h * h * h)];
+            self.rough_slips[4 * s..4 * s + 4].copy_from_slice(&cubic);
+        }
+        let first = d + m + self.working.len();
+        let forces: Vec<[f64; 2]> = rows[first..].iter().map(|row| [row[4], row[5]]).collect();
+        self.set_rough_forces(h, &forces);
     }
 }
 
