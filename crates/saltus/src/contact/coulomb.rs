@@ -114,11 +114,13 @@ impl std::error::Error for NoSolution {}
 /// A residual at rounding level.
 const GOOD: f64 = 1e-13;
 /// A residual that b with rounding in it often leaves in redundant rows, with which the search ends.
-const NEARLY: f64 = 1e-11;
+const NEARLY: f64 = 1e-12;
 /// The largest residual accepted, if nothing better is found.
 const CONSISTENT: f64 = 1e-9;
+/// The largest P, relative to b, in scaled unknowns: more is the inverse of rounding.
+const LARGEST: f64 = 1e14;
 /// Pivots below these count as zero, one after the other.
-const TINY: [f64; 3] = [1e-13, 2e-15, 0.0];
+const TINY: [f64; 4] = [1e-13, 1e-14, 1e-15, 0.0];
 
 /// The solver with its buffers; nothing is allocated in a call for as many unknowns as it was made for.
 ///
@@ -242,16 +244,20 @@ impl Coulomb {
 /// Settles the statuses of the frame. Gives the residual if that is as small as it can be, and keeps the best of all attempts.
 ///
 /// Which pivots count as zero is not known beforehand: those of redundant rows are rounding, those of very different masses
-/// may be as small and still matter. The residual tells them apart.
-fn attempt(frame: &mut Frame, newton: &mut Newton) -> Option<f64> {
+/// may be as small and still matter. The residual tells them apart. P beyond `limit` times b is no solution: rows that
+/// contradict each other have a residual that is small only beside the P they would need.
+fn attempt(frame: &mut Frame, newton: &mut Newton, limit: f64) -> Option<f64> {
     let mut redundant = false;
     for tiny in TINY {
         let r = newton.settle(frame, tiny);
-        if r <= GOOD {
-            return Some(r);
-        }
         if !r.is_finite() {
             break;
+        }
+        if frame.reach() > limit {
+            continue;
+        }
+        if r <= GOOD {
+            return Some(r);
         }
         redundant |= !newton.regular;
         newton.keep(frame, r);
@@ -264,7 +270,7 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
     newton.forget();
     let warm = p.iter().any(|&p| p != 0.0);
     if (warm || frame.joints)
-        && let Some(r) = attempt(frame, newton)
+        && let Some(r) = attempt(frame, newton, LARGEST)
     {
         return Ok(r);
     }
@@ -274,24 +280,21 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
         frame.guess();
         for sweeps in [10, 40] {
             local::sweep(frame, sweeps);
-            if let Some(r) = attempt(frame, newton) {
+            if let Some(r) = attempt(frame, newton, LARGEST) {
                 return Ok(r);
             }
         }
     }
     let mut end = End::Lost;
-    // P with two shifts of the diagonal: where no P exists, it grows as the shift falls.
-    let mut reach = [0.0f64; 2];
+    let mut beyond = 0;
     // Finer polygons, other shifts, other directions.
-    for (round, (corners, shift)) in
-        [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)].into_iter().enumerate()
-    {
+    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)] {
         end = path.follow(frame, &mut newton.pivot, corners, shift, corners as u64);
         if end == End::Arrived {
-            if round < 2 {
-                reach[round] = frame.p[..frame.n].iter().fold(0.0, |m, p| m.max(p.abs()));
-            }
-            if let Some(r) = attempt(frame, newton) {
+            // What the shift takes from W must be small beside b: where no P exists, it takes what cannot be met.
+            let limit = LARGEST.min(1e-3 / shift);
+            beyond += usize::from(frame.reach() > limit);
+            if let Some(r) = attempt(frame, newton, limit) {
                 return Ok(r);
             }
         } else if !frame.symmetric && matches!(end, End::Ray { .. }) {
@@ -303,7 +306,8 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
         return Ok(newton.restore(frame));
     }
     let (block, certain) = blame(frame, newton, end);
-    let none = certain || (frame.symmetric && reach[1] > 30.0 * reach[0] && reach[0] > 0.0);
+    // For every shift P was what the shift allows.
+    let none = certain || beyond >= 4;
     Err(NoSolution { kind: if none { Why::NoneExists } else { Why::NotConverged }, block, residual })
 }
 

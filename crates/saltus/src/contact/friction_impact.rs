@@ -71,7 +71,10 @@ pub struct FrictionImpactLaw {
     /// E, one entry per row.
     e: Vec<f64>,
     u_after: Vec<f64>,
+    status: Vec<Status>,
     trial: Vec<f64>,
+    trial_u: Vec<f64>,
+    trial_status: Vec<Status>,
 }
 
 /// ΔT up to this share of the terms it is made of is rounding.
@@ -88,14 +91,17 @@ impl FrictionImpactLaw {
             b: zero.clone(),
             e: zero.clone(),
             u_after: zero.clone(),
-            trial: zero,
+            status: Vec::with_capacity(rows),
+            trial: zero.clone(),
+            trial_u: zero,
+            trial_status: Vec::with_capacity(rows),
         }
     }
 
     /// Solves the impact; `p` is where the search starts and takes the impulses. Allocates nothing once sized.
     pub fn apply(&mut self, impact: &FrictionImpact, p: &mut [f64]) -> Result<ImpactOutcome, NoSolution> {
         let n = impact.u_before.len();
-        for buffer in [&mut self.b, &mut self.e, &mut self.u_after, &mut self.trial] {
+        for buffer in [&mut self.b, &mut self.e, &mut self.u_after, &mut self.trial, &mut self.trial_u] {
             buffer.resize(n, 0.0);
         }
         let mut at = 0;
@@ -113,7 +119,7 @@ impl FrictionImpactLaw {
         }
         let mut outcome = self.with_factor(impact, 1.0, p)?;
         if outcome.energy > 0.0 {
-            outcome = self.reduce(impact, outcome, p)?;
+            outcome = self.reduce(impact, p)?;
         }
         outcome.wall_work = -(0..n).map(|i| p[i] * impact.walls[i]).sum::<f64>();
         Ok(outcome)
@@ -126,7 +132,7 @@ impl FrictionImpactLaw {
 
     /// What a block did in the last impact, with slip meant of W = U⁺ + E U⁻.
     pub fn status(&self, block: usize) -> Status {
-        self.solver.status(block)
+        self.status[block]
     }
 
     /// The impact with all restitutions multiplied by a factor. An energy at rounding level comes out as not positive.
@@ -141,6 +147,8 @@ impl FrictionImpactLaw {
             self.b[i] = (1.0 + factor * self.e[i]) * u[i];
         }
         let residual = self.solver.solve(impact.d, &self.b, impact.laws, p)?;
+        self.status.clear();
+        self.status.extend((0..impact.laws.len()).map(|k| self.solver.status(k)));
         let (mut energy, mut size) = (0.0, 0.0);
         for i in 0..n {
             let row = &impact.d[i * n..(i + 1) * n];
@@ -159,14 +167,17 @@ impl FrictionImpactLaw {
         Ok(ImpactOutcome { factor, energy, wall_work: 0.0, residual })
     }
 
-    /// The largest factor with ΔT ≤ 0: from above to the first point of a scan where it is, then by bisection.
-    fn reduce(
-        &mut self,
-        impact: &FrictionImpact,
-        full: ImpactOutcome,
-        p: &mut [f64],
-    ) -> Result<ImpactOutcome, NoSolution> {
-        let mut high = full;
+    /// Keeps the last solution.
+    fn keep(&mut self, p: &[f64]) {
+        self.trial.copy_from_slice(p);
+        self.trial_u.copy_from_slice(&self.u_after);
+        self.trial_status.clear();
+        self.trial_status.extend_from_slice(&self.status);
+    }
+
+    /// The largest factor with ΔT ≤ 0: from above to the first point of a scan where it is, then by bisection. Where the laws
+    /// have several solutions, the one that creates no energy is followed upwards.
+    fn reduce(&mut self, impact: &FrictionImpact, p: &mut [f64]) -> Result<ImpactOutcome, NoSolution> {
         let mut low = None;
         for k in (0..SCAN).rev() {
             let outcome = self.with_factor(impact, k as f64 / SCAN as f64, p)?;
@@ -174,11 +185,14 @@ impl FrictionImpactLaw {
                 low = Some(outcome);
                 break;
             }
-            high = outcome;
         }
         // Without restitution nothing creates energy; what is left is rounding beyond what is expected.
-        let Some(mut low) = low else { return Ok(high) };
-        self.trial.copy_from_slice(p);
+        let Some(mut low) = low else { return self.with_factor(impact, 0.0, p) };
+        self.keep(p);
+        let mut high = self.with_factor(impact, 1.0, p)?;
+        if high.energy <= 0.0 {
+            return Ok(high);
+        }
         // Weights of false position, halved for the end that stays (Illinois).
         let (mut below, mut above) = (low.energy, high.energy);
         let mut last = 0;
@@ -190,10 +204,11 @@ impl FrictionImpactLaw {
             let secant = low.factor + width * below / (below - above);
             let inside = secant > low.factor && secant < high.factor && round % 4 != 3;
             let factor = if inside { secant } else { low.factor + 0.5 * width };
+            p.copy_from_slice(&self.trial);
             let outcome = self.with_factor(impact, factor, p)?;
             if outcome.energy <= 0.0 {
                 (low, below) = (outcome, outcome.energy);
-                self.trial.copy_from_slice(p);
+                self.keep(p);
                 if last == -1 {
                     above *= 0.5;
                 }
@@ -206,8 +221,10 @@ impl FrictionImpactLaw {
                 last = 1;
             }
         }
+        // Not solved again: where a branch of solutions ends, rounding decides on which one the next solve is.
         p.copy_from_slice(&self.trial);
-        // Statuses and U⁺ of the factor that is used.
-        self.with_factor(impact, low.factor, p)
+        self.u_after.copy_from_slice(&self.trial_u);
+        self.status.copy_from_slice(&self.trial_status);
+        Ok(low)
     }
 }
