@@ -13,13 +13,15 @@
 //! Whatever the method, the last digits come from Newton's method for the statuses found, and all inequalities are checked.
 //!
 //! **Existence.** For D symmetric positive definite there is a solution for every b; for large μ there may be several, of
-//! which one is given. If D is only semidefinite (more contacts than degrees of freedom) there is one if b belongs to velocities that the
-//! contacts allow; W is what matters then, and P is one of many.
-//! **Painlevé.** With a sliding contact in accelerations the normal's column is D_NN − μσ D_NT and D is not symmetric. One contact,
-//! 0 ≤ W = D P + b ⊥ P ≥ 0, has exactly one solution if D > 0; if D < 0 it has none for b < 0 ([`Why::NoneExists`]), and
-//! two for b > 0, P = 0 and P = −b/D ([`Why::Several`]). If D = 0 it has none for b < 0, and P = 0 else. Problems in the plane with
-//! several blocks whose D has no positive definite symmetric part are decided by trying all combinations of statuses, if these are fewer than
-//! 5000; solutions with the same W count as one.
+//! which one is given. If D is only semidefinite (more contacts than degrees of freedom) there is one if b belongs to
+//! velocities that the contacts allow; W is what matters then, and P is one of many.
+//!
+//! **Painlevé.** With a sliding contact in accelerations the normal's column is D_NN − μσ D_NT, and D is not symmetric. One
+//! contact, 0 ≤ W = D P + b ⊥ P ≥ 0, has exactly one solution if D > 0. If D < 0 it has none for b < 0
+//! ([`Why::NoneExists`]) and two for b > 0, P = 0 and P = −b/D ([`Why::Several`]). If D = 0 it has none for b < 0, and P = 0
+//! else. Several blocks in the plane whose D has no positive definite symmetric part are decided by trying all combinations of
+//! statuses, if these are at most 5000; solutions with the same W count as one. For others [`Why::NoneExists`] means
+//! that all paths (method 3) go to infinity, which is no proof, and whether there are several is not examined.
 
 mod census;
 mod frame;
@@ -42,14 +44,14 @@ pub enum Law {
     Unilateral,
     /// Normal, then one or two tangents: 0 ≤ W_N ⊥ P_N ≥ 0, |P_T| ≤ μ P_N, and P_T = −μ P_N W_T/|W_T| where W_T ≠ 0.
     Coulomb {
-        /// Coefficient of friction, not negative.
+        /// Coefficient of friction, finite and not negative.
         mu: f64,
         /// One in the plane, two in space.
         tangents: usize,
     },
     /// Dry friction of known limit: |P| ≤ limit, and P = −limit sign W where W ≠ 0.
     Dry {
-        /// The limit, not negative.
+        /// The limit, finite and not negative.
         limit: f64,
     },
 }
@@ -286,7 +288,7 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
         }
     }
     let mut end = End::Lost;
-    let mut beyond = 0;
+    let (mut beyond, mut rays) = (0, true);
     // Finer polygons, other shifts, other directions.
     for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)] {
         end = path.follow(frame, &mut newton.pivot, corners, shift, corners as u64);
@@ -297,17 +299,16 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
             if let Some(r) = attempt(frame, newton, limit) {
                 return Ok(r);
             }
-        } else if !frame.symmetric && matches!(end, End::Ray { .. }) {
-            break;
         }
+        rays &= matches!(end, End::Ray { .. });
     }
     let residual = newton.kept_residual();
     if residual <= CONSISTENT {
         return Ok(newton.restore(frame));
     }
     let (block, certain) = blame(frame, newton, end);
-    // For every shift P was what the shift allows.
-    let none = certain || beyond >= 4;
+    // For every shift P was what the shift allows, or no path ended.
+    let none = certain || beyond >= 4 || (rays && !frame.symmetric);
     Err(NoSolution { kind: if none { Why::NoneExists } else { Why::NotConverged }, block, residual })
 }
 
@@ -348,7 +349,7 @@ fn definite(frame: &Frame, newton: &mut Newton) -> bool {
     true
 }
 
-/// The law to blame, and whether it is certain that it cannot hold: a joint that contradicts the others, or a path without end.
+/// The law to blame, and whether it is a joint that contradicts the others.
 fn blame(frame: &mut Frame, newton: &mut Newton, end: End) -> (usize, bool) {
     // Joints alone.
     frame.p[..frame.n].fill(0.0);
@@ -370,7 +371,7 @@ fn blame(frame: &mut Frame, newton: &mut Newton, end: End) -> (usize, bool) {
     }
     match (worst.1, end) {
         (Some(law), _) => (law, true),
-        (None, End::Ray { law }) => (law, !frame.symmetric),
+        (None, End::Ray { law }) => (law, false),
         (None, _) => {
             // The contact that is pushed most.
             let pushed = |at: usize| frame.w[at] / frame.size[at].max(f64::MIN_POSITIVE);

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! but for e_T ≠ e it can be positive (Kane's double pendulum). Then all e and e_T of the impact are multiplied by the largest
-//! factor in [0, 1], up to rounding and to the resolution of a scan, with ΔT ≤ 0; with factor 0 it always is. At moving walls ΔT is the same expression: energy is measured with the
-//! velocities relative to the walls, as U contains their motion. What the walls do is −P·c on top of it.
+//! factor in [0, 1] with ΔT ≤ 0, up to rounding and the resolution of a scan (1/16); with factor 0 there is no gain. At moving
+//! walls ΔT is the same expression: energy is measured with the velocities relative to the walls, since U contains their
+//! motion. The work of the walls, −P·c, comes on top of it.
 
 use super::coulomb::{Coulomb, Law, NoSolution, Status};
 
@@ -53,7 +54,7 @@ pub struct ImpactOutcome {
 ///
 /// ```
 /// use saltus::contact::{FrictionImpact, FrictionImpactLaw, Law};
-/// // A ball without spin inertia to speak of: U is its velocity. It hits with 2 m/s and slides with 1 m/s, e = 0.5, μ = 0.2.
+/// // A point mass hits a floor at 2 m/s and slides at 1 m/s; e = 0.5, μ = 0.2.
 /// let mut law = FrictionImpactLaw::new(2);
 /// let mut p = [0.0; 2];
 /// let outcome = law.apply(&FrictionImpact {
@@ -130,7 +131,7 @@ impl FrictionImpactLaw {
         &self.u_after
     }
 
-    /// What a block did in the last impact, with slip meant of W = U⁺ + E U⁻.
+    /// What a block did in the last impact; slip is that of W = U⁺ + E U⁻.
     pub fn status(&self, block: usize) -> Status {
         self.status[block]
     }

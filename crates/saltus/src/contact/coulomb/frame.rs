@@ -239,8 +239,8 @@ impl Frame {
 
     /// Changes the statuses that P and W contradict, all of them or only the first, and says whether there was one.
     ///
-    /// Inequalities of P are taken exactly and those of W up to rounding, so that a contact on the border between two statuses
-    /// is at home in one of them.
+    /// Inequalities of P are taken exactly and those of W up to rounding, so that on the border between two statuses one of
+    /// them is always accepted.
     pub fn restate(&mut self, only_first: bool) -> bool {
         let mut changed = false;
         for k in 0..self.blocks.len() {
