@@ -290,7 +290,8 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
     let mut end = End::Lost;
     let (mut beyond, mut rays) = (0, true);
     // Finer polygons, other shifts, other directions.
-    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)] {
+    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0), (2048, 1e-13)]
+    {
         end = path.follow(frame, &mut newton.pivot, corners, shift, corners as u64);
         if end == End::Arrived {
             // What the shift takes from W must be small beside b: where no P exists, it takes what cannot be met.
