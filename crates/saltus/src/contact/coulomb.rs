@@ -288,15 +288,19 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
         }
     }
     let mut end = End::Lost;
-    let (mut beyond, mut rays) = (0, true);
+    let (mut beyond, mut culprit, mut rays) = (0, None, true);
     // Finer polygons, other shifts, other directions.
-    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0), (2048, 1e-13)]
+    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0), (2048, 1e-12)]
     {
         end = path.follow(frame, &mut newton.pivot, corners, shift, corners as u64);
         if end == End::Arrived {
             // What the shift takes from W must be small beside b: where no P exists, it takes what cannot be met.
             let limit = LARGEST.min(1e-3 / shift);
-            beyond += usize::from(frame.reach() > limit);
+            if frame.reach() > limit {
+                beyond += 1;
+                let size = |at: usize| frame.p[at].abs();
+                culprit = frame.blocks.iter().max_by(|a, b| size(a.at).total_cmp(&size(b.at))).map(|block| block.law);
+            }
             if let Some(r) = attempt(frame, newton, limit) {
                 return Ok(r);
             }
@@ -307,7 +311,11 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
     if residual <= CONSISTENT {
         return Ok(newton.restore(frame));
     }
-    let (block, certain) = blame(frame, newton, end);
+    let (mut block, certain) = blame(frame, newton, end);
+    // Where no P exists, the law that would need the largest one.
+    if let (Some(law), false) = (culprit, certain) {
+        block = law;
+    }
     // For every shift P was what the shift allows, or no path ended.
     let none = certain || beyond >= 4 || (rays && !frame.symmetric);
     Err(NoSolution { kind: if none { Why::NoneExists } else { Why::NotConverged }, block, residual })
