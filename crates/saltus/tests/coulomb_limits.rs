@@ -61,6 +61,58 @@ fn an_unsymmetric_problem_that_is_well_posed() {
     assert!(solver.w().iter().all(|w| w.abs() < 1e-14));
 }
 
+/// All solutions W of contacts without friction by trying which of them push; eliminations without exchanges suffice for random D.
+fn all_solutions(d: &[f64], b: &[f64]) -> Vec<Vec<f64>> {
+    let n = b.len();
+    let mut found: Vec<Vec<f64>> = Vec::new();
+    for set in 0..1usize << n {
+        let push: Vec<usize> = (0..n).filter(|i| set >> i & 1 == 1).collect();
+        let m = push.len();
+        let mut a: Vec<Vec<f64>> = push.iter().map(|&i| push.iter().map(|&j| d[i * n + j]).collect()).collect();
+        let mut x: Vec<f64> = push.iter().map(|&i| -b[i]).collect();
+        for k in 0..m {
+            for i in (0..m).filter(|&i| i != k) {
+                let factor = a[i][k] / a[k][k];
+                (0..m).for_each(|j| a[i][j] -= factor * a[k][j]);
+                x[i] -= factor * x[k];
+            }
+        }
+        let p: Vec<f64> = (0..m).map(|k| x[k] / a[k][k]).collect();
+        let w = |i: usize| b[i] + push.iter().zip(&p).map(|(&j, p)| d[i * n + j] * p).sum::<f64>();
+        if p.iter().all(|&p| p > 0.0) && (0..n).all(|i| push.contains(&i) || w(i) > 0.0) {
+            found.push((0..n).map(|i| if push.contains(&i) { 0.0 } else { w(i) }).collect());
+        }
+    }
+    found
+}
+
+/// Several sliding contacts, D without symmetry or sign: none, one or several solutions, as many as there are.
+#[test]
+fn sliding_contacts_have_none_one_or_several_solutions() {
+    let mut dice = Dice::new(10);
+    let mut seen = [0; 3];
+    for number in 0..3000 {
+        let n = 1 + (dice.bits() % 4) as usize;
+        let shift = if dice.chance(0.5) { 1.0 } else { 0.0 };
+        let entry = |k: usize, dice: &mut Dice| dice.between(-1.0, 1.0) + if k / n == k % n { shift } else { 0.0 };
+        let d: Vec<f64> = (0..n * n).map(|k| entry(k, &mut dice)).collect();
+        let b: Vec<f64> = (0..n).map(|_| dice.between(-1.0, 1.0)).collect();
+        let all = all_solutions(&d, &b);
+        let (mut solver, mut p) = (Coulomb::new(n), vec![0.0; n]);
+        let outcome = solver.solve(&d, &b, &vec![Law::Unilateral; n], &mut p).map_err(|e| e.kind);
+        match all.len() {
+            0 => assert_eq!(outcome, Err(Why::NoneExists), "{number}"),
+            1 => {
+                assert!(outcome.is_ok(), "{number}: {outcome:?}");
+                assert!((0..n).all(|i| (solver.w()[i] - all[0][i]).abs() < 1e-9 * (1.0 + all[0][i])), "{number}");
+            }
+            _ => assert_eq!(outcome, Err(Why::Several), "{number}"),
+        }
+        seen[all.len().min(2)] += 1;
+    }
+    assert!(seen.iter().all(|&count| count > 200), "{seen:?}");
+}
+
 /// Redundant joints that agree are solved; those that do not are named.
 #[test]
 fn redundant_joints() {

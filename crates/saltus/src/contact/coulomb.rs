@@ -13,13 +13,15 @@
 //! Whatever the method, the last digits come from Newton's method for the statuses found, and all inequalities are checked.
 //!
 //! **Existence.** For D symmetric positive definite there is a solution for every b; for large μ there may be several, of
-//! which one is given. If D is only semidefinite (more contacts than degrees of freedom) there is one if b belongs to velocities that the
-//! contacts allow; W is what matters then, and P is one of many.
-//! **Painlevé.** With a sliding contact in accelerations the normal's column is D_NN − μσ D_NT and D is not symmetric. One contact,
-//! 0 ≤ W = D P + b ⊥ P ≥ 0, has exactly one solution if D > 0; if D < 0 it has none for b < 0 ([`Why::NoneExists`]), and
-//! two for b > 0, P = 0 and P = −b/D ([`Why::Several`]). If D = 0 it has none for b < 0, and P = 0 else. Problems in the plane with
-//! several blocks whose D has no positive definite symmetric part are decided by trying all combinations of statuses, if these are fewer than
-//! 5000; solutions with the same W count as one.
+//! which one is given. If D is only semidefinite (more contacts than degrees of freedom) there is one if b belongs to
+//! velocities that the contacts allow; W is what matters then, and P is one of many.
+//!
+//! **Painlevé.** With a sliding contact in accelerations the normal's column is D_NN − μσ D_NT, and D is not symmetric. One
+//! contact, 0 ≤ W = D P + b ⊥ P ≥ 0, has exactly one solution if D > 0. If D < 0 it has none for b < 0
+//! ([`Why::NoneExists`]) and two for b > 0, P = 0 and P = −b/D ([`Why::Several`]). If D = 0 it has none for b < 0, and P = 0
+//! else. Several blocks in the plane whose D has no positive definite symmetric part are decided by trying all combinations of
+//! statuses, if these are at most 5000; solutions with the same W count as one. For others [`Why::NoneExists`] means
+//! that all paths (method 3) go to infinity, which is no proof, and whether there are several is not examined.
 
 mod census;
 mod frame;
@@ -42,14 +44,14 @@ pub enum Law {
     Unilateral,
     /// Normal, then one or two tangents: 0 ≤ W_N ⊥ P_N ≥ 0, |P_T| ≤ μ P_N, and P_T = −μ P_N W_T/|W_T| where W_T ≠ 0.
     Coulomb {
-        /// Coefficient of friction, not negative.
+        /// Coefficient of friction, finite and not negative.
         mu: f64,
         /// One in the plane, two in space.
         tangents: usize,
     },
     /// Dry friction of known limit: |P| ≤ limit, and P = −limit sign W where W ≠ 0.
     Dry {
-        /// The limit, not negative.
+        /// The limit, finite and not negative.
         limit: f64,
     },
 }
@@ -114,11 +116,13 @@ impl std::error::Error for NoSolution {}
 /// A residual at rounding level.
 const GOOD: f64 = 1e-13;
 /// A residual that b with rounding in it often leaves in redundant rows, with which the search ends.
-const NEARLY: f64 = 1e-11;
+const NEARLY: f64 = 1e-12;
 /// The largest residual accepted, if nothing better is found.
 const CONSISTENT: f64 = 1e-9;
+/// The largest P, relative to b, in scaled unknowns: more is the inverse of rounding.
+const LARGEST: f64 = 1e14;
 /// Pivots below these count as zero, one after the other.
-const TINY: [f64; 3] = [1e-13, 2e-15, 0.0];
+const TINY: [f64; 4] = [1e-13, 1e-14, 1e-15, 0.0];
 
 /// The solver with its buffers; nothing is allocated in a call for as many unknowns as it was made for.
 ///
@@ -242,16 +246,20 @@ impl Coulomb {
 /// Settles the statuses of the frame. Gives the residual if that is as small as it can be, and keeps the best of all attempts.
 ///
 /// Which pivots count as zero is not known beforehand: those of redundant rows are rounding, those of very different masses
-/// may be as small and still matter. The residual tells them apart.
-fn attempt(frame: &mut Frame, newton: &mut Newton) -> Option<f64> {
+/// may be as small and still matter. The residual tells them apart. P beyond `limit` times b is no solution: rows that
+/// contradict each other have a residual that is small only beside the P they would need.
+fn attempt(frame: &mut Frame, newton: &mut Newton, limit: f64) -> Option<f64> {
     let mut redundant = false;
     for tiny in TINY {
         let r = newton.settle(frame, tiny);
-        if r <= GOOD {
-            return Some(r);
-        }
         if !r.is_finite() {
             break;
+        }
+        if frame.reach() > limit {
+            continue;
+        }
+        if r <= GOOD {
+            return Some(r);
         }
         redundant |= !newton.regular;
         newton.keep(frame, r);
@@ -264,7 +272,7 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
     newton.forget();
     let warm = p.iter().any(|&p| p != 0.0);
     if (warm || frame.joints)
-        && let Some(r) = attempt(frame, newton)
+        && let Some(r) = attempt(frame, newton, LARGEST)
     {
         return Ok(r);
     }
@@ -274,36 +282,42 @@ fn generic(frame: &mut Frame, newton: &mut Newton, path: &mut Path, p: &[f64]) -
         frame.guess();
         for sweeps in [10, 40] {
             local::sweep(frame, sweeps);
-            if let Some(r) = attempt(frame, newton) {
+            if let Some(r) = attempt(frame, newton, LARGEST) {
                 return Ok(r);
             }
         }
     }
     let mut end = End::Lost;
-    // P with two shifts of the diagonal: where no P exists, it grows as the shift falls.
-    let mut reach = [0.0f64; 2];
+    let (mut beyond, mut culprit, mut rays) = (0, None, true);
     // Finer polygons, other shifts, other directions.
-    for (round, (corners, shift)) in
-        [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0)].into_iter().enumerate()
+    for (corners, shift) in [(8, 1e-10), (32, 1e-12), (16, 1e-8), (64, 1e-14), (128, 1e-11), (512, 0.0), (2048, 1e-12)]
     {
         end = path.follow(frame, &mut newton.pivot, corners, shift, corners as u64);
         if end == End::Arrived {
-            if round < 2 {
-                reach[round] = frame.p[..frame.n].iter().fold(0.0, |m, p| m.max(p.abs()));
+            // What the shift takes from W must be small beside b: where no P exists, it takes what cannot be met.
+            let limit = LARGEST.min(1e-3 / shift);
+            if frame.reach() > limit {
+                beyond += 1;
+                let size = |at: usize| frame.p[at].abs();
+                culprit = frame.blocks.iter().max_by(|a, b| size(a.at).total_cmp(&size(b.at))).map(|block| block.law);
             }
-            if let Some(r) = attempt(frame, newton) {
+            if let Some(r) = attempt(frame, newton, limit) {
                 return Ok(r);
             }
-        } else if !frame.symmetric && matches!(end, End::Ray { .. }) {
-            break;
         }
+        rays &= matches!(end, End::Ray { .. });
     }
     let residual = newton.kept_residual();
     if residual <= CONSISTENT {
         return Ok(newton.restore(frame));
     }
-    let (block, certain) = blame(frame, newton, end);
-    let none = certain || (frame.symmetric && reach[1] > 30.0 * reach[0] && reach[0] > 0.0);
+    let (mut block, certain) = blame(frame, newton, end);
+    // Where no P exists, the law that would need the largest one.
+    if let (Some(law), false) = (culprit, certain) {
+        block = law;
+    }
+    // For every shift P was what the shift allows, or no path ended.
+    let none = certain || beyond >= 4 || (rays && !frame.symmetric);
     Err(NoSolution { kind: if none { Why::NoneExists } else { Why::NotConverged }, block, residual })
 }
 
@@ -344,7 +358,7 @@ fn definite(frame: &Frame, newton: &mut Newton) -> bool {
     true
 }
 
-/// The law to blame, and whether it is certain that it cannot hold: a joint that contradicts the others, or a path without end.
+/// The law to blame, and whether it is a joint that contradicts the others.
 fn blame(frame: &mut Frame, newton: &mut Newton, end: End) -> (usize, bool) {
     // Joints alone.
     frame.p[..frame.n].fill(0.0);
@@ -366,7 +380,7 @@ fn blame(frame: &mut Frame, newton: &mut Newton, end: End) -> (usize, bool) {
     }
     match (worst.1, end) {
         (Some(law), _) => (law, true),
-        (None, End::Ray { law }) => (law, !frame.symmetric),
+        (None, End::Ray { law }) => (law, false),
         (None, _) => {
             // The contact that is pushed most.
             let pushed = |at: usize| frame.w[at] / frame.size[at].max(f64::MIN_POSITIVE);

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! but for e_T ≠ e it can be positive (Kane's double pendulum). Then all e and e_T of the impact are multiplied by the largest
-//! factor in [0, 1], up to rounding and to the resolution of a scan, with ΔT ≤ 0; with factor 0 it always is. At moving walls ΔT is the same expression: energy is measured with the
-//! velocities relative to the walls, as U contains their motion. What the walls do is −P·c on top of it.
+//! factor in [0, 1] with ΔT ≤ 0, up to rounding and the resolution of a scan (1/16); with factor 0 there is no gain. At moving
+//! walls ΔT is the same expression: energy is measured with the velocities relative to the walls, since U contains their
+//! motion. The work of the walls, −P·c, comes on top of it.
 
 use super::coulomb::{Coulomb, Law, NoSolution, Status};
 
@@ -53,7 +54,7 @@ pub struct ImpactOutcome {
 ///
 /// ```
 /// use saltus::contact::{FrictionImpact, FrictionImpactLaw, Law};
-/// // A ball without spin inertia to speak of: U is its velocity. It hits with 2 m/s and slides with 1 m/s, e = 0.5, μ = 0.2.
+/// // A point mass hits a floor at 2 m/s and slides at 1 m/s; e = 0.5, μ = 0.2.
 /// let mut law = FrictionImpactLaw::new(2);
 /// let mut p = [0.0; 2];
 /// let outcome = law.apply(&FrictionImpact {
@@ -71,7 +72,10 @@ pub struct FrictionImpactLaw {
     /// E, one entry per row.
     e: Vec<f64>,
     u_after: Vec<f64>,
+    status: Vec<Status>,
     trial: Vec<f64>,
+    trial_u: Vec<f64>,
+    trial_status: Vec<Status>,
 }
 
 /// ΔT up to this share of the terms it is made of is rounding.
@@ -88,14 +92,17 @@ impl FrictionImpactLaw {
             b: zero.clone(),
             e: zero.clone(),
             u_after: zero.clone(),
-            trial: zero,
+            status: Vec::with_capacity(rows),
+            trial: zero.clone(),
+            trial_u: zero,
+            trial_status: Vec::with_capacity(rows),
         }
     }
 
     /// Solves the impact; `p` is where the search starts and takes the impulses. Allocates nothing once sized.
     pub fn apply(&mut self, impact: &FrictionImpact, p: &mut [f64]) -> Result<ImpactOutcome, NoSolution> {
         let n = impact.u_before.len();
-        for buffer in [&mut self.b, &mut self.e, &mut self.u_after, &mut self.trial] {
+        for buffer in [&mut self.b, &mut self.e, &mut self.u_after, &mut self.trial, &mut self.trial_u] {
             buffer.resize(n, 0.0);
         }
         let mut at = 0;
@@ -113,7 +120,7 @@ impl FrictionImpactLaw {
         }
         let mut outcome = self.with_factor(impact, 1.0, p)?;
         if outcome.energy > 0.0 {
-            outcome = self.reduce(impact, outcome, p)?;
+            outcome = self.reduce(impact, p)?;
         }
         outcome.wall_work = -(0..n).map(|i| p[i] * impact.walls[i]).sum::<f64>();
         Ok(outcome)
@@ -124,9 +131,9 @@ impl FrictionImpactLaw {
         &self.u_after
     }
 
-    /// What a block did in the last impact, with slip meant of W = U⁺ + E U⁻.
+    /// What a block did in the last impact; slip is that of W = U⁺ + E U⁻.
     pub fn status(&self, block: usize) -> Status {
-        self.solver.status(block)
+        self.status[block]
     }
 
     /// The impact with all restitutions multiplied by a factor. An energy at rounding level comes out as not positive.
@@ -141,6 +148,8 @@ impl FrictionImpactLaw {
             self.b[i] = (1.0 + factor * self.e[i]) * u[i];
         }
         let residual = self.solver.solve(impact.d, &self.b, impact.laws, p)?;
+        self.status.clear();
+        self.status.extend((0..impact.laws.len()).map(|k| self.solver.status(k)));
         let (mut energy, mut size) = (0.0, 0.0);
         for i in 0..n {
             let row = &impact.d[i * n..(i + 1) * n];
@@ -159,14 +168,17 @@ impl FrictionImpactLaw {
         Ok(ImpactOutcome { factor, energy, wall_work: 0.0, residual })
     }
 
-    /// The largest factor with ΔT ≤ 0: from above to the first point of a scan where it is, then by bisection.
-    fn reduce(
-        &mut self,
-        impact: &FrictionImpact,
-        full: ImpactOutcome,
-        p: &mut [f64],
-    ) -> Result<ImpactOutcome, NoSolution> {
-        let mut high = full;
+    /// Keeps the last solution.
+    fn keep(&mut self, p: &[f64]) {
+        self.trial.copy_from_slice(p);
+        self.trial_u.copy_from_slice(&self.u_after);
+        self.trial_status.clear();
+        self.trial_status.extend_from_slice(&self.status);
+    }
+
+    /// The largest factor with ΔT ≤ 0: from above to the first point of a scan where it is, then by bisection. Where the laws
+    /// have several solutions, the one that creates no energy is followed upwards.
+    fn reduce(&mut self, impact: &FrictionImpact, p: &mut [f64]) -> Result<ImpactOutcome, NoSolution> {
         let mut low = None;
         for k in (0..SCAN).rev() {
             let outcome = self.with_factor(impact, k as f64 / SCAN as f64, p)?;
@@ -174,11 +186,14 @@ impl FrictionImpactLaw {
                 low = Some(outcome);
                 break;
             }
-            high = outcome;
         }
         // Without restitution nothing creates energy; what is left is rounding beyond what is expected.
-        let Some(mut low) = low else { return Ok(high) };
-        self.trial.copy_from_slice(p);
+        let Some(mut low) = low else { return self.with_factor(impact, 0.0, p) };
+        self.keep(p);
+        let mut high = self.with_factor(impact, 1.0, p)?;
+        if high.energy <= 0.0 {
+            return Ok(high);
+        }
         // Weights of false position, halved for the end that stays (Illinois).
         let (mut below, mut above) = (low.energy, high.energy);
         let mut last = 0;
@@ -190,10 +205,11 @@ impl FrictionImpactLaw {
             let secant = low.factor + width * below / (below - above);
             let inside = secant > low.factor && secant < high.factor && round % 4 != 3;
             let factor = if inside { secant } else { low.factor + 0.5 * width };
+            p.copy_from_slice(&self.trial);
             let outcome = self.with_factor(impact, factor, p)?;
             if outcome.energy <= 0.0 {
                 (low, below) = (outcome, outcome.energy);
-                self.trial.copy_from_slice(p);
+                self.keep(p);
                 if last == -1 {
                     above *= 0.5;
                 }
@@ -206,8 +222,10 @@ impl FrictionImpactLaw {
                 last = 1;
             }
         }
+        // Not solved again: where a branch of solutions ends, rounding decides on which one the next solve is.
         p.copy_from_slice(&self.trial);
-        // Statuses and U⁺ of the factor that is used.
-        self.with_factor(impact, low.factor, p)
+        self.u_after.copy_from_slice(&self.trial_u);
+        self.status.copy_from_slice(&self.trial_status);
+        Ok(low)
     }
 }

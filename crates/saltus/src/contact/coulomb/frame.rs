@@ -158,6 +158,34 @@ impl Frame {
         }
     }
 
+    /// The largest |P| relative to the largest |b| among the rows that it is coupled to, directly or by others. Overwrites
+    /// the sizes of the terms of W.
+    pub fn reach(&mut self) -> f64 {
+        let n = self.n;
+        (0..n).for_each(|i| self.size[i] = self.b[i].abs());
+        loop {
+            let mut changed = false;
+            for i in 0..n {
+                let most = (0..n)
+                    .filter(|j| self.d[i * n + j].abs() > 1e-12)
+                    .fold(self.size[i], |most, j| most.max(self.size[j]));
+                if most > self.size[i] {
+                    self.size[i] = most;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let worst = (0..n).fold(0.0f64, |worst, i| {
+            let p = self.p[i].abs();
+            worst.max(if p > 0.0 && self.size[i] > 0.0 { p / self.size[i] } else { 0.0 })
+        });
+        self.eval();
+        worst
+    }
+
     /// Statuses from P and W.
     pub fn guess(&mut self) {
         self.status.clear();
@@ -211,8 +239,8 @@ impl Frame {
 
     /// Changes the statuses that P and W contradict, all of them or only the first, and says whether there was one.
     ///
-    /// Inequalities of P are taken exactly and those of W up to rounding, so that a contact on the border between two statuses
-    /// is at home in one of them.
+    /// Inequalities of P are taken exactly and those of W up to rounding, so that on the border between two statuses one of
+    /// them is always accepted.
     pub fn restate(&mut self, only_first: bool) -> bool {
         let mut changed = false;
         for k in 0..self.blocks.len() {

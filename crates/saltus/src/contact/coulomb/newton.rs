@@ -20,7 +20,7 @@ struct Unknown {
 }
 
 /// Residual at which nothing is left to gain.
-const GOAL: f64 = 1e-15;
+const GOAL: f64 = 4e-15;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton {

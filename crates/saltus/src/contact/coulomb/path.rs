@@ -1,4 +1,4 @@
-//! The solution followed from where all contacts are open: the method that cannot fail where D is positive definite.
+//! The solution followed from where all contacts are open: in exact arithmetic this succeeds for every D that is positive definite.
 //!
 //! Take b + τ c in place of b, with c > 0 on normals. For large τ all contacts are open; as τ changes, P and W change
 //! linearly until a block changes its status, and τ may turn back there. With D positive definite P is bounded for bounded τ
