@@ -99,6 +99,10 @@
   function draw(figure) {
     const gd = document.getElementById("fig-" + figure.id);
     if (!gd) return null;
+    if (figure.choice) {
+      orbit.lists(figure, gd, () => change(figure, gd));
+      choose(figure, gd);
+    }
     const narrow = window.innerWidth < 600;
     const font = { color: colour("text"), size: narrow ? 11 : 13, family: getComputedStyle(document.body).fontFamily };
     const layout = Object.assign({
@@ -146,6 +150,19 @@
       addViewBox();
       gd.on("plotly_afterplot", addViewBox);
     });
+  }
+
+  // The traces and axes of what is chosen in the lists of a figure.
+  function choose(figure, gd) {
+    const plane = orbit.plane(figure, gd, colour);
+    figure.traces = plane.traces;
+    for (const axis of ["xaxis", "yaxis"]) figure.layout[axis] = { ...figure.layout[axis], ...plane[axis] };
+  }
+  function change(figure, gd) {
+    choose(figure, gd);
+    const layout = { ...gd.layout, showlegend: figure.traces.filter((t) => t.showlegend).length > 1 };
+    for (const axis of ["xaxis", "yaxis"]) layout[axis] = { ...figure.layout[axis], ...axisColours() };
+    Plotly.react(gd, figure.traces, layout);
   }
 
   // Zooming a time history zooms the others; hovering over one shows that instant in all of them and in the animation.
