@@ -17,8 +17,17 @@ const MAX_NUMBERS: usize = 6_000_000;
 /// Where in an interval the curve is compared with the straight line; not the middle, where the two may cross.
 const PROBES: [f64; 2] = [0.31, 0.64];
 
-/// The same motion with further instants between the stored ones. A motion without polynomials, or one that would need too many
-/// instants, is returned as it is.
+/// The same motion with further instants between the stored ones, so that curves through them look smooth. A motion without
+/// polynomials, or one that would need too many instants, is returned as it is.
+///
+/// ```
+/// use saltus::{Options, model::Builder};
+/// let spring = Builder::new("spring").coordinate("x", 1.0, 0.0).kinetic("x'^2/2").potential("x^2/2").build()?.problem()?;
+/// let run = spring.run(&Options::events(20.0).step(20.0))?;
+/// assert!(run.trajectory.len() == 2 && saltus_report::refined(&run.trajectory).len() > 100);
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+#[must_use]
 pub fn refined(motion: &Trajectory) -> Cow<'_, Trajectory> {
     match since(motion, f64::NEG_INFINITY) {
         Some(mut fine) => {

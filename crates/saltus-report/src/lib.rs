@@ -25,6 +25,7 @@ mod thin;
 mod walls;
 
 pub use animation::Shape;
+pub use dense::refined;
 pub use figure::{Figure, Trace};
 pub use page::{Origin, Page};
 pub use pages::{

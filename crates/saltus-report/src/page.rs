@@ -93,7 +93,7 @@ impl Page {
             };
             let _ = writeln!(
                 self.body,
-                "<figure{right_axis}><h3>{}</h3>{choice}<div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
+                "<figure{right_axis}><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div>{choice}<figcaption>{}</figcaption></figure>",
                 escape(&figure.title),
                 figure.id,
                 escape(&figure.caption)

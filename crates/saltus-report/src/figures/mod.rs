@@ -1,5 +1,6 @@
 //! The figures of a run.
 
+mod differences;
 mod motion;
 mod orbit;
 mod phase;
@@ -7,6 +8,7 @@ mod reactions;
 mod section;
 mod statistics;
 
+pub use differences::differences;
 pub use motion::{energy, gaps, positions, velocities};
 pub use orbit::orbit;
 pub use phase::phase;

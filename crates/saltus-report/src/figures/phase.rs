@@ -11,6 +11,10 @@ use serde_json::json;
 
 /// The largest number of points of all curves together.
 const MAX_POINTS: usize = 16_000;
+/// The number of coordinates that are shown at first; a click in the legend shows the others.
+const VISIBLE: usize = 4;
+/// The margin around the curves, so that a stop at their edge is visible.
+const MARGIN: f64 = 0.03;
 /// A stop is shown if it is within the positions, or beyond them by at most this share of their range.
 const NEAR: f64 = 0.3;
 
@@ -22,13 +26,13 @@ pub fn phase(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
     let mut figure = Figure::new("phase", "Phase portrait", &x, &y);
     let limit = Limit { points: (MAX_POINTS / n.max(1)).max(1_000), jumps: usize::MAX };
     let (mut from, mut has_jumps, mut has_stops) = (start, false, false);
+    let (mut across, mut up) = (Vec::new(), Vec::new());
     for i in 0..n {
         let name = &phase_name(model, i, n);
         let curve = series::phase(fine, i, limit);
         from = curve.t.first().copied().unwrap_or(start).max(from);
         has_jumps |= !curve.jumps.is_empty();
-        // The first few coordinates; a click in the legend shows the others.
-        let visible = if i < 4 { json!(true) } else { json!("legendonly") };
+        let visible = if i < VISIBLE { json!(true) } else { json!("legendonly") };
         let line = Trace::new("phase", name, "lines", &[], &[]).colour(i).group(name, true);
         let values = json!({ "x": rounded(&curve.y[0]), "y": rounded(&curve.y[1]) });
         figure.push(line.with(values).with(json!({ "visible": visible, "line": { "width": 1.1 } })));
@@ -47,9 +51,14 @@ pub fn phase(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
         }
         let (q, v) = (range(&curve.y[0]), range(&curve.y[1]));
         let margin = NEAR * (q.1 - q.0);
+        if i < VISIBLE {
+            across.extend([q.0, q.1]);
+            up.extend([v.0, v.1]);
+        }
         for wall in all.iter().filter(|w| w.coordinates == [i] && !w.moves && margin > 0.0) {
             for at in walls.stops(wall, start, (q.0 - margin, q.1 + margin)) {
                 has_stops = true;
+                across.extend((i < VISIBLE).then_some(at));
                 let stop = &model.constraints[wall.constraint].name;
                 let line = Trace::new("stop", stop, "lines", &[at, at], &[v.0, v.1]).colour(i).group(name, false);
                 let hover = format!("{stop}: {} = {}", model.coordinates[i], number(at, 6));
@@ -58,6 +67,13 @@ pub fn phase(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
                     "visible": visible, "hovertemplate": hover, "line": { "width": 2.5 }, "opacity": 0.55,
                 })));
             }
+        }
+    }
+    for (axis, values) in [("xaxis", across), ("yaxis", up)] {
+        let (low, high) = range(&values);
+        if high > low {
+            let margin = MARGIN * (high - low);
+            figure.layout[axis]["autorangeoptions"] = json!({ "include": [low - margin, high + margin] });
         }
     }
     let mut caption = String::new();
