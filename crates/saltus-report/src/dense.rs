@@ -12,13 +12,24 @@ use std::borrow::Cow;
 const TOLERANCE: f64 = 1.0 / 2500.0;
 /// An interval is halved at most this often.
 const DEPTH: u32 = 9;
+/// The number of parts of an interval in which turning points are looked for.
+const PARTS: usize = 4;
 /// The largest amount of numbers in a refined motion.
-const MAX_NUMBERS: usize = 6_000_000;
+const MAX_NUMBERS: usize = 1_500_000;
 /// Where in an interval the curve is compared with the straight line; not the middle, where the two may cross.
 const PROBES: [f64; 2] = [0.31, 0.64];
 
+/// Which instants are added.
+#[derive(Clone, Copy)]
+enum Further {
+    /// Those that make the curves smooth.
+    Smooth,
+    /// Those at which a coordinate turns, for long runs, whose curves over time are mere bands with extrema as their edges.
+    Turning,
+}
+
 /// The same motion with further instants between the stored ones, so that curves through them look smooth. A motion without
-/// polynomials, or one that would need too many instants, is returned as it is.
+/// polynomials is returned as it is; to one that would need too many instants only those are added at which a coordinate turns.
 ///
 /// ```
 /// use saltus::{Options, model::Builder};
@@ -29,7 +40,8 @@ const PROBES: [f64; 2] = [0.31, 0.64];
 /// ```
 #[must_use]
 pub fn refined(motion: &Trajectory) -> Cow<'_, Trajectory> {
-    match since(motion, f64::NEG_INFINITY) {
+    let start = f64::NEG_INFINITY;
+    match since(motion, start, Further::Smooth).or_else(|| since(motion, start, Further::Turning)) {
         Some(mut fine) => {
             // Reactions are read from the polynomials.
             fine.pieces = motion.pieces.clone();
@@ -48,7 +60,7 @@ pub fn refined_end(motion: &Trajectory) -> Cow<'_, Trajectory> {
     let mut from = f64::NEG_INFINITY;
     let mut kept = motion.len() + motion.pieces.len();
     while kept > 100 {
-        if let Some(fine) = since(motion, from) {
+        if let Some(fine) = since(motion, from, Further::Smooth) {
             return Cow::Owned(fine);
         }
         kept /= 4;
@@ -59,7 +71,7 @@ pub fn refined_end(motion: &Trajectory) -> Cow<'_, Trajectory> {
 }
 
 /// The refined motion from a time on; None if there are no polynomials or too many instants would be needed.
-fn since(motion: &Trajectory, from: f64) -> Option<Trajectory> {
+fn since(motion: &Trajectory, from: f64, further: Further) -> Option<Trajectory> {
     let d = motion.dimension();
     if motion.pieces.is_empty() || d == 0 {
         return None;
@@ -85,7 +97,10 @@ fn since(motion: &Trajectory, from: f64) -> Option<Trajectory> {
         }
         let Some(&next) = times.get(k + 1) else { break };
         let (start, end) = (refiner.read(t, Side::Right)?, refiner.read(next, Side::Left)?);
-        refiner.between(&start, &end, DEPTH, &mut fine);
+        match further {
+            Further::Smooth => refiner.between(&start, &end, DEPTH, &mut fine),
+            Further::Turning => refiner.turning(&start, &end, &mut fine),
+        }
         if fine.len() > max {
             return None;
         }
@@ -162,6 +177,35 @@ impl<'a> Refiner<'a> {
         self.between(&state, b, depth - 1, fine);
     }
 
+    /// Adds the instants between two states at which the velocity of a coordinate changes its sign.
+    fn turning(&mut self, a: &State, b: &State, fine: &mut Trajectory) {
+        let mut times = Vec::new();
+        let mut before = (a.t, a.v.clone());
+        for part in 1..=PARTS {
+            let t = a.t + (b.t - a.t) * part as f64 / PARTS as f64;
+            let side = if part == PARTS { Side::Left } else { Side::Right };
+            let Some(state) = self.read(t.min(b.t), side) else { return };
+            for i in (0..self.d).filter(|&i| before.1[i] * state.v[i] < 0.0) {
+                let (mut low, mut high) = (before.0, state.t);
+                for _ in 0..24 {
+                    let middle = 0.5 * (low + high);
+                    let Some(here) = self.read(middle, Side::Right) else { return };
+                    if here.v[i] * state.v[i] < 0.0 { low = middle } else { high = middle }
+                }
+                times.push(high);
+            }
+            before = (state.t, state.v);
+        }
+        times.retain(|t| *t > a.t && *t < b.t);
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        for t in times {
+            if let Some(state) = self.read(t, Side::Right) {
+                let _ = fine.push_instant(t, &state.q, &state.v, &state.v);
+            }
+        }
+    }
+
     fn is_straight(&mut self, a: &State, b: &State, s: f64) -> bool {
         let Some(state) = self.read(a.t + s * (b.t - a.t), Side::Right) else { return true };
         let ends = a.q.iter().chain(&a.v).zip(b.q.iter().chain(&b.v));
@@ -200,6 +244,19 @@ mod tests {
         };
         assert_eq!(jumps(&fine), jumps(&motion));
         assert_eq!(fine.span(), motion.span());
+    }
+
+    #[test]
+    fn a_long_run_keeps_its_extrema() {
+        let free = Builder::new("spring").coordinate("x", 1.0, 0.0).kinetic("x'^2/2").potential("x^2/2");
+        let problem = free.build().and_then(|m| m.problem()).expect("a model");
+        let run = problem.run(&Options::events(500.0).step(500.0)).expect("a run");
+        let fine = since(&run.trajectory, f64::NEG_INFINITY, Further::Turning).expect("a motion");
+        // One extremum every half period, of size one.
+        let extrema = (0..fine.len()).filter(|&k| fine.q(k)[0].abs() > 1.0 - 1e-6).count();
+        let count = (500.0 / std::f64::consts::PI).floor() as usize;
+        assert!((count..=count + 3).contains(&extrema), "{extrema}");
+        assert!(fine.len() < 1_000, "{}", fine.len());
     }
 
     #[test]

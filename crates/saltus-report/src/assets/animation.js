@@ -122,7 +122,7 @@ function animate(data, page) {
   const isTrailing = () => trailed.length > 0 && trails.querySelector("input").checked;
   function paintTrails(place) {
     const from = locate(data.t, t - 2 * Number(speed.value));
-    context.strokeStyle = page.colour("body"); context.setLineDash([]); context.lineWidth = 1.5; context.globalAlpha = 0.5;
+    context.strokeStyle = page.colour("body"); context.setLineDash([]); context.lineWidth = 1.5; context.globalAlpha = 0.6;
     for (const { at: [x, y] } of trailed) {
       const points = [[read(x, from), read(y, from)]];
       for (let k = from[0] + 1; k <= place[0]; k++) points.push([x[k], y[k]]);
@@ -136,8 +136,8 @@ function animate(data, page) {
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     const place = locate(data.t, t);
     paintWalls();
-    if (isTrailing()) paintTrails(place);
     for (const style of ["faint", "wall", "link", "body"]) {
+      if (style === "body" && isTrailing()) paintTrails(place);
       data.shapes.filter((s) => s.style === style).forEach((s) => paintShape(s, place));
     }
     for (const s of data.sampled) {
@@ -211,7 +211,9 @@ function animate(data, page) {
       seek(start + length / 2, true);
       const trailed = pixels();
       trails.querySelector("input").click();
-      return { walls: data.walls.length, trails: trails.hidden ? 0 : trailed - pixels(), shapes: data.shapes.length + data.sampled.length, frames: data.t.length, pixels: [first, trailed], impacts: impacts.t.length };
+      const plain = pixels();
+      trails.querySelector("input").click();
+      return { walls: data.walls.length, trails: trails.hidden ? 0 : trailed - plain, shapes: data.shapes.length + data.sampled.length, frames: data.t.length, pixels: [first, trailed], impacts: impacts.t.length };
     },
   });
   fit();

@@ -2,7 +2,7 @@
 
 use super::MAX_SERIES;
 use crate::contour::Grid;
-use crate::figure::{Figure, numbers, rounded};
+use crate::figure::{Figure, rounded};
 use crate::plane::Points;
 use crate::text::{label, number, quantity};
 use crate::walls::{Wall, Walls};
@@ -24,12 +24,12 @@ fn paired(model: &Model) -> Vec<usize> {
     (0..n).filter(|&i| (0..n).any(|j| j != i && unit(j) == unit(i))).collect()
 }
 
-/// The orbit; None if no two coordinates have the same unit. `fine` is the motion, or the last part of it, with enough instants to
+/// The orbit; None if no two coordinates of the same unit move. `fine` is the motion, or the last part of it, with enough instants to
 /// draw, of a run from `start`.
 pub fn orbit(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> Option<Figure> {
     let model = walls.model;
     let shown = paired(model);
-    let (&first, end) = (shown.first()?, *fine.t.last()?);
+    let end = *fine.t.last()?;
     let d = fine.dimension();
     let columns: Vec<Vec<f64>> =
         shown.iter().map(|&i| fine.positions().iter().skip(i).step_by(d).copied().collect()).collect();
@@ -41,6 +41,10 @@ pub fn orbit(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
         like.fold(0.0, f64::max).max(f64::MIN_POSITIVE)
     };
     let sizes: Vec<f64> = (0..shown.len()).map(size).collect();
+    // The first two that move; the orbit of one that does not is a line.
+    let moves = |k: &usize| ranges[*k].1 - ranges[*k].0 > 1e-9 * sizes[*k];
+    let pairs = (0..shown.len()).flat_map(|k| (k + 1..shown.len()).map(move |l| (k, l)));
+    let pair = pairs.into_iter().find(|(k, l)| unit(*k) == unit(*l) && moves(k) && moves(l))?;
     let channels: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
     let drawn = Points { channels, sizes, breaks: Vec::new() };
     let drawn = drawn.drawn((MAX_VALUES / shown.len()).clamp(1_000, MAX_POINTS));
@@ -90,10 +94,8 @@ pub fn orbit(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
         let from = quantity(&number(from, 6), &model.units.time);
         caption.push_str(&format!(" From t = {from} on; the whole motion has too many turns for a page."));
     }
-    let second = shown.iter().position(|&i| i != first && model.units.position(i) == model.units.position(first))?;
     let mut figure = Figure::new("orbit", "Orbit", "", "");
-    figure.choice =
-        json!({ "coordinates": coordinates, "curves": curves, "stops": stops, "pair": numbers(&[0.0, second as f64]) });
+    figure.choice = json!({ "coordinates": coordinates, "curves": curves, "stops": stops, "pair": [pair.0, pair.1] });
     Some(figure.caption(caption))
 }
 

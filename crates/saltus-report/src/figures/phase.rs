@@ -60,11 +60,15 @@ pub fn phase(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
                 has_stops = true;
                 across.extend((i < VISIBLE).then_some(at));
                 let stop = &model.constraints[wall.constraint].name;
-                let line = Trace::new("stop", stop, "lines", &[at, at], &[v.0, v.1]).colour(i).group(name, false);
+                let beyond = MARGIN * (v.1 - v.0);
+                let line = Trace::new("stop", stop, "lines", &[at, at], &[v.0 - beyond, v.1 + beyond]);
+                let line = line.colour(i).group(name, false);
+                // With several coordinates a stop has the colour of its own.
+                let line = if n == 1 { line.with(json!({ "line": { "color": "#7a8494" } })) } else { line };
                 let hover = format!("{stop}: {} = {}", model.coordinates[i], number(at, 6));
                 let hover = label(&hover) + "<extra></extra>";
                 figure.push(line.with(json!({
-                    "visible": visible, "hovertemplate": hover, "line": { "width": 2.5 }, "opacity": 0.55,
+                    "visible": visible, "hovertemplate": hover, "line": { "width": 3 }, "opacity": 0.6,
                 })));
             }
         }

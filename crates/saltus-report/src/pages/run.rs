@@ -67,8 +67,7 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
         figures::align_times(&mut over_time, (trajectory.t[0], reached));
         page.figures(over_time);
         page.section("shape", "Orbits and statistics");
-        // Often the motion that is refined already is short enough for the plane as well.
-        let end = if fine.len() > trajectory.len() { fine } else { dense::refined_end(trajectory) };
+        let end = dense::refined_end(trajectory);
         let mut others = Vec::from_iter(figures::orbit(&mut gaps, &walls, &end, trajectory.t[0]));
         others.push(figures::phase(&mut gaps, &walls, &end, trajectory.t[0]));
         if let Some(period) = system.as_problem().and_then(|p| forcing_period(p, run.options.end)) {
