@@ -90,9 +90,9 @@ pub fn contours(grid: &Grid, value: &mut dyn FnMut(f64, f64) -> f64) -> Vec<Cont
             let edges = [(i, j, true), (i + 1, j, false), (i, j + 1, true), (i, j, false)];
             let signs = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)].map(|f| f < 0.0);
             let crossed: Vec<Edge> = (0..4).filter(|&k| signs[k] != signs[(k + 1) % 4]).map(|k| edges[k]).collect();
-            match crossed.as_slice() {
-                &[a, b] => join(a, b),
-                &[bottom, right, top, left] => {
+            match *crossed.as_slice() {
+                [a, b] => join(a, b),
+                [bottom, right, top, left] => {
                     // A saddle: the sign in the middle says which corners are joined.
                     let (x, y) = (grid.place(i, 0) + grid.place(i + 1, 0), grid.place(j, 1) + grid.place(j + 1, 1));
                     let pairs = match (value(0.5 * x, 0.5 * y) < 0.0) == signs[0] {
@@ -186,6 +186,8 @@ mod tests {
             assert!(curves.iter().flat_map(|c| &c.points).all(|p| p[1].abs() < 1e-9 && p[0] > -1e-9), "{curves:?}");
         }
         let half = contours(&GRID, &mut |x, y| if y > 0.0 { 1.0 - x.hypot(y) } else { f64::NAN });
-        assert!(half.iter().all(|c| !c.closed) && (half.iter().map(length).sum::<f64>() - 3.14).abs() < 0.1);
+        assert!(
+            half.iter().all(|c| !c.closed) && (half.iter().map(length).sum::<f64>() - std::f64::consts::PI).abs() < 0.1
+        );
     }
 }

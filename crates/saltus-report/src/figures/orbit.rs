@@ -63,15 +63,15 @@ pub fn orbit(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
         // The middle of the orbit in a coordinate, and how far walls are looked for.
         let middle = |k: usize| 0.5 * (ranges[k].0 + ranges[k].1);
         let reach = |half: f64, k: usize| if half > 0.0 { AROUND * half } else { 1e-3 + middle(k).abs() };
-        match places.as_slice() {
-            &[k] if wall.coordinates.len() == 1 => {
+        match *places.as_slice() {
+            [k] if wall.coordinates.len() == 1 => {
                 let half = 0.5 * (0..shown.len()).filter(|&l| unit(l) == unit(k)).map(size).fold(0.0, f64::max);
                 let reach = reach(half, k);
                 let at = walls.stops(wall, end, (middle(k) - reach, middle(k) + reach));
                 moves |= wall.moves && !at.is_empty();
                 stops.extend(at.into_iter().map(|at| json!({ "name": name, "i": k, "at": at })));
             }
-            &[k, l] if unit(k) == unit(l) => {
+            [k, l] if unit(k) == unit(l) => {
                 let half = 0.5 * (ranges[k].1 - ranges[k].0).max(ranges[l].1 - ranges[l].0);
                 let reach = reach(half, k).max(reach(half, l));
                 let grid = Grid::new([middle(k), middle(l)], [reach, reach], CELLS);
