@@ -117,8 +117,8 @@ pub fn velocity(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
 ///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
 /// let run = ball.run(&Options::events(2.0))?;
 /// let curve = series::phase(&run.trajectory, 0, Limit::default());
-/// // Velocities are constant: two straight lines are all that is drawn.
-/// assert_eq!(curve.y[1].iter().filter(|v| v.is_finite()).count(), 4);
+/// // Velocities are constant: a few straight lines are all that is drawn.
+/// assert!(run.trajectory.len() > 1000 && curve.t.len() < 20);
 /// assert_eq!((curve.jumps[0].left, curve.jumps[0].right), ([0.0, -1.0], [0.0, 0.5]));
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
