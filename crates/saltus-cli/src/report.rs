@@ -42,6 +42,7 @@ pub fn of_run(ready: &Ready, done: &Done, findings: Vec<String>) -> Result<Page,
         findings: settled.into_iter().chain(findings).collect(),
         shapes: system.as_structure().map_or_else(Vec::new, |structure| shapes(structure, &done.run)),
         shocks: done.shocks.as_ref(),
+        settled: &done.settled,
     })
 }
 

@@ -1,10 +1,12 @@
 //! The animation of a run: the shapes of a model's drawing at selected instants, and shapes given as samples.
 
 use crate::figure::{numbers, rounded};
+use crate::outlines::outlines;
 use crate::text::number;
+use crate::walls::{Wall, Walls};
 use saltus::model::ShapeKind;
 use saltus::problem::Drawing;
-use saltus::{Model, SetupError, Side, Trajectory};
+use saltus::{SetupError, Side, Trajectory};
 use serde_json::{Value, json};
 
 /// A line given by samples instead of expressions, such as a deflected beam.
@@ -44,9 +46,16 @@ fn instants(trajectory: &Trajectory, columns: usize) -> Vec<f64> {
 }
 
 /// The data of the animation; null if there is nothing to draw.
-pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Result<Value, SetupError> {
+pub fn animation(
+    walls: &mut Walls,
+    all: &[Wall],
+    trajectory: &Trajectory,
+    shapes: &[Shape],
+) -> Result<Value, SetupError> {
+    let model = walls.model;
     let mut drawn: Vec<Value> = Vec::new();
     let mut times = Vec::new();
+    let mut curves = Vec::new();
     if let Some(mut drawing) = Drawing::new(model)? {
         let columns = model.draw.iter().map(|d| d.numbers().count()).sum();
         times = instants(trajectory, columns);
@@ -55,6 +64,7 @@ pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Re
             let Some((q, _)) = trajectory.at(t, Side::Right) else { continue };
             values.iter_mut().zip(drawing.at(t, &q)).for_each(|(column, &x)| column.push(x));
         }
+        curves = outlines(walls, all, trajectory, &values);
         let mut column = values.iter().map(|c| channel(c));
         for shape in &model.draw {
             let places: Vec<Value> = column.by_ref().take(shape.numbers().count()).collect();
@@ -91,7 +101,7 @@ pub fn animation(model: &Model, trajectory: &Trajectory, shapes: &[Shape]) -> Re
     }
     let span = [trajectory.t.first().copied().unwrap_or(0.0), trajectory.t.last().copied().unwrap_or(0.0)];
     Ok(json!({
-        "span": span, "t": numbers(&times), "shapes": drawn, "sampled": sampled, "unit": model.units.time,
+        "span": span, "t": numbers(&times), "shapes": drawn, "sampled": sampled, "walls": curves, "unit": model.units.time,
         "impacts": { "t": numbers(&at), "constraints": constraints },
     }))
 }
@@ -105,9 +115,12 @@ fn channel(values: &[f64]) -> Value {
 }
 
 /// The caption of the animation.
-pub fn caption(shapes: &[Shape]) -> String {
+pub fn caption(shapes: &[Shape], has_walls: bool) -> String {
     let mut text =
         String::from("Hover over a time history to show that instant here. Shapes involved in an impact flash.");
+    if has_walls {
+        text.push_str(" Thin lines: gap = 0.");
+    }
     for shape in shapes.iter().filter(|s| s.factor != 1.0) {
         text.push_str(&format!(" Deflections of {} are magnified {} times.", shape.name, number(shape.factor, 4)));
     }

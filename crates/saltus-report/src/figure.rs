@@ -19,6 +19,8 @@ pub struct Figure {
     pub traces: Vec<Value>,
     /// The layout, without colours.
     pub layout: Value,
+    /// What the reader chooses from, if the traces are made by the page's script; null if they are those above.
+    pub choice: Value,
 }
 
 impl Figure {
@@ -27,7 +29,15 @@ impl Figure {
     pub fn new(id: &'static str, title: &str, x: &str, y: &str) -> Self {
         let axis = |title: &str| json!({ "title": { "text": label(title) }, "exponentformat": "power" });
         let layout = json!({ "xaxis": axis(x), "yaxis": axis(y) });
-        Figure { id, title: title.into(), caption: String::new(), timed: false, traces: Vec::new(), layout }
+        Figure {
+            id,
+            title: title.into(),
+            caption: String::new(),
+            timed: false,
+            traces: Vec::new(),
+            layout,
+            choice: Value::Null,
+        }
     }
 
     /// Declares the horizontal axis to be time.
@@ -52,7 +62,11 @@ impl Figure {
     /// The data from which the page's script draws the figure.
     #[must_use]
     pub fn data(&self) -> Value {
-        json!({ "id": self.id, "timed": self.timed, "traces": self.traces, "layout": self.layout })
+        let mut data = json!({ "id": self.id, "timed": self.timed, "traces": self.traces, "layout": self.layout });
+        if !self.choice.is_null() {
+            data["choice"] = self.choice.clone();
+        }
+        data
     }
 }
 
@@ -129,14 +143,25 @@ pub fn numbers(x: &[f64]) -> Value {
     x.iter().map(|&x| json!(x)).collect()
 }
 
-/// The same, rounded to single precision, which halves their size on the page.
+/// The same, rounded to single precision, which halves their size on the page; not if that would be visible or overflow.
 pub fn rounded(x: &[f64]) -> Value {
-    x.iter().map(|&x| json!(f64::from(x as f32))).collect()
+    let finite = || x.iter().copied().filter(|x| x.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let largest = low.abs().max(high.abs());
+    let fits = largest < 1e30 && largest > 1e-30 && high - low > 1e-2 * largest;
+    if fits { x.iter().map(|&x| json!(f64::from(x as f32))).collect() } else { numbers(x) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_rounded_only_where_nobody_sees_it() {
+        let single = |x: &[f64]| rounded(x) != numbers(x);
+        assert!(single(&[0.1, 0.7]));
+        assert!(!single(&[1e6 + 0.1, 1e6 + 0.2]) && !single(&[1e-60, 2e-60]) && !single(&[1e60, 3e60]));
+    }
 
     #[test]
     fn fields_are_merged_one_level_deep() {

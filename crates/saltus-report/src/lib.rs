@@ -6,20 +6,26 @@
 //! - [`Shape`]: a line drawn from samples, such as a deflected beam.
 
 mod animation;
+mod contour;
+mod dense;
 mod figure;
 mod figures;
 mod html;
+mod outlines;
 mod pack;
 mod page;
 mod pages;
 pub mod paper;
+mod plane;
 pub mod series;
 mod spectrum;
 mod store;
 mod text;
 mod thin;
+mod walls;
 
 pub use animation::Shape;
+pub use dense::refined;
 pub use figure::{Figure, Trace};
 pub use page::{Origin, Page};
 pub use pages::{

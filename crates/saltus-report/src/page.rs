@@ -85,9 +85,15 @@ impl Page {
         for figure in figures {
             // Stacked panels must have the same width: all of them leave room for a right axis if one has it.
             let right_axis = if figure.layout.get("yaxis2").is_some() { " data-right-axis" } else { "" };
+            let choice = match figure.choice.is_null() {
+                true => "",
+                false => {
+                    "<div class=\"choice\"><label>across <select></select></label> <label>up <select></select></label></div>"
+                }
+            };
             let _ = writeln!(
                 self.body,
-                "<figure{right_axis}><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div><figcaption>{}</figcaption></figure>",
+                "<figure{right_axis}><h3>{}</h3><div class=\"plot\" id=\"fig-{}\"></div>{choice}<figcaption>{}</figcaption></figure>",
                 escape(&figure.title),
                 figure.id,
                 escape(&figure.caption)
@@ -104,8 +110,8 @@ impl Page {
             self.body,
             "<figure id=\"animation\" class=\"wide\"><canvas></canvas><div class=\"controls\"><button type=\"button\" \
              id=\"play\">Play</button><input id=\"when\" type=\"range\" min=\"0\" max=\"10000\" value=\"0\" \
-             aria-label=\"time\"><output id=\"now\"></output><label>speed <select id=\"speed\"></select></label></div>\
-             <figcaption>{}</figcaption></figure>",
+             aria-label=\"time\"><output id=\"now\"></output><label>speed <select id=\"speed\"></select></label>\
+             <label id=\"trails\"><input type=\"checkbox\" checked> trails</label></div><figcaption>{}</figcaption></figure>",
             escape(caption)
         );
     }
@@ -164,6 +170,9 @@ impl Page {
         }
         if !self.animation.is_null() {
             writeln!(out, "<script>{}</script>", include_str!("assets/animation.js"))?;
+        }
+        if self.figures.iter().any(|f| !f.choice.is_null()) {
+            writeln!(out, "<script>{}</script>", include_str!("assets/orbit.js"))?;
         }
         writeln!(out, "<script>{}</script>", include_str!("assets/page.js"))?;
         out.write_all(b"</body>\n</html>\n")

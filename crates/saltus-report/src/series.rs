@@ -1,6 +1,7 @@
 //! Curves of a run: positions, velocities with their jumps, phase portraits, gaps, energies, reactions.
 
-use crate::thin::{Curve, Limit, Line, Thinner, largest};
+use crate::plane::{self, Points};
+use crate::thin::{Curve, Jump, Limit, Line, Thinner, largest};
 use saltus::{Contact, Impact, Side, Trajectory};
 
 /// A relative difference below this is a rounding error, not a jump.
@@ -81,38 +82,24 @@ pub fn position(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
 /// ```
 #[must_use]
 pub fn velocity(trajectory: &Trajectory, i: usize, limit: Limit) -> Line {
-    let [_, line] = split(state(trajectory, i, limit, false));
-    line
-}
-
-/// The phase portrait of coordinate `i`: position and velocity, broken where the velocity jumps.
-#[must_use]
-pub fn phase(trajectory: &Trajectory, i: usize, limit: Limit) -> Curve<2> {
-    state(trajectory, i, limit, true)
-}
-
-/// Position and velocity; the position is zero unless asked for, so that the velocity is thinned by its own extrema.
-fn state(trajectory: &Trajectory, i: usize, limit: Limit, with_position: bool) -> Curve<2> {
     let size = |k: usize| {
         let (left, right) = (trajectory.v(k, Side::Left)[i], trajectory.v(k, Side::Right)[i]);
         if differs(left, right) { (left - right).abs() } else { 0.0 }
     };
     let drawn = drawn_jumps(trajectory, limit, size);
     let mut walk = Walk::new(trajectory, &drawn);
-    let d = trajectory.dimension();
-    let (q, v) = (trajectory.positions(), trajectory.left_velocities());
-    let mut thin = Thinner::<2>::new(trajectory.len(), span(trajectory), limit);
+    let (v, d) = (trajectory.left_velocities(), trajectory.dimension());
+    let mut thin = Thinner::<1>::new(trajectory.len(), span(trajectory), limit);
     for (k, &t) in trajectory.t.iter().enumerate() {
-        let x = if with_position { q[k * d + i] } else { 0.0 };
         let left = v[k * d + i];
         match walk.at(k) {
-            Instant::Smooth => thin.push(t, [x, left]),
+            Instant::Smooth => thin.push(t, [left]),
             instant => {
                 let right = trajectory.v(k, Side::Right)[i];
                 match instant {
-                    Instant::DrawnJump => thin.jump(t, [x, left], [x, right]),
-                    _ if differs(left, right) => thin.pass(t, [x, left], [x, right]),
-                    _ => thin.push(t, [x, left]),
+                    Instant::DrawnJump => thin.jump(t, [left], [right]),
+                    _ if differs(left, right) => thin.pass(t, [left], [right]),
+                    _ => thin.push(t, [left]),
                 }
             }
         }
@@ -120,17 +107,53 @@ fn state(trajectory: &Trajectory, i: usize, limit: Limit, with_position: bool) -
     thin.finish()
 }
 
-/// The channels of a curve as separate curves.
-fn split(curve: Curve<2>) -> [Line; 2] {
-    let Curve { t, y, jumps, given, jumps_given } = curve;
-    let mut channel = 0;
-    y.map(|y| {
-        let c = channel;
-        channel += 1;
-        let jumps =
-            jumps.iter().map(|j| crate::thin::Jump { t: j.t, left: [j.left[c]], right: [j.right[c]] }).collect();
-        Line { t: t.clone(), y: [y], jumps, given, jumps_given }
-    })
+/// The phase portrait of coordinate `i`: position and velocity, broken where the velocity jumps. Its shape is kept: if it needs
+/// more points than the limit allows, its first part is left out.
+///
+/// ```
+/// use saltus::{Options, model::Builder};
+/// use saltus_report::{Limit, series};
+/// let ball = Builder::new("ball").coordinate("y", 1.0, -1.0).kinetic("y'^2/2")
+///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
+/// let run = ball.run(&Options::events(2.0))?;
+/// let curve = series::phase(&run.trajectory, 0, Limit::default());
+/// // Velocities are constant: a few straight lines are all that is drawn.
+/// assert!(run.trajectory.len() > 1000 && curve.t.len() < 20);
+/// assert_eq!((curve.jumps[0].left, curve.jumps[0].right), ([0.0, -1.0], [0.0, 0.5]));
+/// # Ok::<(), saltus::SetupError>(())
+/// ```
+#[must_use]
+pub fn phase(trajectory: &Trajectory, i: usize, limit: Limit) -> Curve<2> {
+    let d = trajectory.dimension();
+    let velocities = trajectory.left_velocities();
+    let (mut t, mut q, mut v, mut breaks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut jumps = trajectory.jumps().iter().peekable();
+    for (k, &at) in trajectory.t.iter().enumerate() {
+        let (x, left) = (trajectory.positions()[k * d + i], velocities[k * d + i]);
+        let right = if jumps.next_if_eq(&&k).is_some() { trajectory.v(k, Side::Right)[i] } else { left };
+        t.push(at);
+        q.push(x);
+        v.push(left);
+        if differs(left, right) {
+            breaks.push(t.len());
+            t.push(at);
+            q.push(x);
+            v.push(right);
+        }
+    }
+    let mut curve = Curve { t: vec![], y: [vec![], vec![]], jumps: vec![], given: t.len(), jumps_given: breaks.len() };
+    let points = Points { channels: vec![&q, &v], sizes: vec![plane::size(&q), plane::size(&v)], breaks };
+    for k in points.drawn(limit.points) {
+        if points.breaks.binary_search(&k).is_ok() && !curve.t.is_empty() {
+            curve.jumps.push(Jump { t: t[k], left: [q[k - 1], v[k - 1]], right: [q[k], v[k]] });
+            curve.t.push(t[k]);
+            curve.y.iter_mut().for_each(|y| y.push(f64::NAN));
+        }
+        curve.t.push(t[k]);
+        curve.y[0].push(q[k]);
+        curve.y[1].push(v[k]);
+    }
+    curve
 }
 
 /// Evaluates functions of the state at a time, a position and a velocity.

@@ -138,3 +138,21 @@ fn a_scheme_from_outside() -> Result<(), Box<dyn Error>> {
     assert_eq!((run.scheme.name, run.steps), ("mine", 10));
     Ok(())
 }
+
+/// Where two polynomials meet, the time may lie between them by rounding; it is still read from one of them.
+#[test]
+fn polynomials_hold_where_they_meet() {
+    let spring = Builder::new("spring").coordinate("x", 1.0, 0.0).kinetic("x'^2/2");
+    let problem = spring.potential("x^2/2").build().and_then(|m| m.problem()).expect("a model");
+    let run = problem.run(&Options::events(300.0).step(300.0)).expect("a run");
+    let motion = &run.trajectory;
+    assert!(motion.len() < 5 && motion.pieces.len() > 40);
+    for &t in motion.pieces.starts() {
+        for t in [t.next_down().max(0.0), t, t.next_up()] {
+            for side in [Side::Left, Side::Right] {
+                let (q, v) = motion.at(t, side).expect("inside");
+                assert!((q[0] - t.cos()).abs() < 1e-7 && (v[0] + t.sin()).abs() < 1e-7, "t = {t}: {q:?} {v:?}");
+            }
+        }
+    }
+}

@@ -1,12 +1,15 @@
 //! `saltus plot RUN_DIR`: static figures for papers, from the files of a run.
 
+use crate::progress;
 use crate::setup::Refusal;
 use crate::text::{number, out, printable};
+use saltus::scheme::Method;
 use saltus::{SetupError, Trajectory, nearest};
-use saltus_io::{SavedRun, output};
+use saltus_io::{Rerun, SavedRun, output};
 use saltus_report::paper::{self, Columns, Kind, Motion, Options, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Draw a figure of a run for a paper: SVG, PDF or PNG.
 ///
@@ -85,13 +88,16 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         Err(error) if needed => return Err(error.into()),
         Err(_) => None,
     };
-    let windowed = window(&run.trajectory, args)?;
+    // The polynomials of a motion are not saved: for a phase portrait, of which stored instants make a polygon, it is made again.
+    let fine = if what == What::Phase { again(&run) } else { None };
+    let whole = fine.as_ref().unwrap_or(&run.trajectory);
+    let windowed = window(whole, args)?;
     let motion = Motion {
         title: &run.title,
         coordinates: &run.coordinates,
         constraints: &run.constraints,
         units: system.as_ref().map(|s| s.model().units.clone()).unwrap_or_default(),
-        trajectory: windowed.as_ref().unwrap_or(&run.trajectory),
+        trajectory: windowed.as_ref().unwrap_or(whole),
         system: system.as_deref(),
     };
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
@@ -107,6 +113,19 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         out!("note: {} (choose with --{option})\n", printable(&note));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A run is not made again for a figure if that takes longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The same motion, made again with instants between the stored ones; None if it was not made by events, is not the same any
+/// more, or takes too long.
+fn again(saved: &SavedRun) -> Option<Trajectory> {
+    let rerun = Rerun::new(saved).ok().filter(|r| !matches!(r.options.scheme.method, Method::Steps(_)))?;
+    let started = Instant::now();
+    let run = rerun.run(&mut |_| started.elapsed() < PATIENCE && !progress::is_stopped()).ok()?;
+    let same = run.by_events() && saved.difference(&run).is_none();
+    same.then(|| saltus_report::refined(&run.trajectory).into_owned())
 }
 
 fn what(word: &str) -> Result<What, SetupError> {

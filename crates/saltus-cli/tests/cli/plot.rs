@@ -191,6 +191,32 @@ fn text_of_a_model_is_text_in_a_figure() {
     }
 }
 
+/// A run by events stored at five instants: its phase portrait is a circle, not a polygon.
+#[test]
+fn phase_portraits_are_drawn_from_the_motion_itself() {
+    let here = Scratch::new();
+    let model = "title = \"spring\"\n[coordinates]\nx = { position = 1, velocity = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n\
+                 potential = \"x^2/2\"\n[run]\nend = 20\nstep = 5\n";
+    here.write("spring.toml", model);
+    run_in(&here, &["spring.toml"]);
+    let svg = svg(&here, "phase", &[]);
+    let doc = Document::parse(&svg).expect("XML");
+    let longest = doc.descendants().filter_map(|n| n.attribute("d")).max_by_key(|d| d.len()).expect("a path");
+    let places: Vec<f64> = longest.split(['M', 'L', ' ']).filter_map(|x| x.parse().ok()).collect();
+    let points: Vec<(f64, f64)> = places.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+    let bounds = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let all = || points.iter().map(of);
+        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let (x, y) = (bounds(&|p| p.0), bounds(&|p| p.1));
+    // The middle of every straight line, in units of the half axes of the ellipse.
+    for pair in points.windows(2) {
+        let along = |a: f64, b: f64, (low, high): (f64, f64)| (a + b - low - high) / (high - low);
+        let far = along(pair[0].0, pair[1].0, x).hypot(along(pair[0].1, pair[1].1, y));
+        assert!((far - 1.0).abs() < 0.005, "{pair:?}: {far}");
+    }
+}
+
 #[test]
 fn formats_on_request() {
     let here = ran(&["ball-gravity", "--format", "npz,mat"]);

@@ -40,6 +40,15 @@ function animate(data, page) {
       if (shape.at.every((c) => typeof c === "number")) break;
     }
   }
+  // Closed curves gap = 0 are shown as a whole unless they are far larger than the drawing; others reach beyond the window.
+  const [width, height] = [box[2] - box[0], box[3] - box[1]];
+  for (const wall of data.walls) {
+    for (const [x, y] of wall.frames.flat()) {
+      if (x[0] !== x[x.length - 1] || y[0] !== y[y.length - 1]) continue;
+      const size = Math.max(Math.max(...x) - Math.min(...x), Math.max(...y) - Math.min(...y));
+      if (size <= 2 * Math.max(width, height)) x.forEach((_, k) => include(x[k], y[k], 0));
+    }
+  }
   for (const s of data.sampled) for (let i = 0; i < s.y.length; i++) include(s.x[i % s.x.length], s.y[i], 0);
   if (!(box[2] >= box[0])) return;
 
@@ -87,10 +96,48 @@ function animate(data, page) {
     }
   }
 
+  // Curves gap = 0, between two frames if they have the same points in both.
+  function paintWalls() {
+    context.setLineDash([]);
+    for (const { constraint, t: times, frames } of data.walls) {
+      const [k, s] = locate(times, t);
+      const [now, next] = [frames[k], frames[Math.min(k + 1, frames.length - 1)]];
+      const similar = now.length === next.length && now.every((c, i) => c[0].length === next[i][0].length);
+      const lit = flashes.has(constraint);
+      context.strokeStyle = page.colour(lit ? "flash" : "wall"); context.lineWidth = lit ? 2.5 : 1.2;
+      (similar || s < 0.5 ? now : next).forEach((c, i) => {
+        const at = (a, p) => (similar ? c[a][p] + s * (next[i][a][p] - c[a][p]) : c[a][p]);
+        trace(Array.from(c[0], (_, p) => [at(0, p), at(1, p)]), false);
+        context.stroke();
+      });
+    }
+  }
+
+  // Trails of points and circles that move in both directions: where they were in the last two seconds of the show.
+  const trails = document.getElementById("trails");
+  const isTrailed = (s) => s.style === "body" && (s.kind === "point" || s.kind === "circle") &&
+    typeof s.at[0] !== "number" && typeof s.at[1] !== "number";
+  const trailed = data.shapes.filter(isTrailed);
+  trails.hidden = !trailed.length;
+  const isTrailing = () => trailed.length > 0 && trails.querySelector("input").checked;
+  function paintTrails(place) {
+    const from = locate(data.t, t - 2 * Number(speed.value));
+    context.strokeStyle = page.colour("body"); context.setLineDash([]); context.lineWidth = 1.5; context.globalAlpha = 0.6;
+    for (const { at: [x, y] } of trailed) {
+      const points = [[read(x, from), read(y, from)]];
+      for (let k = from[0] + 1; k <= place[0]; k++) points.push([x[k], y[k]]);
+      points.push([read(x, place), read(y, place)]);
+      trace(points, false); context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
   function paint() {
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     const place = locate(data.t, t);
+    paintWalls();
     for (const style of ["faint", "wall", "link", "body"]) {
+      if (style === "body" && isTrailing()) paintTrails(place);
       data.shapes.filter((s) => s.style === style).forEach((s) => paintShape(s, place));
     }
     for (const s of data.sampled) {
@@ -151,6 +198,7 @@ function animate(data, page) {
     requestAnimationFrame(frame);
   }
   play.addEventListener("click", () => setPlaying(!playing));
+  trails.addEventListener("change", paint);
   slider.addEventListener("input", () => { setPlaying(false); seek(start + (length * slider.value) / 10000, true); });
   window.addEventListener("resize", fit);
   page.listeners.push({
@@ -161,7 +209,11 @@ function animate(data, page) {
       const pixels = () => context.getImageData(0, 0, canvas.width, canvas.height).data.reduce((n, x, i) => n + (i % 4 === 3 && x > 0), 0);
       const first = pixels();
       seek(start + length / 2, true);
-      return { shapes: data.shapes.length + data.sampled.length, frames: data.t.length, pixels: [first, pixels()], impacts: impacts.t.length };
+      const trailed = pixels();
+      trails.querySelector("input").click();
+      const plain = pixels();
+      trails.querySelector("input").click();
+      return { walls: data.walls.length, trails: trails.hidden ? 0 : trailed - plain, shapes: data.shapes.length + data.sampled.length, frames: data.t.length, pixels: [first, trailed], impacts: impacts.t.length };
     },
   });
   fit();

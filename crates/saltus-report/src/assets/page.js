@@ -99,10 +99,14 @@
   function draw(figure) {
     const gd = document.getElementById("fig-" + figure.id);
     if (!gd) return null;
+    if (figure.choice) {
+      orbit.lists(figure, gd, () => change(figure, gd));
+      choose(figure, gd);
+    }
     const narrow = window.innerWidth < 600;
     const font = { color: colour("text"), size: narrow ? 11 : 13, family: getComputedStyle(document.body).fontFamily };
     const layout = Object.assign({
-      margin: { l: narrow ? 64 : 80, r: 16, t: 8, b: narrow ? 38 : 46 }, hovermode: "closest", font,
+      margin: { l: narrow ? 56 : 80, r: narrow ? 10 : 16, t: 8, b: narrow ? 38 : 46 }, hovermode: "closest", font,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       showlegend: figure.traces.filter((t) => t.showlegend).length > 1,
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, bargap: 0.05,
@@ -110,7 +114,7 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("muted"), activecolor: colour("accent") },
     }, figure.layout);
     for (const name of axesOf(layout)) Object.assign(layout[name], axisColours());
-    for (const axis of [layout.yaxis, layout.yaxis2]) if (axis?.title) axis.title.standoff = 12;
+    for (const axis of [layout.yaxis, layout.yaxis2]) if (axis?.title) axis.title.standoff = narrow ? 6 : 12;
     if (layout.yaxis2) layout.margin.r = layout.margin.l;
     // Stacked figures share one time axis: equal margins, and labels below the last one only.
     const panel = gd.closest(".stacked > figure");
@@ -146,6 +150,19 @@
       addViewBox();
       gd.on("plotly_afterplot", addViewBox);
     });
+  }
+
+  // The traces and axes of what is chosen in the lists of a figure.
+  function choose(figure, gd) {
+    const plane = orbit.plane(figure, gd, colour);
+    figure.traces = plane.traces;
+    for (const axis of ["xaxis", "yaxis"]) figure.layout[axis] = { ...figure.layout[axis], ...plane[axis] };
+  }
+  function change(figure, gd) {
+    choose(figure, gd);
+    const layout = { ...gd.layout, showlegend: figure.traces.filter((t) => t.showlegend).length > 1 };
+    for (const axis of ["xaxis", "yaxis"]) layout[axis] = { ...figure.layout[axis], ...axisColours() };
+    Plotly.react(gd, figure.traces, layout);
   }
 
   // Zooming a time history zooms the others; hovering over one shows that instant in all of them and in the animation.
@@ -203,6 +220,21 @@
     }));
   }
 
+  // For tests: what toolbars cover, and labels that are cut off.
+  function covered() {
+    const found = [];
+    for (const { gd, figure } of plots) {
+      const all = (selector) => [...gd.parentElement.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+      const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      const bars = all(".modebar-group, .modebar"), texts = all(".legend .traces, .choice select, .gtitle, .xtitle, .ytitle");
+      if (bars.some((bar) => bar.width > 0 && texts.some((text) => text.width > 0 && meet(bar, text)))) found.push(figure.id + ": toolbar");
+      const frame = gd.parentElement.getBoundingClientRect();
+      const cut = (box) => box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1);
+      if (all(".legend .traces, .xtitle, .ytitle, .y2title, .xtick, .ytick").some(cut)) found.push(figure.id + ": label");
+    }
+    return found;
+  }
+
   // For tests (page.html#readback): writes the contents of the figures and tables of the finished page into an element.
   async function readback() {
     const list = (x) => Array.from(x ?? [], (v) => (Number.isFinite(v) ? v : null));
@@ -212,11 +244,27 @@
         role: t.meta && t.meta.role, name: t.name, axis: t.yaxis, x: list(t.x), y: list(t.y),
       }));
       const { xaxis } = gd._fullLayout;
-      const image = await Plotly.toImage(gd, { format: "png", width: 700, height: 420 });
+      const image = window.parent === window ? await Plotly.toImage(gd, { format: "png", width: 700, height: 420 }) : null;
       figures.push({
         id: figure.id, traces, image, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
         timed: figure.timed, range: [...xaxis.range], left: xaxis._offset, width: xaxis._length,
       });
+    }
+    // Every figure with lists is seen with its last coordinate across.
+    const chosen = {};
+    for (const { gd, figure } of plots.filter((p) => p.figure.choice)) {
+      const [across, up] = gd.parentElement.querySelectorAll("select");
+      const seen = () => ({
+        across: across.selectedOptions[0].text, up: up.selectedOptions[0].text, partners: [...up.options].map((o) => o.text),
+        titles: ["xaxis", "yaxis"].map((axis) => gd._fullLayout[axis].title.text),
+        traces: gd.data.map((t) => ({ role: t.meta.role, name: t.name, x: list(t.x), y: list(t.y) })),
+        scale: ["xaxis", "yaxis"].map((axis) => gd._fullLayout[axis]._m),
+      });
+      const first = seen();
+      across.selectedIndex = across.options.length - 1;
+      across.dispatchEvent(new Event("change"));
+      await new Promise((next) => setTimeout(next, 200));
+      chosen[figure.id] = [first, seen()];
     }
     const tables = {};
     for (const table of document.querySelectorAll("table[id]")) {
@@ -240,8 +288,11 @@
     out.type = "application/json";
     out.id = "readback";
     const animated = listeners.map((f) => f.read && f.read()).filter(Boolean)[0] ?? null;
-    out.textContent = JSON.stringify({ figures, tables, animated, linked, errors }).replaceAll("<", "\\u003c");
+    const size = { window: window.innerWidth, width: root.clientWidth, content: root.scrollWidth, covered: covered() };
+    out.textContent = JSON.stringify({ figures, chosen, tables, animated, linked, size, errors }).replaceAll("<", "\\u003c");
     document.body.appendChild(out);
+    // In a frame, which has the width of a telephone, the page around it takes the answer.
+    if (window.parent !== window) window.parent.postMessage(out.textContent, "*");
   }
 
   root.dataset.theme = isDark() ? "dark" : "light";

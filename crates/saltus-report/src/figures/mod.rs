@@ -1,16 +1,25 @@
 //! The figures of a run.
 
+mod differences;
 mod motion;
+mod orbit;
+mod phase;
 mod reactions;
+mod section;
 mod statistics;
 
-pub use motion::{energy, gaps, phase, positions, velocities};
+pub use differences::differences;
+pub use motion::{energy, gaps, positions, velocities};
+pub use orbit::orbit;
+pub use phase::phase;
 pub use reactions::reactions;
-pub use statistics::{impulses, section, spectrum, speeds};
+pub use section::{impact_section, settled_since, stroboscopic};
+pub use statistics::{impulses, spectrum, speeds};
 
 use crate::figure::Figure;
-use crate::text::grouped;
+use crate::text::{grouped, with_unit};
 use crate::thin::{Curve, Limit};
+use saltus::Model;
 use serde_json::json;
 
 /// The largest number of coordinates or constraints in a figure.
@@ -29,6 +38,39 @@ pub fn align_times(figures: &mut [Figure], (start, end): (f64, f64)) {
     }
 }
 
+/// The common unit of all values; empty if they differ.
+fn common(units: impl Iterator<Item = String>) -> String {
+    let mut units = units.collect::<Vec<_>>();
+    units.dedup();
+    match units.as_slice() {
+        [one] => one.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The titles of the axes of a figure in the planes of position and velocity of the first `n` coordinates, with units if they
+/// are common.
+fn phase_axes(model: &Model, n: usize) -> (String, String) {
+    let (position, velocity) = match n {
+        1 => (model.coordinates[0].clone(), format!("{}′", model.coordinates[0])),
+        _ => ("position".into(), "velocity".into()),
+    };
+    (
+        with_unit(&position, &common((0..n).map(|i| model.units.position(i).to_string()))),
+        with_unit(&velocity, &common((0..n).map(|i| model.units.velocity(i)))),
+    )
+}
+
+/// The name of a coordinate, with its units where the axes of the figure do not show them.
+fn phase_name(model: &Model, i: usize, n: usize) -> String {
+    let name = &model.coordinates[i];
+    let unit = model.units.position(i);
+    match common((0..n).map(|i| model.units.position(i).to_string())).is_empty() {
+        true => with_unit(name, unit),
+        false => name.clone(),
+    }
+}
+
 /// A sentence on how much of a run is shown; empty if all of it is.
 fn thinning<'a, const C: usize>(curves: impl IntoIterator<Item = &'a Curve<C>>) -> String {
     let mut text = String::new();
@@ -36,7 +78,7 @@ fn thinning<'a, const C: usize>(curves: impl IntoIterator<Item = &'a Curve<C>>) 
     let Some(longest) = curves.iter().max_by_key(|c| c.given) else { return text };
     if longest.shown() < longest.given {
         text = format!(
-            "Thinned to {} of {} instants; every extremum is kept.",
+            "Thinned to {} of {} points; every extremum is kept.",
             grouped(longest.shown()),
             grouped(longest.given)
         );

@@ -1,6 +1,6 @@
-//! Positions, velocities, gaps and energy over time; phase portraits.
+//! Positions, velocities, gaps and energy over time.
 
-use super::{MAX_SERIES, limit, omitted, thinning};
+use super::{MAX_SERIES, common, limit, omitted, thinning};
 use crate::figure::{Figure, Trace};
 use crate::series;
 use crate::text::with_unit;
@@ -8,16 +8,6 @@ use crate::thin::Line;
 use saltus::problem::{Energy, Gaps};
 use saltus::{Model, Trajectory};
 use serde_json::json;
-
-/// The common unit of all values; empty if they differ.
-fn common(units: impl Iterator<Item = String>) -> String {
-    let mut units = units.collect::<Vec<_>>();
-    units.dedup();
-    match units.as_slice() {
-        [one] => one.clone(),
-        _ => String::new(),
-    }
-}
 
 fn time(model: &Model) -> String {
     with_unit("t", &model.units.time)
@@ -79,43 +69,6 @@ pub fn velocities(model: &Model, trajectory: &Trajectory) -> Figure {
         ""
     };
     figure.caption(jumps.to_string() + &thinning(&lines) + &omitted(model.coordinates.len(), "coordinates"))
-}
-
-/// Velocity over position, broken at impacts.
-pub fn phase(model: &Model, trajectory: &Trajectory) -> Figure {
-    let n = model.coordinates.len().min(MAX_SERIES);
-    let (x, y) = match n {
-        1 => (
-            with_unit(&model.coordinates[0], model.units.position(0)),
-            with_unit(&format!("{}′", model.coordinates[0]), &model.units.velocity(0)),
-        ),
-        _ => (
-            with_unit("position", &common((0..n).map(|i| model.units.position(i).to_string()))),
-            with_unit("velocity", &common((0..n).map(|i| model.units.velocity(i)))),
-        ),
-    };
-    let mut figure = Figure::new("phase", "Phase portrait", &x, &y);
-    for i in 0..n {
-        let name = &model.coordinates[i];
-        let curve = series::phase(trajectory, i, limit(2 * n));
-        // The first few coordinates; a click in the legend shows the others.
-        let visible = if i < 4 { json!(true) } else { json!("legendonly") };
-        let line = Trace::new("phase", name, "lines", &curve.y[0], &curve.y[1]).colour(i).group(name, true);
-        figure.push(line.with(json!({ "visible": visible, "line": { "width": 1.1 } })));
-        if curve.jumps.is_empty() {
-            continue;
-        }
-        // Dotted lines join the velocities before and after each jump.
-        let (mut q, mut v) = (Vec::new(), Vec::new());
-        for jump in &curve.jumps {
-            q.extend([jump.left[0], jump.right[0], f64::NAN]);
-            v.extend([jump.left[1], jump.right[1], f64::NAN]);
-        }
-        let dotted =
-            Trace::new("phase-jump", &format!("{name}: impacts"), "lines", &q, &v).colour(i).group(name, false);
-        figure.push(dotted.with(json!({ "visible": visible, "line": { "dash": "dot", "width": 1 }, "opacity": 0.6 })));
-    }
-    figure.caption("Dotted: velocity jumps at impacts.".to_string() + &omitted(model.coordinates.len(), "coordinates"))
 }
 
 /// Gaps over time.

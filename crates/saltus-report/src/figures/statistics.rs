@@ -1,9 +1,8 @@
-//! Histograms of impacts, spectrum, stroboscopic section.
+//! Histograms of impacts, spectrum.
 
-use super::MAX_SERIES;
 use crate::figure::{Figure, Trace, numbers};
 use crate::spectrum::welch;
-use crate::text::{count, grouped, number, quantity, quotient, with_unit};
+use crate::text::{count, grouped, quotient, with_unit};
 use saltus::{Model, Side, Trajectory};
 use serde_json::json;
 
@@ -82,42 +81,4 @@ pub fn spectrum(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
         grouped(length)
     );
     (!figure.traces.is_empty()).then(|| figure.caption(caption))
-}
-
-/// The state once per forcing period; None if the run has fewer than five periods.
-pub fn section(model: &Model, trajectory: &Trajectory, period: f64) -> Option<Figure> {
-    let last = *trajectory.t.last()?;
-    if !(period > 0.0) || last < 5.0 * period {
-        return None;
-    }
-    let periods = (last / period * (1.0 + 1e-9)).floor() as usize;
-    let first = periods.saturating_sub(5_000);
-    let n = model.coordinates.len().min(MAX_SERIES).min(8);
-    let (mut q, mut v) = (vec![Vec::new(); n], vec![Vec::new(); n]);
-    let mut times = Vec::new();
-    for k in first..=periods {
-        let t = (k as f64 * period).min(last);
-        let (x, w) = trajectory.at(t, Side::Right)?;
-        times.push(t);
-        for i in 0..n {
-            q[i].push(x[i]);
-            v[i].push(w[i]);
-        }
-    }
-    let mut figure = Figure::new("section", "Stroboscopic section", "position", "velocity");
-    for i in 0..n {
-        let name = &model.coordinates[i];
-        let dots = Trace::new("section", name, "markers", &q[i], &v[i]).colour(i);
-        let visible = if i < 4 { json!(true) } else { json!("legendonly") };
-        figure.push(dots.with(json!({
-            "showlegend": true, "visible": visible, "marker": { "size": 4, "opacity": 0.7 }, "customdata": numbers(&times),
-            "hovertemplate": "%{x:.6g}, %{y:.6g}<br>t = %{customdata:.6g}<extra></extra>",
-        })));
-    }
-    Some(figure.caption(format!(
-        "State at {} instants, one forcing period ({}) apart, from t = {}.",
-        grouped(times.len()),
-        quantity(&number(period, 6), &model.units.time),
-        quantity(&number(times[0], 6), &model.units.time)
-    )))
 }

@@ -1,8 +1,9 @@
 //! The page of a comparison: the motions of several schemes in the same figures, and the distances between them.
 
 use super::Report;
+use crate::dense;
 use crate::figure::{Figure, Trace};
-use crate::figures::{align_times, limit};
+use crate::figures::{align_times, differences, limit};
 use crate::html::{Cell, table};
 use crate::page::Page;
 use crate::series;
@@ -29,12 +30,13 @@ pub fn compare(report: &CompareReport) -> Page {
     let warned = found.entries.iter().flat_map(|e| e.finest().warnings.iter().map(|w| format!("{}: {w}", e.way.label)));
     let omitted = found.refused.iter().map(|(name, error)| format!("not compared: {name}. {}", error.message));
     page.list("warning", warned.chain(omitted));
-    page.section("overlay", "Positions");
+    page.section("overlay", "Motions");
     let time = with_unit("t", &model.units.time);
+    let motions: Vec<_> = found.entries.iter().map(|e| dense::refined(&e.finest().trajectory)).collect();
     let figures = model.coordinates.iter().zip(FIGURES).enumerate().map(|(i, (name, id))| {
         let mut figure = Figure::new(id, name, &time, &with_unit(name, model.units.position(i))).over_time();
         for (k, entry) in found.entries.iter().enumerate() {
-            let line = series::position(&entry.finest().trajectory, i, limit(2 * found.entries.len()));
+            let line = series::position(&motions[k], i, limit(2 * found.entries.len()));
             let dash = ["solid", "dash", "dot", "dashdot"][k % 4];
             // Wider lines below narrower ones, so that curves that coincide can all be seen.
             let width = 1.2 + 0.7 * (found.entries.len() - 1 - k).min(4) as f64;
@@ -44,10 +46,11 @@ pub fn compare(report: &CompareReport) -> Page {
         figure
     });
     let mut figures: Vec<Figure> = figures.collect();
+    let shown = figures.len();
+    figures.extend(differences(model, found));
     let spans = found.entries.iter().filter_map(|e| e.finest().trajectory.span());
     let span = spans.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (c, d)| (a.min(c), b.max(d)));
     align_times(&mut figures, span);
-    let shown = figures.len();
     page.figures(figures);
     if shown < model.coordinates.len() {
         page.say(&format!("Showing the first {shown} of {} coordinates.", model.coordinates.len()));

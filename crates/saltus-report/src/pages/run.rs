@@ -2,10 +2,12 @@
 
 use super::tables;
 use crate::animation::{self, Shape};
+use crate::dense;
 use crate::figures;
 use crate::page::{Origin, Page};
 use crate::text::{count, grouped, number, quantity};
-use saltus::analysis::{Shocks, forcing_period};
+use crate::walls::{Walls, walls};
+use saltus::analysis::{LongTime, Shocks, forcing_period};
 use saltus::{Phase, PhaseKind, Run, SetupError, Side, Status, System};
 
 /// The contents of the page of a run.
@@ -24,6 +26,8 @@ pub struct RunReport<'a> {
     pub shapes: Vec<Shape>,
     /// The shocks of a structure.
     pub shocks: Option<&'a Shocks>,
+    /// Its long-time behaviour: sections show what is after the transient.
+    pub settled: &'a LongTime,
 }
 
 /// Creates the page of a run.
@@ -41,27 +45,35 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
     let mut page = Page::new(&model.title, &subtitle, &report.origin);
     page.section("overview", "Overview");
     overview(&mut page, &report);
-    let drawing = animation::animation(model, trajectory, &report.shapes)?;
+    let walls = walls(model, figures::MAX_SERIES);
+    let mut gaps = Walls::new(model, system.gaps());
+    let drawing = animation::animation(&mut gaps, &walls, trajectory, &report.shapes)?;
     if !drawing.is_null() && !trajectory.is_empty() {
         page.section("motion", "Animation");
-        page.animate(drawing, &animation::caption(&report.shapes));
+        let has_walls = drawing["walls"].as_array().is_some_and(|walls| !walls.is_empty());
+        page.animate(drawing, &animation::caption(&report.shapes, has_walls));
     }
     if !trajectory.is_empty() {
         page.section("figures", "Time histories");
-        let mut over_time = vec![figures::positions(model, trajectory), figures::velocities(model, trajectory)];
+        let fine = dense::refined(trajectory);
+        let mut over_time = vec![figures::positions(model, &fine), figures::velocities(model, &fine)];
         if !model.constraints.is_empty() {
-            over_time.push(figures::gaps(model, trajectory, &mut system.gaps()));
+            over_time.push(figures::gaps(model, &fine, &mut system.gaps()));
         }
-        over_time.extend(figures::reactions(model, trajectory));
+        over_time.extend(figures::reactions(model, &fine));
         if let Some(problem) = system.as_problem() {
-            over_time.push(figures::energy(model, trajectory, &mut problem.energy()));
+            over_time.push(figures::energy(model, &fine, &mut problem.energy()));
         }
         figures::align_times(&mut over_time, (trajectory.t[0], reached));
         page.figures(over_time);
-        page.section("shape", "Phase portrait and statistics");
-        let mut others = vec![figures::phase(model, trajectory)];
+        page.section("shape", "Orbits and statistics");
+        let end = dense::refined_end(trajectory);
+        let mut others = Vec::from_iter(figures::orbit(&mut gaps, &walls, &end, trajectory.t[0]));
+        others.push(figures::phase(&mut gaps, &walls, &end, trajectory.t[0]));
         if let Some(period) = system.as_problem().and_then(|p| forcing_period(p, run.options.end)) {
-            others.extend(figures::section(model, trajectory, period));
+            let since = figures::settled_since(trajectory, report.settled);
+            others.extend(figures::stroboscopic(model, trajectory, period, since));
+            others.extend(figures::impact_section(model, trajectory, period, since));
         }
         if system.is_forced() {
             others.extend(figures::spectrum(model, trajectory));

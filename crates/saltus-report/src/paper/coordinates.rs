@@ -5,9 +5,9 @@ use super::panel::{AxisLabel, MAX_STYLES, Panel, Plot};
 use super::pictures::{Drawing, LIMIT, MAX_PANELS, layer, thinned};
 use super::sheet::Text;
 use super::ticks::Scale;
-use crate::series::differs;
-use crate::text::quotient;
-use crate::{Limit, Spectrum, Thinner, welch};
+use crate::series;
+use crate::text::{number, quotient};
+use crate::{Limit, Spectrum, welch};
 
 impl Drawing<'_> {
     fn unit(&self, i: usize, velocity: bool) -> String {
@@ -52,19 +52,13 @@ impl Drawing<'_> {
     pub(super) fn phase(&mut self) -> Vec<Panel> {
         let m = self.motion;
         let all: Vec<usize> = self.groups(m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS).collect();
+        // A curve in the plane has more turns than extrema over time, so it needs more points.
+        let limit = Limit { points: 6 * LIMIT.points, ..LIMIT };
+        let start = self.t.t.first().copied().unwrap_or(0.0);
+        let mut from = start;
         let panel = |&i: &usize| {
-            let n = self.t.len();
-            // A curve in the plane has more turns than extrema over time, so it needs more points.
-            let limit = Limit { points: 4 * LIMIT.points, ..LIMIT };
-            let mut thin = Thinner::<2>::new(n, self.span().unwrap_or((0.0, 1.0)), limit);
-            for k in 0..n {
-                let (t, q, (left, right)) = (self.t.t[k], self.t.q(k)[i], self.velocity(k, i));
-                match differs(left, right) {
-                    true => thin.jump(t, [q, left], [q, right]),
-                    false => thin.push(t, [q, left]),
-                }
-            }
-            let curve = thin.finish();
+            let curve = series::phase(self.t, i, limit);
+            from = curve.t.first().copied().unwrap_or(start).max(from);
             let piece = |r: std::ops::Range<usize>| r.map(|k| (curve.y[0][k], curve.y[1][k])).collect::<Vec<_>>();
             let point = |y: [f64; 2]| (y[0], y[1]);
             let plot = Plot::Curve {
@@ -78,7 +72,12 @@ impl Drawing<'_> {
                 ..Panel::default()
             }
         };
-        all.iter().map(panel).collect()
+        let panels = all.iter().map(panel).collect();
+        if from > start {
+            self.notes
+                .push(format!("showing the motion from t = {} on: before, it has too many turns", number(from, 6)));
+        }
+        panels
     }
 
     pub(super) fn spectrum(&mut self) -> Result<Vec<Panel>, String> {

@@ -1,7 +1,9 @@
 //! The motion that is drawn, with the names and units of its axes.
 
+use crate::dense;
 use saltus::model::Units;
 use saltus::{Side, System, Trajectory};
+use std::borrow::Cow;
 
 /// A motion with the names and units of its coordinates and constraints.
 pub struct Motion<'a> {
@@ -19,17 +21,17 @@ pub struct Motion<'a> {
     pub system: Option<&'a dyn System>,
 }
 
-/// Motions with at most this many instants are refined.
+/// Motions without polynomials that have at most this many instants are refined.
 const MAX_REFINED: usize = 600;
-/// The number of parts into which each interval is refined.
+/// The number of parts into which each of their intervals is refined.
 const PARTS: usize = 12;
 
-/// The same motion with interpolated instants if there are so few that straight lines would be visible; `m` is the number of
-/// constraints.
-pub fn refined(motion: &Trajectory, m: usize) -> Trajectory {
+/// The same motion with further instants if there are so few that straight lines would be visible: from its polynomials if it has
+/// them, else by interpolation; `m` is the number of constraints.
+pub fn refined(motion: &Trajectory, m: usize) -> Cow<'_, Trajectory> {
     let d = motion.dimension();
-    if motion.len() > MAX_REFINED {
-        return motion.clone();
+    if !motion.pieces.is_empty() || motion.len() > MAX_REFINED {
+        return dense::refined(motion);
     }
     let mut fine = Trajectory::new(d);
     let mut cursor = motion.cursor(Side::Right);
@@ -58,5 +60,5 @@ pub fn refined(motion: &Trajectory, m: usize) -> Trajectory {
     }
     fine.impacts = motion.impacts.clone();
     fine.contacts.clone_from(&motion.contacts);
-    fine
+    Cow::Owned(fine)
 }

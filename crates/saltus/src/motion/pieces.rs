@@ -31,6 +31,11 @@ impl Pieces {
         self.starts.len()
     }
 
+    /// The instants at which the pieces begin, in order.
+    pub fn starts(&self) -> &[f64] {
+        &self.starts
+    }
+
     /// Bytes in use.
     pub(crate) fn bytes(&self) -> usize {
         8 * (self.coefficients.len() + 5 * self.starts.len() + 3 * self.reactions.len())
@@ -91,7 +96,9 @@ impl Pieces {
     pub(crate) fn find(&self, t: f64, left: bool) -> Option<usize> {
         let after = self.starts.partition_point(|&s| if left { s < t } else { s <= t });
         let k = after.checked_sub(1).or(if left && !self.is_empty() { Some(0) } else { None })?;
-        (t >= self.starts[k] && t <= self.ends[k]).then_some(k)
+        // The end of a piece and the start of the next are the same instant, but for rounding.
+        let rounding = 4.0 * f64::EPSILON * t.abs();
+        (t >= self.starts[k] && t <= self.ends[k] + rounding).then_some(k)
     }
 
     /// The interval of piece k.

@@ -39,6 +39,23 @@ impl Browser {
         Opened { dom, read, log, requests }
     }
 
+    /// Opens a page on a screen of this width, smaller than a browser's window can be: in a frame.
+    pub fn open_narrow(&self, page: &Path, width: u32, scratch: &Path) -> Value {
+        let stem = page.file_stem().expect("a name").to_string_lossy().into_owned();
+        let frame = scratch.join(format!("{stem}-narrow.html"));
+        let html = format!(
+            "<!DOCTYPE html><body><script>onmessage = (e) => {{ const out = document.createElement('script'); \
+             out.type = 'application/json'; out.id = 'answer'; out.textContent = e.data; document.body.append(out); }};</script>\
+             <iframe src=\"file://{}#readback\" style=\"border:0;width:{width}px;height:4000px\"></iframe></body>",
+            page.display()
+        );
+        std::fs::write(&frame, html).expect("written");
+        let (dom, log) = self.dump(&frame, scratch);
+        let start = dom.find("id=\"answer\">").unwrap_or_else(|| panic!("{stem} was not read back: {log}"));
+        let text = &dom[start + "id=\"answer\">".len()..];
+        serde_json::from_str(&text[..text.find("</script>").expect("an end")]).expect("JSON")
+    }
+
     /// Opens a page; its final HTML and the log of the browser.
     pub fn dump(&self, page: &Path, scratch: &Path) -> (String, String) {
         let stem = page.file_stem().expect("a name").to_string_lossy().into_owned();

@@ -2,6 +2,7 @@
 
 mod browser;
 mod paths;
+mod planes;
 
 use crate::program::Scratch;
 use browser::{Browser, Opened};
@@ -142,9 +143,16 @@ fn compare(model: &str, said: &Value, page: &Opened) {
     let near = 0.01 * last["t"].as_f64().expect("an end");
     assert!(shown.is_some_and(|shown| (shown - t).abs() <= near), "{model}: {linked}");
     assert!(linked["cursors"].as_u64().unwrap_or(0) >= 3, "{model}: {linked}");
+    fits(model, &page.read["size"]);
     let seen = &page.read["animated"];
     assert!(seen["shapes"].as_u64().unwrap_or(0) > 0, "{model} is not drawn");
     assert!((0..2).all(|k| seen["pixels"][k].as_u64().unwrap_or(0) > 50), "{model}: {seen}");
+}
+
+/// Nothing is wider than the window, no toolbar covers a text, no label is cut off.
+fn fits(page: &str, size: &Value) {
+    assert!(size["content"].as_f64() <= size["width"].as_f64(), "{page} scrolls sideways: {size}");
+    assert_eq!(size["covered"], Value::Array(Vec::new()), "{page}");
 }
 
 #[test]
@@ -166,6 +174,9 @@ fn reports_of_all_shipped_models_open_and_carry_the_numbers_of_the_run() {
                     let shots = page.screenshots(&here.join(name));
                     assert!(shots >= 4, "{name}: {shots} figures");
                     compare(name, &said, &page);
+                    if *name == "oscillator" {
+                        planes::oscillator(&page);
+                    }
                 }
             });
         }
@@ -191,6 +202,15 @@ fn the_other_commands_have_pages_too() {
         assert!(agree(numbers(&line["y"]).last().copied(), scheme["final"]["q"][0].as_f64()));
     }
     assert_eq!(page.table("distance-table").len(), 3);
+    // The differences from the exact motion: the largest is that of the table.
+    let differences = traces(&page, "differences", "difference", "");
+    assert_eq!(differences.len(), 2);
+    for line in differences {
+        let shown = numbers(&line["y"]).into_iter().filter(|y| y.is_finite()).fold(0.0, f64::max);
+        let row = page.table("distance-table").iter().find(|r| r[0] == "event-driven" && r[1] == line["name"]);
+        let told = row.and_then(|r| r[2].as_str()?.parse::<f64>().ok()).expect("a row");
+        assert!((shown - told).abs() <= 1e-9 * told, "{shown} {told}");
+    }
     let (said, page) = open(&["converge", "ball-gravity", "--step", "0.01", "--end", "1", "--levels", "3"]);
     let errors = traces(&page, "orders", "error", "");
     let wanted: Vec<f64> =
