@@ -177,6 +177,7 @@ impl SavedRun {
                 v_after: part(2),
                 constraints,
                 impulses,
+                others: &[],
                 energy_change: n[3],
                 law_residual: n[4],
                 speed: f64::NAN,

@@ -90,6 +90,7 @@ mod tests {
                 v_after: &[1.0],
                 constraints: &[constraint],
                 impulses: &[2.0],
+                others: &[],
                 energy_change: 0.0,
                 law_residual: 0.0,
                 speed: 1.0,

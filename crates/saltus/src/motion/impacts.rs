@@ -15,6 +15,8 @@ pub struct Impacts {
     starts: Vec<usize>,
     constraints: Vec<usize>,
     impulses: Vec<f64>,
+    other_starts: Vec<usize>,
+    others: Vec<(usize, f64)>,
 }
 
 /// One impact.
@@ -32,7 +34,11 @@ pub struct Impact<'a> {
     pub constraints: &'a [usize],
     /// Their impulses.
     pub impulses: &'a [f64],
-    /// The change of kinetic energy, ½ Σ P (∇f·v⁺ + ∇f·v⁻): what the impact dissipates, and the work of moving walls.
+    /// The impulses of joints and of friction, by their rows: the equations of joints, then the slips of frictions in the
+    /// order of the model.
+    pub others: &'a [(usize, f64)],
+    /// The change of kinetic energy, ½ Σ P (∇f·v⁺ + ∇f·v⁻) over everything that acts: what the impact dissipates, and the
+    /// work of moving walls.
     pub energy_change: f64,
     /// The largest |U⁺ − law(U⁻)|/√D of an active constraint, relative to this impact's `speed`: U is a gap velocity, D the
     /// diagonal entry of the Delassus matrix, so that 1/D is the mass the constraint feels.
@@ -61,6 +67,19 @@ impl Impacts {
         v_after: &[f64],
         impulses: impl Iterator<Item = (usize, f64)>,
     ) {
+        self.push_with(measured, q, v_before, v_after, impulses, std::iter::empty());
+    }
+
+    /// With the impulses of joints and friction.
+    pub(crate) fn push_with(
+        &mut self,
+        measured: &Measured,
+        q: &[f64],
+        v_before: &[f64],
+        v_after: &[f64],
+        impulses: impl Iterator<Item = (usize, f64)>,
+        others: impl Iterator<Item = (usize, f64)>,
+    ) {
         self.d = q.len();
         self.times.push(measured.t);
         self.energy_change.push(measured.energy_change);
@@ -75,6 +94,8 @@ impl Impacts {
             self.constraints.push(constraint);
             self.impulses.push(impulse);
         }
+        self.other_starts.push(self.others.len());
+        self.others.extend(others);
     }
 
     /// Appends the impacts of another part of the motion.
@@ -87,7 +108,7 @@ impl Impacts {
         let Impact { t, energy_change, law_residual: residual, speed, approach, .. } = *i;
         let measured = Measured { t, energy_change, residual, speed, approach };
         let impulses = i.constraints.iter().copied().zip(i.impulses.iter().copied());
-        self.push(&measured, i.q, i.v_before, i.v_after, impulses);
+        self.push_with(&measured, i.q, i.v_before, i.v_after, impulses, i.others.iter().copied());
     }
 
     /// The same impacts seen through linear functions of the coordinates.
@@ -113,6 +134,7 @@ impl Impacts {
     pub fn get(&self, k: usize) -> Impact<'_> {
         let d = self.d;
         let acted = self.starts[k]..self.starts.get(k + 1).copied().unwrap_or(self.constraints.len());
+        let others = self.other_starts[k]..self.other_starts.get(k + 1).copied().unwrap_or(self.others.len());
         Impact {
             t: self.times[k],
             q: &self.q[k * d..(k + 1) * d],
@@ -120,6 +142,7 @@ impl Impacts {
             v_after: &self.v_after[k * d..(k + 1) * d],
             constraints: &self.constraints[acted.clone()],
             impulses: &self.impulses[acted],
+            others: &self.others[others],
             energy_change: self.energy_change[k],
             law_residual: self.residual[k],
             speed: self.speed[k],

@@ -27,6 +27,10 @@ pub struct Audit {
     pub impulses: Vec<f64>,
     /// Work of moving constraints in the lasting contacts of time steps, −Σ P ∂f/∂t: in contact ∇f·v = −∂f/∂t.
     pub contact_work: f64,
+    /// The total impulses of joints and frictions, by their rows.
+    pub others: Vec<f64>,
+    /// Energy that friction turned into heat in time steps, those of impacts apart.
+    pub friction_loss: f64,
     /// Steps in which some constraint acted.
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
@@ -189,8 +193,21 @@ impl Recorder {
         v_after: &[f64],
         impulses: impl Iterator<Item = (usize, f64)>,
     ) {
+        self.impact_with(measured, q, v_before, v_after, impulses, std::iter::empty());
+    }
+
+    /// An impact in which joints or friction act, with their impulses by rows.
+    pub fn impact_with(
+        &mut self,
+        measured: &Measured,
+        q: &[f64],
+        v_before: &[f64],
+        v_after: &[f64],
+        impulses: impl Iterator<Item = (usize, f64)>,
+        others: impl Iterator<Item = (usize, f64)>,
+    ) {
         if self.keep.has(Keep::IMPACTS) {
-            self.trajectory.impacts.push(measured, q, v_before, v_after, impulses);
+            self.trajectory.impacts.push_with(measured, q, v_before, v_after, impulses, others);
         }
     }
 
