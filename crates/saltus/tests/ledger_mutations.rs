@@ -60,6 +60,7 @@ fn set_hits(motion: &mut Trajectory, hits: &[Hit]) {
             v_after: &h.after,
             constraints: &h.constraints,
             impulses: &h.impulses,
+            others: &[],
             energy_change: h.energy_change,
             law_residual: h.rest[0],
             speed: h.rest[1],

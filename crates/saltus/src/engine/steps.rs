@@ -4,7 +4,7 @@ use super::Engine;
 use crate::linalg::max_abs;
 use crate::motion::EventHit;
 use crate::problem::Cells;
-use crate::record::{Crossings, Gauge, Keep, Recorder, Watch};
+use crate::record::{Audit, Crossings, Gauge, Keep, Recorder, Watch};
 use crate::scheme::Stepping;
 use crate::stepping::{Node, Stepper};
 use crate::{Kind, Model, Reason, SetupError};
@@ -98,7 +98,10 @@ impl StepEngine {
         if let Some(slides) = slides {
             watch = watch.with_touches(slides);
         }
-        let mut last = Box::new(Node::new(d, m));
+        let others = watch.gauge().bonds.as_ref().map_or(0, |bonds| bonds.len());
+        recorder.audit.others = vec![0.0; others];
+        let node = || Node { others: vec![0.0; others], ..Node::new(d, m) };
+        let mut last = Box::new(node());
         last.t = t0;
         last.q.copy_from_slice(&q0);
         last.v_left.copy_from_slice(&v0);
@@ -111,7 +114,7 @@ impl StepEngine {
             cells,
             hits: Vec::new(),
             recorder,
-            node: Box::new(Node::new(d, m)),
+            node: Box::new(node()),
             last,
             n: 0,
             end: plan.end,
@@ -192,7 +195,9 @@ impl StepEngine {
             recorder.audit.impulses.iter_mut().zip(&node.impulses).for_each(|(sum, p)| *sum += p);
         }
         let was_in_impact = watch.is_in_impact();
+        recorder.audit.others.iter_mut().zip(&node.others).for_each(|(sum, p)| *sum += p);
         let jumps = watch.note(node, recorder);
+        work(watch.gauge(), node, &self.last, jumps, &mut recorder.audit);
         let wants_account = (n == 1 || (jumps && !was_in_impact && n > 0)) && recorder.wants_account();
         if wants_account && let Some(account) = self.stepper.account() {
             recorder.accounts.push((node.t, account));
@@ -331,6 +336,31 @@ impl Engine for StepEngine {
         let (left, right) = (last.v_left.clone(), last.v_left.clone());
         recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
         recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
+    }
+}
+
+/// What friction turns into heat in a step, and what moving joints and moving friction partners give: P·U and −P·rest at the mean
+/// velocity of the step. In a step of an impact only dry friction has a share of its own.
+fn work(gauge: &mut Gauge, node: &Node, last: &Node, jumps: bool, audit: &mut Audit) {
+    let Some(bonds) = gauge.bonds.as_mut().filter(|_| node.others.iter().any(|&p| p != 0.0)) else { return };
+    bonds.evaluate(node.t, &node.q, &node.v_right);
+    for k in 0..bonds.frictions.len() {
+        if jumps && bonds.pressed_by(k).is_some() {
+            continue;
+        }
+        for row in bonds.slips(k) {
+            let p = node.others[row];
+            if p != 0.0 {
+                let driven = bonds.rest(row);
+                let mean = driven + 0.5 * (bonds.dot(row, &last.v_right) + bonds.dot(row, &node.v_right));
+                audit.friction_loss -= p * mean;
+                audit.contact_work -= p * driven;
+            }
+        }
+    }
+    if !jumps {
+        let joints = (0..bonds.joint_count()).map(|row| node.others[row] * bonds.rest(row));
+        audit.contact_work -= joints.sum::<f64>();
     }
 }
 

@@ -118,6 +118,25 @@ pub enum Reason {
         /// How many iterations were made.
         iterations: usize,
     },
+    /// A joint cannot be satisfied at the end of a step.
+    Joint {
+        /// The joint concerned.
+        joint: String,
+    },
+    /// Contact and friction were not solved to rounding.
+    Contact {
+        /// The constraint or joint concerned.
+        constraint: String,
+        /// The relative residual reached.
+        residual: f64,
+    },
+    /// A coefficient of friction, a limit or a restitution is not what it must be.
+    Coefficient {
+        /// Whose it is.
+        of: String,
+        /// Its value.
+        value: f64,
+    },
     /// The implicit force equation did not converge.
     Force {
         /// How many iterations were made.
@@ -234,6 +253,18 @@ impl fmt::Display for Reason {
             Reason::NearestPoint { constraint, iterations } => write!(
                 f,
                 "the nearest admissible position was not found in {iterations} iterations (`{constraint}` is the worst): the step may jump over a curved obstacle; try a smaller step"
+            ),
+            Reason::Joint { joint } => write!(
+                f,
+                "the joint `{joint}` cannot be satisfied after this step: a singular configuration, or a step too large for the motion; try a smaller step"
+            ),
+            Reason::Contact { constraint, residual } => write!(
+                f,
+                "contact and friction at `{constraint}` were solved only to {residual:.1e}; try a smaller step"
+            ),
+            Reason::Coefficient { of, value } => write!(
+                f,
+                "the coefficient of `{of}` is {value} here: one of friction must not be negative, a restitution must be between 0 and 1"
             ),
             Reason::Force { iterations } => write!(
                 f,

@@ -6,6 +6,7 @@
 
 use super::Evidence;
 use super::figure::Checks;
+use super::friction::{self, Reactions};
 use super::instants::Contacts;
 use super::replay::PortReplay;
 use super::scales::Scales;
@@ -41,6 +42,8 @@ pub(super) struct Dense<'e, 'a> {
     x: Vec<f64>,
     lambda: Vec<f64>,
     acts: Vec<bool>,
+    /// Where there are joints or friction: what they explain.
+    reactions: Option<Reactions>,
     /// The last three values of each gap.
     values: Vec<[f64; 3]>,
 }
@@ -54,6 +57,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         scales,
         tails,
         checks,
+        reactions: Reactions::of(evidence.gauge, motion.dimension()),
         gauge: evidence.gauge.clone(),
         ports: PortReplay::new(evidence.ports),
         contacts: Contacts::new(motion, m),
@@ -148,7 +152,7 @@ impl Dense<'_, '_> {
 
     /// M a = g + Σ λ ∇f in the middle of a piece.
     fn forces(&mut self, k: usize, t: f64, h: f64) {
-        let Self { gauge, lambda, acts, x, a, .. } = self;
+        let Self { gauge, lambda, acts, x, a, reactions, .. } = self;
         let pieces = &self.evidence.trajectory.pieces;
         acts.fill(false);
         if !gauge.free_acceleration(x) {
@@ -157,6 +161,15 @@ impl Dense<'_, '_> {
         let allowed = UNEXPLAINED * (self.scales.speed + h * gauge.length(x));
         pieces.accelerations(k, t, a);
         add(a, -1.0, x);
+        if let Some(reactions) = reactions {
+            let acting: Vec<usize> = pieces.impulses(k).map(|(c, _)| c).filter(|&c| c < acts.len()).collect();
+            acting.iter().for_each(|&c| acts[c] = true);
+            gauge.gaps.kinematics(t, &self.q);
+            reactions.explain(gauge, &acting, a);
+            friction::piece(reactions, gauge, self.scales, (t, h, &self.v), allowed, self.checks);
+            self.checks.forces.note(h * gauge.length(a), allowed, t);
+            return;
+        }
         if pieces.has_reactions(k) {
             gauge.gaps.kinematics(t, &self.q);
             lambda.fill(0.0);
@@ -298,6 +311,7 @@ impl Dense<'_, '_> {
     fn sample(&mut self, k: usize, t: f64, h: f64) {
         let Self { gauge, scales, checks, q, v, acts, .. } = self;
         self.evidence.trajectory.pieces.read(k, t, q, v);
+        friction::joints(gauge, (t, q, v), 10.0 * scales.tolerance, 1e2 * scales.tolerance, scales, checks);
         gauge.gaps.evaluate(t, q);
         let suspect = |c: usize, f: f64| (!(f >= 0.0) || acts[c]) && f != 0.0 && !gauge.compliant[c];
         if !(0..acts.len()).any(|c| suspect(c, gauge.gaps.values[c])) {

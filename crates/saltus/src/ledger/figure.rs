@@ -75,6 +75,8 @@ pub(super) struct Checks {
     pub forces: Figure,
     pub totals: Figure,
     pub claims: Figure,
+    pub joints: Figure,
+    pub friction: Figure,
 }
 
 impl Checks {
@@ -94,13 +96,24 @@ impl Checks {
             ),
             totals: Figure::new("C7", "totals are the sums of their parts", "largest difference"),
             claims: Figure::new("C8", "claimed uncertainties are honoured", "largest difference"),
+            joints: Figure::new("C9", "joints hold, in positions and velocities", "largest difference"),
+            friction: Figure::new(
+                "C10",
+                "friction obeys Coulomb's law",
+                "largest distance from it; with time steps, of all friction",
+            ),
         }
     }
 
     /// P2 by itself, and the others.
-    pub fn properties(self) -> (Property, Vec<Property>) {
-        let Checks { order, continuous, derivative, inside, closed, explained, matched, forces, totals, claims } = self;
+    pub fn properties(self, has_bonds: bool) -> (Property, Vec<Property>) {
+        let Checks { order, continuous, derivative, inside, closed, explained, matched, forces, totals, claims, .. } = self;
         let others = [order, continuous, derivative, closed, explained, matched, forces, totals, claims];
-        (inside.property(), others.map(Figure::property).to_vec())
+        let mut others = others.map(Figure::property).to_vec();
+        // Only where there are joints or friction.
+        if has_bonds {
+            others.extend([self.joints, self.friction].map(Figure::property));
+        }
+        (inside.property(), others)
     }
 }

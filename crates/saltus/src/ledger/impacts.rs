@@ -43,12 +43,13 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
         .map(|i| {
             gauge.gaps.linearise(i.t, i.q);
             gauge.gaps.kinematics(i.t, i.q);
-            let gaps = &gauge.gaps;
+            let factor = super::friction::factor(&mut gauge, &i);
             let off = i.constraints.iter().map(|&a| {
-                let e = gauge.restitution[a];
-                (gaps.rate(a, i.v_after) + e * gaps.rate(a, i.v_before)).abs() / fastest[a]
+                let (before, after) = (gauge.gaps.rate(a, i.v_before), gauge.gaps.rate(a, i.v_after));
+                (after + factor * gauge.restitution_at(a, before) * before).abs() / fastest[a]
             });
             let complementarity = off.fold(0.0, f64::max);
+            let gaps = &gauge.gaps;
             let uncertainty = scales.uncertainty(evidence, &i).unwrap_or(evidence.step);
             let closed = (0..gaps.values.len())
                 .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= gaps.rounding(a, i.q))
@@ -114,7 +115,7 @@ pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
                 if found.iter().any(|m| m.pair == pair) || found.len() >= 100 {
                     continue;
                 }
-                let Some(angle) = angle(&gauge, pair, i.q.len()) else { continue };
+                let Some(angle) = angle(&mut gauge, pair, i.q.len()) else { continue };
                 let e = (gauge.restitution[pair.0], gauge.restitution[pair.1]);
                 let continuous = is_continuous(angle, e);
                 let name = |a: usize| evidence.names[a].as_str();
@@ -140,7 +141,7 @@ pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
 }
 
 /// The kinetic angle of two constraints in degrees, from the Delassus matrix: cos θ = −D_ab / √(D_aa D_bb).
-fn angle(gauge: &Gauge, (a, b): (usize, usize), d: usize) -> Option<f64> {
+fn angle(gauge: &mut Gauge, (a, b): (usize, usize), d: usize) -> Option<f64> {
     let (mut of_a, mut of_b) = (vec![0.0; d], vec![0.0; d]);
     gauge.response(a, &mut of_a);
     gauge.response(b, &mut of_b);

@@ -2,6 +2,7 @@
 //! than the velocities allow, that velocities are their rates, and that they are in K.
 
 use super::Evidence;
+use super::friction;
 use super::figure::Checks;
 use super::replay::PortReplay;
 use super::scales::{Scales, Walk, changes};
@@ -30,6 +31,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: Option<&[(f
         if evidence.keep.has(crate::Keep::INSTANTS) && last > first + 1 {
             moves(evidence, first, last, checks);
             inside(evidence, scales, first, last, checks);
+            friction::instants(evidence, scales, first, last, checks);
         }
     }
 }

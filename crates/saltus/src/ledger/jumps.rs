@@ -4,12 +4,14 @@
 use super::Evidence;
 use super::dense::difference;
 use super::figure::{Checks, worst};
+use super::friction;
 use super::replay::PortReplay;
 use super::scales::Scales;
 use super::tail::Tail;
 use crate::linalg::{add, max_abs};
 use crate::motion::{Cursor, Impact, Side};
 use crate::record::{Gauge, Keep};
+use crate::stepping::Label;
 
 /// With time steps: the part of the fastest impact that impulses and the law may be off by, and the part of the energy
 /// exchanged at once.
@@ -67,6 +69,7 @@ pub(super) fn check(
             gauge.response(a, &mut x);
             add(&mut jump, -p, &x);
         }
+        others(&mut gauge, &i, is_stepped, largest, &mut x, &mut jump, checks);
         let waves = evidence.gauge.energy.is_none();
         let allowed = match is_stepped {
             true if waves && max_abs(&scales.change) == 0.0 => f64::MAX,
@@ -76,9 +79,10 @@ pub(super) fn check(
         };
         checks.explained.note_of(gauge.length(&jump), allowed, i.t, i.constraints.first().copied());
         match is_stepped {
-            true => coarse_signs(scales, &gauge, &i, checks),
-            false => signs(scales, &gauge, &i, checks),
+            true => coarse_signs(scales, &mut gauge, &i, checks),
+            false => signs(scales, &mut gauge, &i, checks),
         }
+        friction::impact(scales, &mut gauge, &i, is_stepped, largest, checks);
         energy(scales, &mut gauge, &i, is_stepped, largest, checks);
     }
     for tail in tails {
@@ -90,6 +94,33 @@ pub(super) fn check(
     if !evidence.by_events && evidence.keep.has(Keep::INSTANTS) && evidence.keep.has(Keep::IMPACTS) {
         stored(evidence, scales, largest, checks);
     }
+}
+
+/// Takes what friction does from a jump; what joints are said to do is what they do.
+fn others(gauge: &mut Gauge, i: &Impact, is_stepped: bool, largest: f64, x: &mut [f64], jump: &mut [f64], checks: &mut Checks) {
+    let Some(n) = gauge.bonds.as_ref().map(|bonds| bonds.joint_count()) else { return };
+    for &(row, p) in i.others.iter().filter(|(row, _)| *row >= n) {
+        gauge.response_of_other(row, x);
+        add(jump, -p, x);
+    }
+    if n == 0 {
+        return;
+    }
+    // Impulses of joints are unique only where the joints are: what they do together is compared.
+    let acting = i.constraints.iter().zip(i.impulses).map(|(&a, &p)| (Label::Normal(a), p));
+    let slips = i.others.iter().filter(|(row, _)| *row >= n).map(|&(row, p)| (Label::Other(row), p));
+    let lawful = gauge.impulses_of_joints(acting.chain(slips), x.len());
+    x.fill(0.0);
+    let Some(bonds) = &gauge.bonds else { return };
+    for (row, lawful) in lawful.iter().enumerate() {
+        let listed: f64 = i.others.iter().filter(|(r, _)| *r == row).map(|(_, p)| p).sum();
+        bonds.add_to(row, listed - lawful, x);
+    }
+    if let Some(metric) = gauge.metric() {
+        metric.solve(x);
+    }
+    let allowed = if is_stepped { COARSE * largest } else { 1e-8 * largest };
+    checks.explained.note(gauge.length(x), allowed, i.t);
 }
 
 /// What the forces alone do, in the kinetic metric.
@@ -116,19 +147,25 @@ fn closed(evidence: &Evidence, scales: &Scales, gauge: &Gauge, i: &Impact, is_st
 }
 
 /// What acts was closing, and what is closed does not close any more.
-fn signs(scales: &Scales, gauge: &Gauge, i: &Impact, checks: &mut Checks) {
-    let gaps = &gauge.gaps;
+fn signs(scales: &Scales, gauge: &mut Gauge, i: &Impact, checks: &mut Checks) {
+    let factor = friction::factor(gauge, i);
     let mut approach = f64::INFINITY;
     for &a in i.constraints {
+        let e = factor * gauge.restitution_at(a, gauge.gaps.rate(a, i.v_before));
+        let gaps = &gauge.gaps;
         let size =
             gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);
         let allowed = 1e-8 * size + 1e-12 * scales.rate[a];
         let (before, after) = (gaps.rate(a, i.v_before), gaps.rate(a, i.v_after));
         approach = approach.min(before);
-        checks.explained.note_of(before.max(0.0), allowed, i.t, Some(a));
+        // (What friction or another contact presses on may act without having been closing.)
+        if gauge.bonds.is_none() {
+            checks.explained.note_of(before.max(0.0), allowed, i.t, Some(a));
+        }
         checks.explained.note_of((-after).max(0.0), allowed, i.t, Some(a));
-        checks.explained.note_of((after + gauge.restitution[a] * before).abs(), allowed, i.t, Some(a));
+        checks.explained.note_of((after + e * before).abs(), allowed, i.t, Some(a));
     }
+    let gaps = &gauge.gaps;
     for a in (0..gaps.values.len()).filter(|a| !i.constraints.contains(a)) {
         if gaps.values[a].abs() <= gaps.rounding(a, i.q) {
             let (before, after) = (gaps.rate(a, i.v_before), gaps.rate(a, i.v_after));
@@ -148,7 +185,7 @@ fn signs(scales: &Scales, gauge: &Gauge, i: &Impact, checks: &mut Checks) {
 }
 
 /// With time steps: one constraint that acts alone was closing, and obeys the law.
-fn coarse_signs(scales: &Scales, gauge: &Gauge, i: &Impact, checks: &mut Checks) {
+fn coarse_signs(scales: &Scales, gauge: &mut Gauge, i: &Impact, checks: &mut Checks) {
     let &[a] = i.constraints else { return };
     let unknown = gauge.energy.is_none() && max_abs(&scales.change) == 0.0;
     if scales.felt > 0.0 || unknown {
@@ -158,8 +195,9 @@ fn coarse_signs(scales: &Scales, gauge: &Gauge, i: &Impact, checks: &mut Checks)
     let waves = WAVES * gauge.gaps.gradients.dot_abs(a, &scales.change);
     let allowed = 2.0 * COARSE * scales.rate[a] + waves;
     let (before, after) = (gauge.gaps.rate(a, i.v_before), gauge.gaps.rate(a, i.v_after));
+    let e = friction::factor(gauge, i) * gauge.restitution_at(a, before);
     checks.explained.note_of(before.max(0.0), allowed, i.t, Some(a));
-    checks.explained.note_of((after + gauge.restitution[a] * before).abs(), allowed, i.t, Some(a));
+    checks.explained.note_of((after + e * before).abs(), allowed, i.t, Some(a));
 }
 
 /// The change of energy is that of the velocities.
@@ -168,6 +206,12 @@ fn energy(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped: bool, larg
     let (mut change, mut size) = (0.0, 0.0);
     for (&a, p) in i.constraints.iter().zip(i.impulses) {
         let (before, after) = (gauge.gaps.gradients.dot(a, i.v_before), gauge.gaps.gradients.dot(a, i.v_after));
+        change += 0.5 * p * (before + after);
+        size += 0.5 * p.abs() * (before.abs() + after.abs());
+    }
+    for &(row, p) in i.others {
+        let Some(bonds) = &gauge.bonds else { break };
+        let (before, after) = (bonds.dot(row, i.v_before), bonds.dot(row, i.v_after));
         change += 0.5 * p * (before + after);
         size += 0.5 * p.abs() * (before.abs() + after.abs());
     }

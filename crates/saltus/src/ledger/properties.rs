@@ -8,7 +8,7 @@ use crate::motion::Side;
 /// A property of the motion, and to what figure it holds.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// `P1` … `P5`; `L`: stops create no energy; `C0` … `C8`: what no engine may break.
+    /// `P1` … `P5`; `L`: stops create no energy; `C0` … `C10`: what no engine may break.
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,
@@ -92,7 +92,7 @@ pub(super) fn properties(
         let allowed = coarse(evidence.tolerance.max(1e-9) * reach, scales.step_allows);
         checks.inside.note_of(audit.max_violation, allowed, t, Some(a));
     }
-    let (inside, others) = checks.properties();
+    let (inside, others) = checks.properties(evidence.gauge.bonds.is_some());
     let mut properties = vec![
         property(
             "P1",

@@ -12,6 +12,8 @@ pub(super) struct Scales {
     pub gap: Vec<f64>,
     /// The largest gap velocity of each constraint, term by term.
     pub rate: Vec<f64>,
+    /// The largest rate of each joint, term by term.
+    pub joint_rate: Vec<f64>,
     /// The largest entry of a position.
     pub largest: f64,
     /// The largest change of energy at an impact.
@@ -45,6 +47,7 @@ impl Scales {
             speed: 0.0,
             reach: 0.0,
             rate: vec![0.0; gauge.restitution.len()],
+            joint_rate: vec![0.0; gauge.bonds.as_ref().map_or(0, |bonds| bonds.joint_count())],
             largest,
             energy_change: motion.impacts.iter().fold(0.0, |m, i| m.max(i.energy_change.abs())),
             step_allows: (2.0 * evidence.step * fastest).max(0.5 * felt * fastest).max(1e-12 * largest),
@@ -70,6 +73,11 @@ impl Scales {
             for a in 0..gaps.values.len() {
                 scales.gap[a] = scales.gap[a].max(gaps.values[a].abs());
                 scales.rate[a] = scales.rate[a].max(gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, v));
+            }
+            if let Some(bonds) = &gauge.bonds {
+                for (row, rate) in scales.joint_rate.iter_mut().enumerate() {
+                    *rate = rate.max(bonds.rest(row).abs() + bonds.dot_abs(row, v));
+                }
             }
         };
         for k in (0..motion.len()).step_by((motion.len() / PLACES).max(1)) {

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod blocks;
+mod bonds;
 mod check;
 mod drawing;
 mod dynamics;
@@ -18,6 +19,7 @@ mod power;
 mod start;
 
 pub(crate) use blocks::{Blocks, Evaluator};
+pub use bonds::Bonds;
 pub use drawing::Drawing;
 pub use dynamics::{Dynamics, Stiffness};
 pub use friction::Frictions;

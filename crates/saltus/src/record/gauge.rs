@@ -2,13 +2,21 @@
 
 use crate::linalg::{Metric, dot};
 use crate::motion::Impact;
-use crate::problem::{Dynamics, Energy, Gaps, Instance, Power};
+use crate::problem::{Bonds, Dynamics, Energy, Gaps, Instance, Power, Restitutions};
+use crate::stepping::{Blocks, Label};
+
+/// A slip below this part of the terms it is made of is none.
+const STILL: f64 = 1e-9;
 
 /// Evaluates gaps, responses to impulses and, where the observed state determines them, energies.
 #[derive(Clone, Debug)]
 pub(crate) struct Gauge {
     pub gaps: Gaps,
     pub restitution: Vec<f64>,
+    /// Restitutions that depend on the approach speed.
+    restitutions: Option<Restitutions>,
+    /// Joints and friction, where the model has them.
+    pub bonds: Option<Box<Bonds>>,
     /// Stops that are springs: they push with forces, not impulses.
     pub compliant: Vec<bool>,
     /// Whether any gap depends on time.
@@ -33,8 +41,10 @@ impl Gauge {
         Gauge {
             gaps: at.gaps(),
             restitution: at.restitution().to_vec(),
+            restitutions: at.restitutions(),
+            bonds: Bonds::of(at).map(Box::new),
             compliant: vec![false; at.constraints()],
-            is_moving: at.model().has_moving_constraints(),
+            is_moving: at.model().has_moving_constraints() || at.model().has_moving_joints(),
             responses: Responses::Metric {
                 metric: dynamics.metric(),
                 dynamics: Box::new(dynamics),
@@ -54,7 +64,7 @@ impl Gauge {
         d: usize,
     ) -> Self {
         let responses = Responses::Table { rows, d };
-        Gauge { gaps, restitution, compliant, is_moving, responses, energy: None }
+        Gauge { gaps, restitution, restitutions: None, bonds: None, compliant, is_moving, responses, energy: None }
     }
 
     /// Prepares responses at a state; false if M is not positive definite there.
@@ -63,9 +73,54 @@ impl Gauge {
             Responses::Table { .. } => true,
             Responses::Metric { dynamics, metric, .. } => {
                 dynamics.evaluate(t, q, v);
+                if let Some(bonds) = &mut self.bonds {
+                    bonds.evaluate(t, q, v);
+                }
                 metric.set(&dynamics.mass).is_ok()
             }
         }
+    }
+
+    /// The restitution of constraint `a` at a gap velocity before an impact.
+    pub fn restitution_at(&mut self, a: usize, before: f64) -> f64 {
+        match &mut self.restitutions {
+            Some(all) => all.at(a, (-before).max(0.0)),
+            None => self.restitution[a],
+        }
+    }
+
+    /// The coefficient of friction k, or its limit, at a velocity, with what was last evaluated there.
+    pub fn coefficient(bonds: &Bonds, k: usize, v: &[f64]) -> f64 {
+        let still = bonds.speed(k, v) <= STILL * bonds.speed_terms(k, v);
+        if still { bonds.frictions.sticking[k] } else { bonds.frictions.kinetic[k] }
+    }
+
+    /// The kinetic metric, at the state prepared.
+    pub fn metric(&self) -> Option<&Metric> {
+        match &self.responses {
+            Responses::Table { .. } => None,
+            Responses::Metric { metric, .. } => Some(metric),
+        }
+    }
+
+    /// Puts constraints that act, with their friction, into blocks, with responses in which joints take part, at the state prepared
+    /// and with the kinematics last evaluated.
+    pub fn gather(&mut self, acting: &[usize], v_before: &[f64], blocks: &mut Blocks) {
+        blocks.clear();
+        for &a in acting {
+            let before = self.gaps.rate(a, v_before);
+            let e = self.restitution_at(a, before);
+            let bonds = self.bonds.as_deref();
+            let friction = bonds.and_then(|bonds| {
+                let k = bonds.of_constraint(a)?;
+                Some((bonds, k, Gauge::coefficient(bonds, k, v_before).max(0.0)))
+            });
+            blocks.push_contact(&self.gaps, a, e, friction);
+        }
+        blocks.couple_with(|label, out| match label {
+            Label::Normal(a) => self.response(a, out),
+            Label::Other(row) => self.response_of_other(row, out),
+        });
     }
 
     /// The acceleration that the forces alone give, at the state prepared; false where the observed state does not determine it.
@@ -97,17 +152,46 @@ impl Gauge {
         }
     }
 
-    /// What a unit impulse of constraint `a` adds to the observed velocities, at the state prepared and with the gradients
-    /// last evaluated.
-    pub fn response(&self, a: usize, out: &mut [f64]) {
+    /// What a unit impulse of constraint `a` adds to the observed velocities, joints taking part, at the state prepared and with
+    /// the gradients last evaluated.
+    pub fn response(&mut self, a: usize, out: &mut [f64]) {
         match &self.responses {
             Responses::Table { rows, d } => out.copy_from_slice(&rows[a * d..(a + 1) * d]),
             Responses::Metric { metric, .. } => {
                 out.fill(0.0);
                 self.gaps.gradients.add_to(a, 1.0, out);
                 metric.solve(out);
+                if let Some(bonds) = &mut self.bonds {
+                    bonds.constrain(metric, out, None);
+                }
             }
         }
+    }
+
+    /// The same for a slip; zero for a joint, which only takes part.
+    pub fn response_of_other(&mut self, row: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        if let (Responses::Metric { metric, .. }, Some(bonds)) = (&self.responses, &mut self.bonds) {
+            bonds.add_to(row, 1.0, out);
+            metric.solve(out);
+            bonds.constrain(metric, out, None);
+        }
+    }
+
+    /// What joints do where constraints and slips act: their impulses.
+    pub fn impulses_of_joints(&mut self, acting: impl Iterator<Item = (Label, f64)>, d: usize) -> Vec<f64> {
+        let (Responses::Metric { metric, .. }, Some(bonds)) = (&self.responses, &mut self.bonds) else { return Vec::new() };
+        let mut x = vec![0.0; d];
+        for (label, p) in acting {
+            match label {
+                Label::Normal(a) => self.gaps.gradients.add_to(a, p, &mut x),
+                Label::Other(row) => bonds.add_to(row, p, &mut x),
+            }
+        }
+        metric.solve(&mut x);
+        let mut impulses = vec![0.0; bonds.joint_count()];
+        bonds.constrain(metric, &mut x, Some(&mut impulses));
+        impulses
     }
 
     /// The kinetic energy of the masses that the acting constraints of an impact feel, before and after it: ½ wᵀD⁻¹w with

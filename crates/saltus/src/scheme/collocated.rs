@@ -1,10 +1,11 @@
 //! What the schemes with velocities at the nodes share: their state, the law imposed at a point, the node they complete. A step of such a scheme is a few drifts of the position around one [`Collocated::impose`].
 
 use super::Node;
+use super::bonded::JointPlace;
 use super::momentum::{Momentum, Place};
 use crate::Reason;
-use crate::linalg::copy;
-use crate::problem::Instance;
+use crate::linalg::{add, copy};
+use crate::problem::{Instance, Restitutions};
 
 /// Position and velocity at a node, on the way to the next.
 pub struct Collocated {
@@ -16,6 +17,11 @@ pub struct Collocated {
     pub v: Vec<f64>,
     pub v_before: Vec<f64>,
     restitution: Vec<f64>,
+    /// Restitutions that depend on the approach speed.
+    restitutions: Option<Restitutions>,
+    names: Vec<String>,
+    /// The position in the middle of the step, where joints are taken.
+    middle: Vec<f64>,
     nothing: Vec<f64>,
     pub momentum: Momentum,
 }
@@ -31,6 +37,9 @@ impl Collocated {
             v: start.v.clone(),
             v_before: start.v.clone(),
             restitution: at.restitution().to_vec(),
+            restitutions: at.restitutions(),
+            names: at.model().constraints.iter().map(|c| c.name.clone()).collect(),
+            middle: start.q.clone(),
             nothing: vec![0.0; at.dimension()],
             momentum,
         }
@@ -51,6 +60,7 @@ impl Collocated {
         node.t = self.t0;
         node.contact = false;
         node.impulses.fill(0.0);
+        node.others.fill(0.0);
         copy(&mut node.q, &self.q);
         copy(&mut node.v_left, &self.v);
         copy(&mut node.v_right, &self.v);
@@ -67,18 +77,52 @@ impl Collocated {
         }
     }
 
-    /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0.
-    pub fn activate(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
+    /// Keeps the position in the middle of the step to come, where joints are taken.
+    pub fn set_middle(&mut self) {
+        if self.momentum.bonded.is_some() {
+            copy(&mut self.middle, &self.q);
+            add(&mut self.middle, 0.5 * self.h, &self.v);
+        }
+    }
+
+    /// The position at the end of the step, put on the joints.
+    pub fn assemble(&mut self) -> Result<(), Reason> {
+        let t = self.t(self.n as f64);
+        let momentum = &mut self.momentum;
+        match &mut momentum.bonded {
+            Some(bonded) => bonded.assemble(t, &mut self.q, &momentum.mass),
+            None => Ok(()),
+        }
+    }
+
+    /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0. Joints are taken in the
+    /// middle of the step from q₀, with weight `share` for the velocity after it.
+    pub fn activate(&mut self, t: f64, q: &[f64], share: f64) -> Result<(), Reason> {
+        let (h, start) = (self.h, self.t((self.n - 1) as f64));
         let momentum = &mut self.momentum;
         momentum.evaluate(t, q, &self.v)?;
         momentum.evaluate_gaps(t, q)?;
         momentum.clear();
+        if let Some(bonded) = &mut momentum.bonded {
+            let joints = JointPlace { t: start + 0.5 * h, q: &self.middle, share };
+            bonded.begin((t, q), &self.v, h, &joints)?;
+        }
         if momentum.gaps.values.iter().any(|&f| f <= 0.0) {
             momentum.gaps.kinematics(t, q);
             for a in 0..self.restitution.len() {
                 if momentum.gaps.values[a] <= 0.0 {
-                    let offset = momentum.gaps.partial_t[a] + self.restitution[a] * momentum.gaps.rate(a, &self.v);
-                    momentum.activate(a, offset);
+                    let rate = momentum.gaps.rate(a, &self.v);
+                    let e = match &mut self.restitutions {
+                        Some(all) => all.at(a, (-rate).max(0.0)),
+                        None => self.restitution[a],
+                    };
+                    if !(0.0..=1.0).contains(&e) {
+                        return Err(Reason::Coefficient { of: self.names[a].clone(), value: e });
+                    }
+                    match &mut momentum.bonded {
+                        Some(bonded) => bonded.activate(&momentum.gaps, a, e, &self.v)?,
+                        None => momentum.activate(a, momentum.gaps.partial_t[a] + e * rate),
+                    }
                 }
             }
         }
@@ -89,7 +133,7 @@ impl Collocated {
     /// The velocity after a step with forces and constraints taken at (t, q), the force implicit in it.
     pub fn impose(&mut self, t: f64) -> Result<(), Reason> {
         let q = std::mem::take(&mut self.q);
-        let done = self.activate(t, &q).and_then(|()| {
+        let done = self.activate(t, &q, 0.5).and_then(|()| {
             let place = Place { t, q: &q, shift: 0.0 };
             self.momentum.solve(self.h, &place, &self.nothing, &self.v_before, &mut self.v)
         });
@@ -97,10 +141,16 @@ impl Collocated {
         done
     }
 
-    /// Fills in the node reached: the left limit of its velocity is v without the impulses.
+    /// Fills in the node reached: the left limit of its velocity is v without the impulses of contacts.
     pub fn finish(&mut self, node: &mut Node) {
         node.index = self.n;
         node.t = self.t(self.n as f64);
+        let momentum = &mut self.momentum;
+        if let Some(bonded) = &mut momentum.bonded {
+            bonded.join(node.t, &self.q, &mut self.v, &momentum.mass);
+            node.others.clear();
+            node.others.extend_from_slice(&bonded.others);
+        }
         copy(&mut node.q, &self.q);
         copy(&mut node.v_right, &self.v);
         copy(&mut node.impulses, &self.momentum.impulses);

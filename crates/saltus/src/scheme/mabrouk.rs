@@ -22,7 +22,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "M the identity, one constraint at a time, any e (Mabrouk 1998; Monteiro Marques 1993 for e = 0)",
     use_for: "comparison with the position level; several restitutions at one impact follow the law",
     follows_law: true,
-    laws: Laws::GAPS,
+    laws: Laws::ALL,
     order: 1.0,
     settings: &[],
     structures: StructureSteps::None,
@@ -44,7 +44,9 @@ impl Stepper for Mabrouk {
         if state.start(node)? {
             return Ok(());
         }
+        state.set_middle();
         state.drift(state.h);
+        state.assemble()?;
         state.impose(state.t(state.n as f64))?;
         state.finish(node);
         Ok(())

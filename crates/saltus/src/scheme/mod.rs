@@ -6,6 +6,7 @@
 
 mod auto;
 mod bernicot_lefebvre;
+mod bonded;
 mod collocated;
 mod declaration;
 mod event_driven;

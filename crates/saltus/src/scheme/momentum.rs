@@ -6,6 +6,7 @@
 //!
 //! Schemes differ in where M, g and the constraints are taken, which constraints are active, and what b is.
 
+use super::bonded::Bonded;
 use crate::Reason;
 use crate::linalg::{Lu, Metric, Rows, add, copy, max_abs};
 use crate::problem::{Dynamics, Gaps, Instance, Stiffness};
@@ -35,6 +36,8 @@ pub struct Momentum {
     pub jump: Vec<f64>,
     /// Pα in the order of the model.
     pub impulses: Vec<f64>,
+    /// Joints and friction, where the model has them: then they and the active constraints are one problem.
+    pub bonded: Option<Box<Bonded>>,
     ready: bool,
     /// Dampers −c (∂f/∂t + ∇f·v) ∇f added to the force: their rows, coefficients c and ∂f/∂t.
     dampers: Rows,
@@ -74,6 +77,7 @@ impl Momentum {
             lu: Lu::new(if unsymmetric { d } else { 0 }),
             jump: vec![0.0; d],
             impulses: vec![0.0; m],
+            bonded: Bonded::of(at),
             ready: false,
             dampers: Rows::new(),
             coefficients: Vec::new(),
@@ -221,13 +225,17 @@ impl Momentum {
                 _ => None,
             };
             copy(&mut self.p, &self.residual);
-            let whole = !explicit && self.active.is_empty() && !self.lu.entries.is_empty();
+            let bonded = self.bonded.as_ref().is_some_and(|bonded| bonded.acts());
+            let whole = !explicit && self.active.is_empty() && !bonded && !self.lu.entries.is_empty();
             // Without contact, Newton's method with the whole of the derivatives; with it, their symmetric part.
             if !(whole && newton(&mut self.lu, &self.mass, h, &self.dynamics.jacobian, coupling, &mut self.p)) {
                 copy(&mut self.p, &self.residual);
                 metric.solve(&mut self.p);
             }
             self.p.iter_mut().for_each(|p| *p = -*p);
+            if let (true, Some(all)) = (bonded, &mut self.bonded) {
+                all.react(metric, v, &mut self.p)?;
+            }
             for k in 0..self.active.len() {
                 self.slack[k] = self.offsets[k] + self.rows.dot(k, v);
             }
@@ -303,6 +311,9 @@ impl Momentum {
     fn collect(&mut self) {
         self.impulses.fill(0.0);
         self.jump.fill(0.0);
+        if let Some(bonded) = &mut self.bonded {
+            return bonded.collect(&self.mass, &mut self.impulses, &mut self.jump);
+        }
         for (k, &a) in self.active.iter().enumerate() {
             let impulse = self.kernel.multipliers()[k];
             self.impulses[a] = impulse;

@@ -24,7 +24,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "no proof in the papers for this form; close to Moreau's, proved for e = 0 (Monteiro Marques 1993)",
     use_for: "stiff forces; step-by-step comparison with other codes",
     follows_law: true,
-    laws: Laws::GAPS,
+    laws: Laws::ALL,
     order: 1.0,
     settings: SETTINGS,
     structures: StructureSteps::Steps(|at, h, settings| {
@@ -94,12 +94,14 @@ impl Stepper for MoreauJean {
             self.given[i] = h * (1.0 - theta) * s.momentum.dynamics.g[i];
             self.predicted[i] = s.q[i] + gamma * h * s.v[i];
         }
-        s.activate(start + gamma * h, &self.predicted)?;
+        s.set_middle();
+        s.activate(start + gamma * h, &self.predicted, theta.max(0.5))?;
         // qⁱ⁺¹ = (qⁱ + h(1−θ) vⁱ) + hθ vⁱ⁺¹.
         s.drift(h * (1.0 - theta));
         let place = Place { t: start + h, q: &s.q, shift: h * theta };
         s.momentum.solve(h * theta, &place, &self.given, &s.v_before, &mut s.v)?;
         s.drift(h * theta);
+        s.assemble()?;
         s.finish(node);
         Ok(())
     }

@@ -20,7 +20,7 @@ pub const SCHEME: Scheme = Scheme {
     proved: "not for this form; its neighbour for M the identity, one constraint at a time, e = 0 (Monteiro Marques 1993)",
     use_for: "many contacts at once (granular matter); explicit in positions",
     follows_law: true,
-    laws: Laws::GAPS,
+    laws: Laws::ALL,
     order: 1.0,
     settings: &[],
     structures: StructureSteps::None,
@@ -41,9 +41,11 @@ impl Stepper for Midpoint {
         if state.start(node)? {
             return Ok(());
         }
+        state.set_middle();
         state.drift(0.5 * state.h);
         state.impose(state.t(state.n as f64 - 0.5))?;
         state.drift(0.5 * state.h);
+        state.assemble()?;
         state.finish(node);
         Ok(())
     }

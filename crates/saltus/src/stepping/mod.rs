@@ -1,7 +1,10 @@
 //! The contract of a time-stepping run in progress ([`Stepper`], [`Node`]), and of settings ([`Setting`]). Knows no
 //! particular scheme.
 
+mod blocks;
 mod settings;
+
+pub(crate) use blocks::{Blocks, Label};
 
 pub use settings::{Choice, Domain, Setting, SettingValue, Settings, Systems};
 
@@ -26,7 +29,10 @@ pub struct Node {
     pub acceleration: Vec<f64>,
     /// The impulse of each constraint, in the order of the model.
     pub impulses: Vec<f64>,
-    /// Whether any impulse is not zero.
+    /// The impulses of everything else: the equations of joints, then the slips of frictions in the order of the model.
+    /// Empty where the model has neither.
+    pub others: Vec<f64>,
+    /// Whether any constraint acts.
     pub contact: bool,
 }
 

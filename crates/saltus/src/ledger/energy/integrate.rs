@@ -2,11 +2,13 @@
 
 use super::{Balance, Interval};
 use crate::ledger::Evidence;
+use crate::ledger::friction::Reactions;
 use crate::ledger::replay::PortReplay;
 use crate::ledger::tail::Tail;
-use crate::linalg::GAUSS_10;
+use crate::linalg::{GAUSS_10, add};
 use crate::motion::{Cursor, Side};
 use crate::problem::{Energy, Gaps, Power};
+use crate::record::Gauge;
 
 /// Intervals are joined beyond this many.
 const MAX_INTERVALS: usize = 100_000;
@@ -21,6 +23,8 @@ struct Integrator<'e, 'a> {
     q: Vec<f64>,
     v: Vec<f64>,
     reactions: Vec<f64>,
+    /// Where there are joints or friction.
+    bonded: Option<(Gauge, Reactions)>,
 }
 
 /// What happens to the energy at an instant.
@@ -50,6 +54,7 @@ pub(super) fn integrated(
         q: vec![0.0; d],
         v: vec![0.0; d],
         reactions: vec![0.0; audit.impulses.len()],
+        bonded: Reactions::of(evidence.gauge, d).map(|reactions| (evidence.gauge.clone(), reactions)),
     };
     if motion.is_empty() {
         return (Vec::new(), Balance::default());
@@ -72,15 +77,19 @@ pub(super) fn integrated(
     for interval in &intervals {
         balance.work += interval.work;
         balance.wall_work += interval.wall_work;
-        balance.exchanged += interval.work.abs() + interval.wall_work.abs();
+        balance.friction += interval.friction;
+        balance.exchanged += interval.work.abs() + interval.wall_work.abs() + interval.friction.abs();
     }
     // Moving constraints in time steps keep their own account.
     balance.wall_work += audit.contact_work;
-    balance.exchanged += audit.contact_work.abs();
+    balance.friction += audit.friction_loss;
+    balance.exchanged += audit.contact_work.abs() + audit.friction_loss.abs();
     let (kinetic, swing, size) = integrator.largest();
     let least = kinetic.max(swing).max(super::FLOOR * size).max(1e-300);
     balance.exchanged = balance.exchanged.max((balance.end - balance.start).abs()).max(least);
-    balance.closure = balance.end - balance.start - balance.work - balance.wall_work + balance.lost_at_impacts;
+    balance.closure = balance.end - balance.start - balance.work - balance.wall_work
+        + balance.lost_at_impacts
+        + balance.friction;
     balance.unsettled = integrator.unsettled();
     (intervals, balance)
 }
@@ -144,6 +153,11 @@ impl Integrator<'_, '_> {
                 self.gaps.kinematics(i.t, i.q);
                 let work = i.constraints.iter().zip(i.impulses).map(|(&a, p)| p * self.gaps.partial_t[a]);
                 wall_work = -work.sum::<f64>();
+            }
+            if let Some(bonds) = self.bonded.as_mut().and_then(|(gauge, _)| gauge.bonds.as_mut()) {
+                self.ports.apply(i.t, Side::Right);
+                bonds.evaluate(i.t, i.q, i.v_before);
+                wall_work -= i.others.iter().map(|&(row, p)| p * bonds.rest(row)).sum::<f64>();
             }
             jumps.push(Jump { t: i.t, dissipated: wall_work - i.energy_change, wall_work });
         }
@@ -211,12 +225,12 @@ impl Integrator<'_, '_> {
                     inside += jump.wall_work - jump.dissipated;
                 }
             }
-            let (work, wall_work) = match by_events {
+            let [work, wall_work, friction] = match by_events {
                 true => self.on_pieces(&mut piece, &mut node, start, end),
-                false => (self.on_instants(&mut node, start, end), 0.0),
+                false => [self.on_instants(&mut node, start, end), 0.0, 0.0],
             };
             let change = after - before - inside;
-            intervals.push(Interval { start, end, change, work, wall_work, dissipated, impact_wall_work });
+            intervals.push(Interval { start, end, change, work, wall_work, friction, dissipated, impact_wall_work });
             (dissipated, impact_wall_work) = (0.0, 0.0);
         }
         intervals
@@ -245,11 +259,11 @@ impl Integrator<'_, '_> {
 
     /// ∫ of the rates of the forces and of moving walls over the pieces up to `end`; between pieces, where the motion was
     /// time-stepped, that of the forces over stored instants.
-    fn on_pieces(&mut self, piece: &mut usize, node: &mut usize, start: f64, end: f64) -> (f64, f64) {
+    fn on_pieces(&mut self, piece: &mut usize, node: &mut usize, start: f64, end: f64) -> [f64; 3] {
         let pieces = &self.evidence.trajectory.pieces;
-        let nothing_works = self.power.is_zero() && !self.is_moving;
+        let nothing_works = self.power.is_zero() && !self.is_moving && self.bonded.is_none();
         let rounding = 1e-12 * end.abs().max(start.abs());
-        let (mut work, mut wall_work) = (0.0, 0.0);
+        let (mut work, mut wall_work, mut friction) = (0.0, 0.0, 0.0);
         let mut reached = start;
         while *piece < pieces.len() {
             let (from, to) = pieces.span(*piece);
@@ -263,9 +277,10 @@ impl Integrator<'_, '_> {
                 let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
                 for (node, weight) in GAUSS_10 {
                     for t in [middle - half * node, middle + half * node] {
-                        let (forces, walls) = self.rates(*piece, t);
+                        let [forces, walls, rubbed] = self.rates(*piece, t);
                         work += half * weight * forces;
                         wall_work += half * weight * walls;
+                        friction -= half * weight * rubbed;
                     }
                 }
             }
@@ -275,15 +290,29 @@ impl Integrator<'_, '_> {
         if end - reached > rounding {
             work += self.on_instants(node, reached, end);
         }
-        (work, wall_work)
+        [work, wall_work, friction]
     }
 
-    /// The rates at which forces, and moving walls in contact, change the energy on a piece.
-    fn rates(&mut self, piece: usize, t: f64) -> (f64, f64) {
+    /// The rates at which forces, moving walls in contact, and friction change the energy on a piece.
+    fn rates(&mut self, piece: usize, t: f64) -> [f64; 3] {
         let pieces = &self.evidence.trajectory.pieces;
         pieces.read(piece, t, &mut self.q, &mut self.v);
         self.ports.apply(t, Side::Right);
         let forces = self.power.at(t, &self.q, &self.v);
+        if let Some((gauge, reactions)) = &mut self.bonded {
+            let (mut a, mut free) = (vec![0.0; self.q.len()], vec![0.0; self.q.len()]);
+            if !gauge.prepare(t, &self.q, &self.v) || !gauge.free_acceleration(&mut free) {
+                return [f64::NAN; 3];
+            }
+            gauge.gaps.kinematics(t, &self.q);
+            pieces.accelerations(piece, t, &mut a);
+            add(&mut a, -1.0, &free);
+            let m = gauge.restitution.len();
+            let acting: Vec<usize> = pieces.impulses(piece).map(|(c, _)| c).filter(|&c| c < m).collect();
+            reactions.explain(gauge, &acting, &mut a);
+            let (friction, driven) = gauge.bonds.as_ref().map_or((0.0, 0.0), |bonds| reactions.power(bonds, &self.v));
+            return [forces, driven, friction];
+        }
         let mut walls = 0.0;
         if self.is_moving && pieces.has_reactions(piece) {
             self.reactions.fill(0.0);
@@ -291,7 +320,7 @@ impl Integrator<'_, '_> {
             self.gaps.kinematics(t, &self.q);
             walls = -self.reactions.iter().zip(&self.gaps.partial_t).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
-        (forces, walls)
+        [forces, walls, 0.0]
     }
 
     /// ∫ of the rate of the forces over stored instants in (start, end), by trapezoids over every few of them.

@@ -6,6 +6,9 @@
 //! polynomials of the motion, ten Gauss points each; otherwise by trapezoids on stored instants, and the work of
 //! moving walls is that of the steps themselves, −Σ P ∂f/∂t. A scheme that keeps an account itself (structures, whose
 //! observed points do not determine the energy) is taken at its word; its account is exact for its steps.
+//!
+//! Friction changes H at the rate λ_T·U_T (never positive), what moves it (a belt) by −λ_T·rest, moving joints by −ν ∂j/∂t. By events
+//! the reactions are those that explain the motion (`friction`), with time steps the impulses of the steps.
 
 mod integrate;
 
@@ -28,6 +31,8 @@ pub struct Interval {
     pub work: f64,
     /// The work of moving walls in contact; with time steps it is known for the whole run only.
     pub wall_work: f64,
+    /// The energy that friction turns into heat; with time steps it is known for the whole run only.
+    pub friction: f64,
     /// The energy dissipated by the impacts at its end.
     pub dissipated: f64,
     /// The work of moving walls in the impacts at its end.
@@ -35,9 +40,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// What neither forces nor walls explain.
+    /// What neither forces, walls nor friction explain.
     pub fn residual(&self) -> f64 {
-        self.change - self.work - self.wall_work
+        self.change - self.work - self.wall_work + self.friction
     }
 }
 
@@ -59,7 +64,9 @@ pub struct Balance {
     pub work: f64,
     /// Work of moving walls in contact.
     pub wall_work: f64,
-    /// The residual: end − start − work − wall work + lost.
+    /// Energy that friction turns into heat between impacts, in contacts and in dry friction of known limit.
+    pub friction: f64,
+    /// The residual: end − start − work − wall work + lost + friction.
     pub closure: f64,
     /// What the residual is measured by: the energy exchanged, at least the largest kinetic energy and the largest change of
     /// the potential, and a millionth of what is there.
@@ -101,7 +108,7 @@ fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
         let ((start, a), (end, b)) = (pair[0], pair[1]);
         let lost = b.lost - a.lost;
         let change = b.energy() - a.energy() + lost;
-        Interval { start, end, change, work: net(&a, &b), wall_work: 0.0, dissipated: lost, impact_wall_work: 0.0 }
+        Interval { start, end, change, work: net(&a, &b), wall_work: 0.0, friction: 0.0, dissipated: lost, impact_wall_work: 0.0 }
     });
     let (lost, work) = (last.lost - first.lost, net(first, last));
     let change = last.energy() - first.energy();
@@ -119,6 +126,7 @@ fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
         lost_at_impacts: lost,
         work,
         wall_work: 0.0,
+        friction: 0.0,
         closure: change - work + lost,
         exchanged,
         unsettled: 0.0,
@@ -143,8 +151,8 @@ fn walls_at_impacts(evidence: &Evidence) -> f64 {
 pub(super) fn check(evidence: &Evidence, intervals: &[Interval], balance: &Balance, allowed: f64, checks: &mut Checks) {
     let Some((_, last)) = evidence.trajectory.span() else { return };
     let allowed = allowed * balance.exchanged + balance.unsettled;
-    // With time steps the work of moving walls in contact is known in total only.
-    let in_total = !evidence.by_events && evidence.gauge.is_moving;
+    // With time steps the work of moving walls in contact, and of friction, is known in total only.
+    let in_total = !evidence.by_events && (evidence.gauge.is_moving || evidence.gauge.bonds.is_some());
     let (mut change, mut rest) = (0.0, 0.0);
     for i in intervals {
         change += i.change + i.impact_wall_work - i.dissipated;

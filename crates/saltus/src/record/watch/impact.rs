@@ -12,7 +12,8 @@ impl Watch {
         if self.acted.len() < 2 {
             return self.acted.len();
         }
-        if !self.evaluate_window() {
+        // Joints and friction couple everything.
+        if self.bonded.is_some() || !self.evaluate_window() {
             return 1;
         }
         self.acted.iter().enumerate().for_each(|(k, &a)| self.label[a] = k);
@@ -71,7 +72,8 @@ impl Watch {
         let strongest =
             self.acted.iter().copied().max_by(|&a, &b| self.window.impulses[a].total_cmp(&self.window.impulses[b]));
         let Some(strongest) = strongest else { return };
-        let e = self.gauge.restitution[strongest];
+        self.gauge.gaps.kinematics(self.window.t, &self.window.q);
+        let e = self.gauge.restitution_at(strongest, self.gauge.gaps.rate(strongest, &self.window.v_left));
         let usual = self.scheme.contact_steps.map_or(steps, |n| n as f64);
         let extra = 0.5 * (steps - usual).max(0.0);
         let mut delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
@@ -114,7 +116,8 @@ impl Watch {
             self.acted.iter().map(|&a| self.gauge.gaps.rate(a, &self.v_before)).fold(f64::INFINITY, f64::min);
         let impulses = self.acted.iter().map(|&a| (a, self.window.impulses[a]));
         let impact = Measured { t, energy_change, residual, speed, approach };
-        out.impact(&impact, &self.window.q, &self.v_before, &self.v_after, impulses);
+        let others = self.bonded.iter().flat_map(|bonded| bonded.listed.iter().copied());
+        out.impact_with(&impact, &self.window.q, &self.v_before, &self.v_after, impulses, others);
     }
 
     /// The velocities before and after the window, carried to `delay` after its first node.
@@ -148,7 +151,7 @@ impl Watch {
     /// Adds the reactions of contacts that last to the accelerations before and after the window, and to the limits of
     /// the velocity that the scheme made without them.
     pub(super) fn smooth(&mut self, next: Option<&Node>) {
-        let lasting = next.map(|n| &n.impulses[..]);
+        let lasting = next.map(|n| (&n.impulses[..], &n.others[..]));
         if self.window.before.iter().all(|&p| p == 0.0) {
             return;
         }
@@ -156,14 +159,14 @@ impl Watch {
             return;
         }
         let (left, right) = if self.scheme.staggered { (0.5, 0.5) } else { (1.0, 0.0) };
-        for (impulses, is_before) in [(Some(&self.window.before[..]), true), (lasting, false)] {
-            let Some(impulses) = impulses else { continue };
+        let before = (std::mem::take(&mut self.window.before), std::mem::take(&mut self.window.before_others));
+        for (impulses, is_before) in [(Some((&before.0[..], &before.1[..])), true), (lasting, false)] {
+            let Some((impulses, others)) = impulses else { continue };
             self.reaction.fill(0.0);
             for (a, &p) in impulses.iter().enumerate() {
                 // Only contacts that lasted from before to after; one that begins here is part of the impact.
-                if p > 0.0 && self.window.before[a] > 0.0 {
-                    self.gauge.response(a, &mut self.response);
-                    add(&mut self.reaction, p, &self.response);
+                if p > 0.0 && before.0[a] > 0.0 {
+                    self.react(a, p, others);
                 }
             }
             for i in 0..self.reaction.len() {
@@ -176,6 +179,7 @@ impl Watch {
                 }
             }
         }
+        (self.window.before, self.window.before_others) = before;
     }
 
     /// A constraint that is reached in the same instant and still closing is active too, even if the scheme gave it no
@@ -195,6 +199,9 @@ impl Watch {
     /// Change of kinetic energy, distance from the law, and speed, at the impact's position and instant. On return the
     /// velocities are those at the instant of the impact, `shift` after the one where the law was evaluated.
     fn judge(&mut self, t: f64, shift: f64) -> (f64, f64, f64) {
+        if let Some(judged) = self.judge_bonded(t, shift) {
+            return judged;
+        }
         if !self.gauge.prepare(t, &self.window.q, &self.v_before) {
             return (f64::NAN, f64::NAN, f64::NAN);
         }
@@ -253,7 +260,8 @@ impl Watch {
         let n = self.active.len();
         let v = if judged { &mut self.v_law } else { &mut self.v_after };
         for (k, &a) in self.active.iter().enumerate() {
-            self.slacks[k] = (1.0 + self.gauge.restitution[a]) * self.gauge.gaps.rate(a, v);
+            let before = self.gauge.gaps.rate(a, v);
+            self.slacks[k] = (1.0 + self.gauge.restitution_at(a, before)) * before;
         }
         let slacks = &mut self.slacks[..n];
         if self.kernel.complete(&self.delassus[..n * n], &self.units, slacks).is_err() {

@@ -19,8 +19,10 @@
 //!
 //! All of this happens in gap space, with observed velocities: U⁺ = U⁻ + D P, v⁺ = v⁻ + R P.
 
+mod bonded;
 mod impact;
 
+use self::bonded::Bonded;
 use super::gauge::Gauge;
 use super::recorder::Recorder;
 use crate::linalg::{Rows, add};
@@ -75,6 +77,10 @@ pub(crate) struct Watch {
     reaction: Vec<f64>,
     /// For each constraint, the observed coordinate that slides along it; touches are recorded where this is given.
     slides: Option<Vec<Option<usize>>>,
+    /// Where there are joints or friction: the law with them.
+    bonded: Option<Box<Bonded>>,
+    /// Impulses of joints and slips in the step before.
+    before_others: Vec<f64>,
 }
 
 /// Buffers for impacts that fall together without being coupled.
@@ -118,6 +124,9 @@ struct Window {
     acceleration: Vec<f64>,
     impulses: Vec<f64>,
     before: Vec<f64>,
+    /// The same of joints and slips.
+    others: Vec<f64>,
+    before_others: Vec<f64>,
     /// How many steps the constraints that are hit were open before.
     flight: Vec<u64>,
     /// The last node so far, and the velocity and acceleration after it.
@@ -134,6 +143,7 @@ impl Watch {
     pub fn new(gauge: Gauge, d: usize, closed: &[bool], scheme: Stepping, h: f64) -> Self {
         let m = closed.len();
         let zero = || vec![0.0; d];
+        let others = gauge.bonds.as_ref().map_or(0, |bonds| bonds.len());
         let mut units = Rows::new();
         (0..m).for_each(|a| units.push([(a, 1.0)]));
         Watch {
@@ -162,6 +172,8 @@ impl Watch {
                 impulses: vec![0.0; m],
                 before: vec![0.0; m],
                 flight: vec![0; m],
+                others: vec![0.0; others],
+                before_others: vec![0.0; others],
                 ..Window::default()
             },
             v_before: zero(),
@@ -170,6 +182,8 @@ impl Watch {
             response: zero(),
             reaction: zero(),
             slides: None,
+            bonded: (others > 0).then(|| Box::new(Bonded::new(m + others, d))),
+            before_others: vec![0.0; others],
             gauge,
         }
     }
@@ -226,6 +240,7 @@ impl Watch {
         if belongs {
             let w = &mut self.window;
             w.impulses.iter_mut().zip(&node.impulses).for_each(|(sum, impulse)| *sum += impulse);
+            w.others.iter_mut().zip(&node.others).for_each(|(sum, impulse)| *sum += impulse);
             w.end = node.index;
             w.v_right.copy_from_slice(&node.v_right);
             w.end_acceleration.copy_from_slice(&node.acceleration);
@@ -244,6 +259,7 @@ impl Watch {
             self.touched[a] = impulse > 0.0 || (node.index == 0 && self.touched[a]);
             self.before[a] = impulse;
         }
+        self.before_others.iter_mut().zip(&node.others).for_each(|(before, p)| *before = *p);
         belongs
     }
 
@@ -388,12 +404,22 @@ impl Watch {
         w.v_left.copy_from_slice(&node.v_left);
         w.acceleration.copy_from_slice(&node.acceleration);
         w.impulses.fill(0.0);
+        w.others.fill(0.0);
         w.peak = 0.0;
         w.calm = 0;
         // What went on before is a lasting contact only if it is longer than an impact.
         let usual = self.scheme.contact_steps.map_or(1, |steps| steps + 1);
         for a in 0..w.before.len() {
             w.before[a] = if self.episodes[a].steps > usual { self.before[a] } else { 0.0 };
+        }
+        // Friction lasts as its contact does.
+        if let Some(bonds) = &self.gauge.bonds {
+            w.before_others.copy_from_slice(&self.before_others);
+            for k in 0..bonds.frictions.len() {
+                if bonds.pressed_by(k).is_some_and(|a| w.before[a] == 0.0) {
+                    w.before_others[bonds.slips(k)].fill(0.0);
+                }
+            }
         }
         // The incoming motion has not yet moved with the velocity after.
         for i in 0..w.q.len() {
@@ -421,6 +447,8 @@ impl Watch {
                 self.acted.push(a);
             }
         }
+        let usual = self.window.others.iter_mut().zip(&self.window.before_others);
+        usual.for_each(|(sum, before)| *sum -= steps * before);
         let sets = self.label_sets();
         let times = (0..sets).map(|set| self.meeting(&self.acted, set));
         let (first, last) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));

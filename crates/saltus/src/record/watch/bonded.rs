@@ -1,0 +1,154 @@
+//! The impact of a window in a model with joints or friction: its law is that with friction, and joints take part.
+
+use super::Watch;
+use crate::contact::{FrictionImpact, FrictionImpactLaw, Law};
+use crate::linalg::add;
+use crate::stepping::{Blocks, Label};
+
+/// Buffers of the law.
+pub(super) struct Bonded {
+    blocks: Blocks,
+    law: FrictionImpactLaw,
+    u: Vec<f64>,
+    p: Vec<f64>,
+    lawful: Vec<f64>,
+    /// Impulses of joints and slips that are listed with the impact.
+    pub listed: Vec<(usize, f64)>,
+}
+
+impl Bonded {
+    pub fn new(rows: usize, d: usize) -> Self {
+        Bonded {
+            blocks: Blocks::new(rows, d),
+            law: FrictionImpactLaw::new(rows),
+            u: Vec::new(),
+            p: Vec::new(),
+            lawful: Vec::new(),
+            listed: Vec::new(),
+        }
+    }
+
+    /// The law applied to a velocity; false if it has no solution.
+    fn apply(&mut self, v: &mut [f64]) -> bool {
+        let blocks = &self.blocks;
+        self.u.clear();
+        self.u.extend((0..blocks.len()).map(|i| blocks.walls[i] + blocks.rows.dot(i, v)));
+        self.p.clear();
+        self.p.resize(blocks.len(), 0.0);
+        let impact = FrictionImpact {
+            d: &blocks.delassus,
+            u_before: &self.u,
+            walls: &blocks.walls,
+            laws: &blocks.laws,
+            restitution: &blocks.restitution,
+            tangential: &blocks.tangential,
+        };
+        if self.law.apply(&impact, &mut self.p).is_err() {
+            return false;
+        }
+        self.p.iter().enumerate().for_each(|(k, &p)| add(v, p, blocks.mobility(k)));
+        true
+    }
+}
+
+impl Watch {
+    /// What [`Watch::judge`] does, where there are joints or friction; None where there are not.
+    pub(super) fn judge_bonded(&mut self, t: f64, shift: f64) -> Option<(f64, f64, f64)> {
+        let mut bonded = self.bonded.take()?;
+        let judged = self.judge_with(&mut bonded, t, shift);
+        self.bonded = Some(bonded);
+        Some(judged)
+    }
+
+    fn judge_with(&mut self, bonded: &mut Bonded, t: f64, shift: f64) -> (f64, f64, f64) {
+        bonded.listed.clear();
+        if !self.gauge.prepare(t, &self.window.q, &self.v_before) {
+            return (f64::NAN, f64::NAN, f64::NAN);
+        }
+        self.gauge.gaps.kinematics(t, &self.window.q);
+        self.gauge.gather(&self.active, &self.v_before, &mut bonded.blocks);
+        let n = bonded.blocks.len();
+        let weight = |i: usize, b: &Blocks| 1.0 / b.delassus[i * n + i].max(f64::MIN_POSITIVE).sqrt();
+        let mut speed = 0.0_f64;
+        for i in 0..n {
+            let b = &bonded.blocks;
+            if let Label::Normal(_) = b.labels[i] {
+                let rate = |v: &[f64]| (b.walls[i] + b.rows.dot(i, v)).abs();
+                speed = speed.max(rate(&self.v_before).max(rate(&self.v_after)) * weight(i, b));
+            }
+        }
+        self.v_law.copy_from_slice(&self.v_before);
+        let mut holds = bonded.apply(&mut self.v_law);
+        bonded.lawful.clone_from(&bonded.p);
+        for (law, v) in self.v_law.iter_mut().zip(&self.v_after) {
+            *law = v - *law;
+        }
+        let off = (0..n).map(|i| bonded.blocks.rows.dot(i, &self.v_law).abs() * weight(i, &bonded.blocks));
+        let residual = off.fold(0.0, f64::max) / speed.max(f64::MIN_POSITIVE);
+        for (v, a) in self.v_before.iter_mut().zip(&self.window.acceleration) {
+            *v += shift * a;
+        }
+        self.v_after.copy_from_slice(&self.v_before);
+        holds &= bonded.apply(&mut self.v_after);
+        for (v, deviation) in self.v_after.iter_mut().zip(&self.v_law) {
+            *v += deviation;
+        }
+        // The impulses move along, so that they explain the jump.
+        let mut at = 0;
+        for law in &bonded.blocks.laws {
+            let rows = at..at + law.unknowns();
+            at = rows.end;
+            let mut pressed = 0.0;
+            for i in rows.clone() {
+                let moved = bonded.p[i] - bonded.lawful[i];
+                bonded.p[i] = match bonded.blocks.labels[i] {
+                    Label::Normal(a) => {
+                        pressed = (self.window.impulses[a] + moved).max(0.0);
+                        self.window.impulses[a] = pressed;
+                        pressed
+                    }
+                    Label::Other(row) => self.window.others[row] + moved,
+                };
+            }
+            // (The cone is not moved along: what leaves it is cut off.)
+            if let Law::Coulomb { mu, .. } = *law {
+                let slips = rows.start + 1..rows.end;
+                let size = bonded.p[slips.clone()].iter().map(|p| p * p).sum::<f64>().sqrt();
+                if size > mu * pressed {
+                    bonded.p[slips].iter_mut().for_each(|p| *p *= mu * pressed / size);
+                }
+            }
+        }
+        let labelled = bonded.blocks.labels.iter().copied().zip(bonded.p.iter().copied());
+        let joints = self.gauge.impulses_of_joints(labelled.clone(), self.window.q.len());
+        let mean = |row: &dyn Fn(&[f64]) -> f64| 0.5 * (row(&self.v_before) + row(&self.v_after));
+        let mut change = 0.0;
+        for (i, (label, p)) in labelled.enumerate() {
+            change += p * mean(&|v| bonded.blocks.rows.dot(i, v));
+            if let Label::Other(row) = label {
+                bonded.listed.push((row, p));
+            }
+        }
+        if let Some(bonds) = &self.gauge.bonds {
+            for (row, &p) in joints.iter().enumerate() {
+                change += p * mean(&|v| bonds.dot(row, v));
+            }
+        }
+        bonded.listed.extend(joints.into_iter().enumerate());
+        bonded.listed.retain(|&(_, p)| p != 0.0);
+        bonded.listed.sort_by_key(|&(row, _)| row);
+        (change, if holds { residual } else { f64::NAN }, speed)
+    }
+
+    /// Adds what a lasting contact does to a reaction: its impulse and that of its friction.
+    pub(super) fn react(&mut self, a: usize, impulse: f64, others: &[f64]) {
+        self.gauge.response(a, &mut self.response);
+        add(&mut self.reaction, impulse, &self.response);
+        let Some(k) = self.gauge.bonds.as_ref().and_then(|bonds| bonds.of_constraint(a)) else { return };
+        let slips = self.gauge.bonds.as_ref().map_or(0..0, |bonds| bonds.slips(k));
+        for row in slips {
+            self.gauge.response_of_other(row, &mut self.response);
+            add(&mut self.reaction, others[row], &self.response);
+        }
+    }
+}
