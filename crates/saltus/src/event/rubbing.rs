@@ -162,7 +162,8 @@ impl EventEngine {
         }
         // Rows that follow from those before them have no reaction of their own: joints first, then constraints, then slips.
         let m = constraints.len();
-        let order: Vec<usize> = (m..m + self.rubbing.joints.len()).chain(0..m).chain(m + self.rubbing.joints.len()..rows.len()).collect();
+        let order: Vec<usize> =
+            (m..m + self.rubbing.joints.len()).chain(0..m).chain(m + self.rubbing.joints.len()..rows.len()).collect();
         let Self { rubbing, flow, .. } = self;
         rubbing.delassus.set(&flow.metric, &flow.gradients, order.iter().map(|&k| rows[k]));
         let mut kept: Vec<usize> = rubbing.delassus.independent().iter().map(|&k| rows[order[k]]).collect();
@@ -260,7 +261,9 @@ impl EventEngine {
     fn begins_to_slide(&self) -> bool {
         let begins = |f: usize| {
             let friction = &self.flow.friction;
-            matches!(friction.grip[f], Grip::Slide(_)) && friction.elements[f].slips == 2 && self.slip_speed(f) <= self.no_slip(f)
+            matches!(friction.grip[f], Grip::Slide(_))
+                && friction.elements[f].slips == 2
+                && self.slip_speed(f) <= self.no_slip(f)
         };
         (0..self.rubbing.scale.len()).any(begins)
     }
@@ -472,14 +475,29 @@ impl EventEngine {
         for k in 0..n {
             add(&mut after, p[k], &self.rubbing.problem.pulls[k * d..(k + 1) * d]);
         }
-        let energy_change = 0.5 * (0..n).map(|k| {
-            let row = self.rubbing.problem.rows[k];
-            p[k] * (self.flow.gradients.dot(row, &self.v) + self.flow.gradients.dot(row, &after))
-        }).sum::<f64>();
+        let energy_change = 0.5
+            * (0..n)
+                .map(|k| {
+                    let row = self.rubbing.problem.rows[k];
+                    p[k] * (self.flow.gradients.dot(row, &self.v) + self.flow.gradients.dot(row, &after))
+                })
+                .sum::<f64>();
         let m = self.instance.constraints();
-        let others: Vec<(usize, f64)> =
-            self.rubbing.problem.rows.iter().zip(&p).filter(|(row, _)| **row >= m).map(|(&row, &p)| (row - m, p)).collect();
-        let speed = self.slip_speed(f) / self.flow.compliance(self.flow.slip_row(self.flow.friction.elements[f].first)).max(f64::MIN_POSITIVE).sqrt();
+        let others: Vec<(usize, f64)> = self
+            .rubbing
+            .problem
+            .rows
+            .iter()
+            .zip(&p)
+            .filter(|(row, _)| **row >= m)
+            .map(|(&row, &p)| (row - m, p))
+            .collect();
+        let speed = self.slip_speed(f)
+            / self
+                .flow
+                .compliance(self.flow.slip_row(self.flow.friction.elements[f].first))
+                .max(f64::MIN_POSITIVE)
+                .sqrt();
         let measured = Measured { t: self.t, energy_change, residual: 0.0, speed, approach: 0.0 };
         self.record.impact(&measured, &self.q, &self.v, &after, &[(a, p[place])], &others);
         self.record.out.notes.push(format!(

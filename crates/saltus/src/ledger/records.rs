@@ -101,14 +101,15 @@ fn impulses(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks: &mut C
     let m = evidence.gauge.restitution.len();
     let (mut total, mut in_contacts, mut sizes) = (vec![0.0; m], vec![0.0; m], vec![0.0_f64; m]);
     for k in 0..motion.pieces.len() {
-        for (a, p) in motion.pieces.impulses(k) {
+        // (Joints and slips have their rows behind the constraints.)
+        for (a, p) in motion.pieces.impulses(k).filter(|(a, _)| *a < m) {
             total[a] += p;
             in_contacts[a] += p;
             sizes[a] += p.abs();
         }
     }
     for tail in tails {
-        for &(a, p) in &tail.impulses {
+        for &(a, p) in tail.impulses.iter().filter(|(a, _)| *a < m) {
             total[a] += p;
             in_contacts[a] += p;
             sizes[a] += p.abs();

@@ -84,13 +84,14 @@ fn tail(evidence: &Evidence, phase: &Phase, t: f64, last: usize) -> Option<Tail>
     let motion = evidence.trajectory;
     let d = motion.dimension();
     let mut gauge = evidence.gauge.clone();
+    let m = gauge.restitution.len();
     let impact = motion.impacts.get(last);
     let (mut q, mut v) = (vec![0.0; d], vec![0.0; d]);
     let mut held: Vec<usize> = phase.constraints.clone();
     match motion.pieces.find(t, false) {
         Some(piece) => {
             motion.pieces.read(piece, t, &mut q, &mut v);
-            held = motion.pieces.impulses(piece).map(|(c, _)| c).collect();
+            held = motion.pieces.impulses(piece).map(|(c, _)| c).filter(|&c| c < m).collect();
         }
         None => {
             let k = motion.t.binary_search_by(|x| x.total_cmp(&t)).ok()?;
