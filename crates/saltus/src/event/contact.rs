@@ -14,6 +14,7 @@ impl EventEngine {
         self.buffers.held.clone_from(&self.working);
         self.working.clear();
         if !self.rubbing.is_there && self.touch.iter().all(|&touch| touch == Touch::Open) {
+            self.rubbing.rows.clear();
             self.record.contacts(self.t, &self.touch);
             return Ok(());
         }

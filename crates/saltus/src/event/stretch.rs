@@ -140,6 +140,7 @@ impl EventEngine {
         self.fresh = true;
         self.idle = 0;
         self.working.clear();
+        self.rubbing.rows.clear();
         self.evaluate(true)?;
         for a in 0..self.touch.len() {
             let closed = held.contains(&a) || self.flow.gaps[a] <= 4.0 * self.noise[a];
