@@ -19,12 +19,7 @@ const COARSE: f64 = 0.05;
 const WAVES: f64 = 8.0;
 
 /// Checks the impacts; `stretches` were time-stepped.
-pub(super) fn check(
-    evidence: &Evidence,
-    scales: &Scales,
-    stretches: &[(f64, f64)],
-    checks: &mut Checks,
-) {
+pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64)], checks: &mut Checks) {
     let motion = evidence.trajectory;
     let d = motion.dimension();
     let mut gauge = evidence.gauge.clone();
