@@ -5,6 +5,7 @@ use super::figure::Checks;
 use super::scales::Scales;
 use super::tail::{self, Tail};
 use crate::motion::{Contact, Phase, PhaseKind};
+use crate::problem::Gaps;
 use crate::record::Keep;
 
 /// Checks what a run by events recorded besides the motion; `is_whole`: nothing was time-stepped.
@@ -16,8 +17,9 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], is_who
     }
     if evidence.by_events && keep.has(Keep::TIMELINE) {
         phases(evidence, scales, is_whole, checks);
+        let mut gaps = evidence.gauge.gaps.clone();
         for phase in evidence.timeline.of(PhaseKind::Chatter) {
-            limit(evidence, scales, tails, phase, checks);
+            limit(evidence, scales, tails, phase, &mut gaps, checks);
         }
     }
     let has_motion = !evidence.trajectory.pieces.is_empty() && is_whole;
@@ -52,7 +54,7 @@ fn phases(evidence: &Evidence, scales: &Scales, is_whole: bool, checks: &mut Che
 }
 
 /// The limit of an accumulation against the times of its impacts, extrapolated here by Aitken's Δ².
-fn limit(evidence: &Evidence, scales: &Scales, tails: &[Tail], phase: &Phase, checks: &mut Checks) {
+fn limit(evidence: &Evidence, scales: &Scales, tails: &[Tail], phase: &Phase, gaps: &mut Gaps, checks: &mut Checks) {
     let claimed = phase.error;
     let is_sound = claimed.is_finite() && claimed > 0.0 && phase.end >= phase.start;
     checks.claims.note(if is_sound { 0.0 } else { f64::NAN }, 0.0, phase.end);
@@ -75,6 +77,13 @@ fn limit(evidence: &Evidence, scales: &Scales, tails: &[Tail], phase: &Phase, ch
         if i.constraints == [constraint] {
             times[found] = i.t;
             found += 1;
+            continue;
+        }
+        // Another impact that changes the speed of the bounces begins another sequence.
+        gaps.kinematics(i.t, i.q);
+        let (before, after) = (gaps.rate(constraint, i.v_before), gaps.rate(constraint, i.v_after));
+        if (after - before).abs() > 1e-12 * (after.abs() + before.abs()) {
+            break;
         }
     }
     if found < 4 {
