@@ -1,6 +1,6 @@
 //! Beams, bars and buildings: P08, P09, P10, P12, P17.
 
-use super::{num, nums, reference};
+use super::{breaches, num, nums, reference};
 use saltus::analysis::Shocks;
 use saltus::scheme::Settings;
 use saltus::structure::{Modes, Reduction, StructureFacts};
@@ -19,7 +19,8 @@ fn structure(text: &str) -> Structure {
 fn run_with(structure: &Structure, options: &Options) -> Run {
     let run = structure.run(options).expect("runs");
     // Modes that are left out take a part of the start with them.
-    breaches::only(if options.reduction.is_some() { &["P5"] } else { &[] }, &run, "a structure");
+    let allowed: &[&str] = if options.reduction.is_some() { &["P5"] } else { &[] };
+    breaches::only(allowed, &run, "a structure");
     assert!(run.ledger.balance.relative() < 1e-3, "the balance is open by {}", run.ledger.balance.relative());
     run
 }
