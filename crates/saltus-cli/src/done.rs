@@ -22,11 +22,7 @@ impl Done {
         let structure = system.as_structure();
         let rest = ready.opened.defaults.rest;
         Done {
-            settled: match long_time(system, &run) {
-                // Time steps that blew up are slow only beside their own largest velocity.
-                LongTime::Rest { since, .. } if !run.by_events() && !run.stays_since(since) => LongTime::Neither,
-                settled => settled,
-            },
+            settled: long_time(system, &run),
             facts: structure.map(StructureFacts::new),
             shocks: structure.map(|s| Shocks::new(s, &run, rest)),
             wall_s,

@@ -1,5 +1,7 @@
 //! The ledger of every shipped model: properties (P1)–(P5) and the energy account, by events and with time stepping.
 
+#[path = "common/breaches.rs"]
+mod breaches;
 #[path = "common/models.rs"]
 mod models;
 
@@ -8,13 +10,10 @@ use saltus_io::shipped;
 
 fn ledger(problem: &Problem, scheme: &str, step: f64, end: f64) -> Ledger {
     let run = problem.run(&Options::events(end).scheme(scheme).step(step)).expect("runs");
-    assert!(run.status.is_complete());
-    let ledger = run.ledger;
-    // By events everything holds; coarse steps may have reason to complain.
-    if scheme == "event-driven" {
-        assert_eq!(ledger.complaints(), Vec::<String>::new(), "{}", problem.model().title);
-    }
-    ledger
+    // Several impacts of a chain of rods within one step are not one impact by the law.
+    let is_chain = scheme == "mabrouk" && problem.model().title == "Hard rods on a line";
+    breaches::only(if is_chain { &["P4"] } else { &[] }, &run, &problem.model().title);
+    run.ledger
 }
 
 #[test]

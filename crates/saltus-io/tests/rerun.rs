@@ -2,6 +2,8 @@
 
 #[path = "common/accepted.rs"]
 mod accepted;
+#[path = "common/breaches.rs"]
+mod breaches;
 #[path = "common/short.rs"]
 mod short;
 
@@ -37,7 +39,9 @@ fn every(mut look: impl FnMut(&ModelFile, &Opened, &Options, Run)) {
             let options = short::options(name, &opened, scheme, 20_000.0);
             let outcome = run_observed(&*opened.system, &opened.start, &options, &mut |_| true);
             let Some(run) = accepted(outcome) else { continue };
-            assert!(run.status.is_complete(), "{name} with {}", scheme.name);
+            // Compliant obstacles obey the law in the limit of stiff ones only, and steps of a hundredth of a contact are coarse.
+            let allowed: &[&str] = if scheme.name == "penalty" { &["P4", "C4", "C7", "energy"] } else { &[] };
+            breaches::only(allowed, &run, name);
             look(&file, &opened, &options, run);
             accept += 1;
         }

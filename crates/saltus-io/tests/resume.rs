@@ -2,6 +2,8 @@
 
 #[path = "common/accepted.rs"]
 mod accepted;
+#[path = "common/breaches.rs"]
+mod breaches;
 #[path = "common/short.rs"]
 mod short;
 
@@ -66,8 +68,17 @@ impl Whole<'_> {
     fn broken(&self, t: f64) -> Option<f64> {
         let stopped = self.until(t);
         let gone_on = from(&self.opened.system, stopped.last(), &self.options).ok()?;
-        // (Where a compliant contact is cut in two, the account of neither part is complete.)
-        assert!(stopped.status.is_complete() && gone_on.status.is_complete(), "{}", self.what(t));
+        // Where a compliant contact, or an impact of several steps, is cut in two, the account of neither part is complete.
+        let is_cut = stopped.last().reached_by().is_some_and(|by| by.within_impact);
+        let allowed: &[&str] = match (self.scheme.name, is_cut) {
+            ("penalty", _) => &["P2", "P4", "C3", "C4", "C7", "energy"],
+            // At curved boundaries the first impact of a new sequence of steps is off the law by a part of a step.
+            ("paoli-schatzman", _) if ["disc", "rod"].contains(&self.name) => &["P4", "C7", "energy"],
+            (_, true) => &["C7", "energy"],
+            _ => &[],
+        };
+        breaches::only(allowed, &stopped, &self.what(t));
+        breaches::only(allowed, &gone_on, &self.what(t));
         // A scheme that was within an impact of several steps says so: position and velocity do not tell what comes next.
         if stopped.last().reached_by().is_some_and(|by| by.within_impact) {
             assert!(gone_on.warnings.iter().any(|w| w.contains("within an impact")), "{}", self.what(t));

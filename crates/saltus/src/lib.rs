@@ -48,7 +48,7 @@ pub use ledger::Ledger;
 pub use model::Model;
 pub use motion::{Contact, Impact, Impacts, Phase, PhaseKind, Pieces, Side, Timeline, Trajectory};
 pub use problem::{Instance, Problem, Start};
-pub use record::{Audit, Extremes, Keep};
+pub use record::{Audit, Extremes, Keep, Settling};
 #[doc(hidden)]
 pub use run::Recorded;
 pub use run::{Begun, Options, Progress, Resumed, Run, SchemeChoice, Simulation, Stop, System, run, run_observed};

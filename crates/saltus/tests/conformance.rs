@@ -172,8 +172,11 @@ fn violations_fall_with_the_step_and_impacts_lose_energy() {
         for scheme in willing(&problem) {
             let coarse = problem.run(&options(scheme, 1e-3, 5.0)).expect("runs");
             let fine = problem.run(&options(scheme, 1e-4, 5.0)).expect("runs");
-            // Coarse steps may have breaches: compliant obstacles are far from the law.
-            assert!(coarse.status.is_complete() && fine.status.is_complete());
+            // Compliant obstacles are far from the law with coarse steps, which are a large part of a contact.
+            assert_eq!(fine.status, Status::Finished, "{} {}", scheme.name, problem.model().title);
+            let is_soft = |complaint: &String| complaint.starts_with("(P4)") || complaint.starts_with("(C4)");
+            assert!(coarse.status.is_complete());
+            assert!(coarse.ledger.complaints().iter().all(|c| !scheme.follows_law && is_soft(c)), "{}", scheme.name);
             assert!(fine.audit.max_violation < 0.3 * coarse.audit.max_violation + 1e-12, "{}", problem.model().title);
             assert!(!fine.trajectory.impacts.is_empty());
             for impact in fine.trajectory.impacts.iter() {

@@ -347,3 +347,20 @@ fn a_step_in_flight_or_contact_allocates_nothing_but_its_record() {
         assert!(more <= few + 12, "from {height}: {few} allocations for {short} steps, {more} for {long}");
     }
 }
+
+#[test]
+fn a_run_that_stopped_at_an_impact_makes_it_when_it_goes_on() {
+    let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y");
+    let ball = problem(ball.restitution(0.8).constraint("floor", "y"));
+    let options = |end: f64| Options::events(end).step(1e-2);
+    let whole = ball.run(&options(2.7)).expect("runs");
+    assert_eq!(whole.trajectory.impacts.len(), 5);
+    for impact in whole.trajectory.impacts.iter() {
+        // After the first impact the constraint was closed before: it is not held for that.
+        let stopped = ball.run(&options(impact.t)).expect("runs");
+        let on = ball.run_from(stopped.last(), &options(2.7)).expect("goes on");
+        assert_eq!(on.status, saltus::Status::Finished, "{:#?}", on.ledger.complaints());
+        let q = |run: &saltus::Run| run.trajectory.q(run.trajectory.len() - 1)[0];
+        assert!((q(&on) - q(&whole)).abs() < 1e-9, "{} {} {}", impact.t, q(&on), q(&whole));
+    }
+}

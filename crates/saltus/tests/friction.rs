@@ -166,3 +166,26 @@ fn a_joint_does_not_drift() {
         assert!((q[0] * q[0] + q[1] * q[1] - 1.0).abs() < 1e-13, "{k}");
     }
 }
+
+/// A ball thrown with spin bounces to rest in normal direction (infinitely many impacts), slips, then rolls: the horizontal
+/// momentum that friction takes is the spin's, so that the end speed follows from the angular momentum about the contact.
+#[test]
+fn a_thrown_ball_bounces_slides_and_rolls() {
+    let ball = |mu: f64, e: f64| {
+        Builder::new("thrown")
+            .coordinate("x", 0.0, 3.0)
+            .coordinate("z", 0.4, 0.0)
+            .coordinate("b", 0.0, 1.0)
+            .kinetic("(x'^2 + z'^2)/2 + b'^2/5")
+            .potential("9.81*z")
+            .restitution(e)
+            .constraint("table", "z")
+            .friction(mu, &["x' - b'"])
+    };
+    for (mu, e) in [(0.02, 0.5), (0.1, 0.7), (0.05, 0.0)] {
+        let run = finished(ball(mu, e), 12.0);
+        let rolling = (3.0 + 0.4 * 1.0) / 1.4;
+        assert!((run.last().v[0] - rolling).abs() < 1e-9, "{mu} {e}: {} {rolling}", run.last().v[0]);
+        assert!((run.last().v[2] - rolling).abs() < 1e-9 && run.last().q[1].abs() < 1e-12);
+    }
+}

@@ -3,10 +3,8 @@
 mod common;
 
 use common::{last, problem};
-use proptest::prelude::*;
-use saltus::linalg::Metric;
 use saltus::model::Builder;
-use saltus::scheme::{Node, SCHEMES, Settings};
+use saltus::scheme::{SCHEMES, Settings};
 use saltus::{Options, Problem, Run, Status, Table};
 
 fn done(problem: &Problem, step: f64, end: f64) -> Run {
@@ -444,45 +442,4 @@ fn a_failure_tells_the_last_state_it_had() {
     let run = done(&crushed, 1e-3, 1.0);
     assert_eq!(run.status, Status::Finished);
     assert!(last(&run).0[0].abs() < 1e-9 && !run.warnings.is_empty(), "{:?}", run.warnings);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-    /// With e = 0 the first position is the point of K nearest to the free one in the kinetic metric: compared with a
-    /// search along the boundary of an ellipse, from inside (convex) and from outside (not convex).
-    #[test]
-    fn the_nearest_point_of_a_curved_set_is_found(
-        a in 0.5f64..2.0, b in 0.5f64..2.0, m in 0.3f64..3.0, c in -0.5f64..0.5, angle in 0.0f64..6.2, deep in 0.02f64..0.4, outside in any::<bool>(),
-    ) {
-        let (start, aim) = if outside { (1.3, 1.0 - 0.5 * deep) } else { (0.6, 1.0 + deep) };
-        let point = |r: f64| [r * a * angle.cos(), r * b * angle.sin()];
-        let (q0, x) = (point(start), point(aim));
-        let sign = if outside { "-1" } else { "1" };
-        let system = problem(
-            Builder::new("ellipse")
-                .coordinate("x", format!("{:?}", q0[0]), format!("{:?}", x[0] - q0[0]))
-                .coordinate("y", format!("{:?}", q0[1]), format!("{:?}", x[1] - q0[1]))
-                .kinetic(format!("(x'^2 + {m:?}*y'^2 + 2*({c:?})*x'*y'*sqrt({m:?}))/2"))
-                .restitution("0")
-                .constraint("ellipse", format!("{sign}*(1 - (x/{a:?})^2 - (y/{b:?})^2)")),
-        );
-        let options = stepping(1.0, 2.0);
-        let scheme = options.scheme.steps().expect("steps");
-        let at = system.instance(&system.start()).expect("a start");
-        let mut stepper = (scheme.start)(&at, 1.0, &Settings::new()).expect("starts");
-        let mut node = Node::new(2, 1);
-        stepper.advance(&mut node).expect("a step");
-        stepper.advance(&mut node).expect("a step");
-        let mut metric = Metric::full(2);
-        metric.set(&[1.0, c * m.sqrt(), c * m.sqrt(), m]).expect("positive");
-        let distance = |p: [f64; 2]| metric.norm_squared(&[p[0] - x[0], p[1] - x[1]]);
-        let best = (0..20_000).map(|k| {
-            let s = k as f64 * std::f64::consts::TAU / 20_000.0;
-            distance([a * s.cos(), b * s.sin()])
-        }).fold(f64::INFINITY, f64::min);
-        let found = distance([node.q[0], node.q[1]]);
-        let gap = 1.0 - (node.q[0] / a).powi(2) - (node.q[1] / b).powi(2);
-        prop_assert!(gap.abs() < 1e-9, "on the boundary: {gap}");
-        prop_assert!(found <= best * (1.0 + 1e-5) + 1e-9, "{found} {best}");
-    }
 }

@@ -3,9 +3,9 @@
 use super::summary;
 use crate::progress::{self, Bar};
 use crate::report;
-use crate::setup::{Asked, ModelArgs, Refusal};
+use crate::setup::{Asked, ModelArgs, Refusal, StartArgs};
 use crate::text::{BOLD, DIM, GREEN, YELLOW, out, printable, wrapped};
-use saltus::analysis::{Check, CheckOptions, Verdict, check};
+use saltus::analysis::{Check, CheckOptions, Verdict, check_from};
 use saltus::structure::StructureFacts;
 use std::process::ExitCode;
 
@@ -27,7 +27,10 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The end of the interval that is examined: a number or an expression of parameters [default: the model's, else 1]
+    #[command(flatten)]
+    start: StartArgs,
+    /// The end of the interval that is examined: a number or an expression of parameters [default: the model's, else one unit of time
+    /// after the start]
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     end: Option<String>,
     /// Starts of the search for each constraint and each pair of them
@@ -39,12 +42,13 @@ pub struct Args {
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
-    let ready = args.model.ready(&Asked { end: args.end.as_ref(), ..Asked::default() })?;
+    let ready = args.model.ready(&Asked { start: Some(&args.start), end: args.end.as_ref(), ..Asked::default() })?;
     let system = &*ready.opened.system;
-    let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(1.0));
+    system.admits(ready.start())?;
+    let mut options = CheckOptions::new(ready.opened.defaults.end.unwrap_or(ready.start().t + 1.0));
     (options.starts, options.seed) = (args.effort as usize, args.seed);
     let mut bar = Bar::new(args.model.json);
-    let found = check(system, &options, &mut |done, of| bar.searched(done, of));
+    let found = check_from(system, ready.start(), &options, &mut |done, of| bar.searched(done, of));
     bar.finish();
     let facts = system.as_structure().map(StructureFacts::new);
     if args.model.json {

@@ -71,7 +71,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let page = saltus_report::converge(&saltus_report::ConvergeReport { model, origin, found: &found });
         report::written(path, &page, args.model.json)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if found.interrupted { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// The scheme given, else the model's if it steps, else paoli-schatzman; with a step.
@@ -106,10 +106,17 @@ fn print(ready: &Ready, found: &Convergence) {
     }
     out!("\n");
     let head = if found.over == Over::Modes { "modes" } else { "step" };
-    out!("{DIM}{head:<12} position     velocity     impact times  total impulse  impacts  unmatched{DIM:#}\n");
+    out!(
+        "{DIM}{head:<12} {:<16} {:<16} {:<16} {:<16} {:<9} unmatched{DIM:#}\n",
+        "position",
+        "velocity",
+        "impact times",
+        "total impulse",
+        "impacts"
+    );
     for l in &found.levels {
         out!(
-            "{:<12} {:<12} {:<12} {:<13} {:<14} {:<8} {}\n",
+            "{:<12} {:<16} {:<16} {:<16} {:<16} {:<9} {}\n",
             number(l.size, 4),
             number(l.position, 3),
             number(l.velocity, 3),
@@ -122,7 +129,7 @@ fn print(ready: &Ready, found: &Convergence) {
     match &found.verdict {
         Some(verdict) => out!("\n{BOLD}{verdict}{BOLD:#}\n"),
         None => out!(
-            "{BOLD}{:<12} {:<12} {:<12} {:<13} {}{BOLD:#}\n\n",
+            "{BOLD}{:<12} {:<16} {:<16} {:<16} {}{BOLD:#}\n\n",
             "order",
             shown(found.orders.position, found.orders.equal[0]),
             shown(found.orders.velocity, found.orders.equal[1]),
@@ -174,7 +181,7 @@ fn print_json(ready: &Ready, found: &Convergence) {
             "position": orders.equal[0], "velocity": orders.equal[1], "impact_times": orders.equal[2],
             "total_impulse": orders.equal[3],
         },
-        "extrapolated": found.extrapolated, "verdict": found.verdict, "warnings": found.warnings,
+        "interrupted": found.interrupted, "extrapolated": found.extrapolated, "verdict": found.verdict, "warnings": found.warnings,
     });
     crate::text::print_json(&object);
 }

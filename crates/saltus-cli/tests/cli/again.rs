@@ -77,3 +77,24 @@ fn all_impacts_are_listed_on_demand() {
     assert_eq!(count("all") as u64, run["impacts"]["count"].as_u64().expect("a count"));
     assert!(count("first") < count("all"));
 }
+
+#[test]
+fn a_check_begins_where_it_is_told() {
+    let dir = Scratch::new();
+    dir.write(
+        "m.toml",
+        "[coordinates]\nx = { position = 0.5, velocity = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n\
+        [[constraint]]\nname = \"left\"\ngap = \"x\"\n[[constraint]]\nname = \"right\"\ngap = \"1 + 0.1*sin(t) - x\"\n\
+        [impact]\nrestitution = 0\n[run]\nstep = 0.01\nend = 0.5\n",
+    );
+    let text = dir.saltus(&["check", "m.toml"]).stdout;
+    assert!(text.contains("from t = 0 to 0.5"), "{text}");
+    let text = dir.saltus(&["check", "m.toml", "--start", "t=0.25", "--start", "x=0.1"]).stdout;
+    assert!(text.contains("from t = 0.25 to 0.5"), "{text}");
+    let refused = dir.saltus(&["check", "m.toml", "--start", "x=-0.1"]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("left"), "{}{}", refused.stdout, refused.stderr);
+    // From where a run ended.
+    dir.saltus(&["run", "m.toml", "--out", "r"]);
+    let text = dir.saltus(&["check", "m.toml", "--from", "r", "--end", "0.75"]).stdout;
+    assert!(text.contains("from t = 0.5 to 0.75"), "{text}");
+}

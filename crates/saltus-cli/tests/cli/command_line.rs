@@ -305,6 +305,7 @@ fn ctrl_c_ends_cleanly_with_what_was_computed() {
 #[test]
 fn check_equilibria_and_probe_answer_people_and_machines() {
     let text = saltus(&["check", "rocking-block"]).stdout;
+    assert!(!text.contains("e-3"), "rounding is zero:\n{text}");
     for piece in ["142.4765°", "discontinuously", "not covered", "Ballard 2000", "`corner A` and `corner B`"] {
         assert!(text.contains(piece), "`{piece}` in\n{text}");
     }

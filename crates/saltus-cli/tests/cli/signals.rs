@@ -22,6 +22,10 @@ const LONG: &str = "[coordinates]\nx = { for = \"i = 1..12\", position = \"2*i\"
     kinetic = \"sum(i = 1..12, x[i]'^2/2)\"\npotential = \"sum(i = 1..12, cos(x[i]))\"\n\
     [[constraint]]\nfor = \"i = 1..11\"\ngap = \"x[i+1] - x[i] - 0.5\"\n[impact]\nrestitution = 0.9\n[run]\nstep = 1e-5\nend = 1e4\n";
 
+/// A model whose runs take as long as their steps are small.
+const BALL: &str = "[coordinates]\ny = { position = 1, velocity = 0 }\n[dynamics]\nkinetic = \"y'^2/2\"\npotential = \"9.81*y\"\n\
+    [[constraint]]\nname = \"floor\"\ngap = \"y\"\n[impact]\nrestitution = 0.5\n[run]\nend = 1\n";
+
 #[test]
 fn every_command_stops_within_a_second() {
     let dir = Scratch::new();
@@ -55,6 +59,24 @@ fn what_was_computed_is_kept() {
         assert_eq!(answer.json()["status"], "interrupted");
         assert!(dir.read("r/run.json").contains("\"interrupted\"") && dir.join("r/trajectory.npz").exists());
         std::fs::remove_dir_all(dir.join("r")).expect("removed");
+    }
+    // The levels of a study that were finished: the coarse runs take no time, the finest minutes.
+    dir.write("b.toml", BALL);
+    for extra in [&[][..], &["--json"]] {
+        let mut args = vec!["converge", "b.toml", "--step", "1e-2", "--levels", "12", "--ratio", "4"];
+        args.extend(extra);
+        let (answer, _) = signalled(&dir, &args, "-INT", Duration::from_millis(2000));
+        assert_eq!(answer.code, Some(130), "{}{}", answer.stdout, answer.stderr);
+        match extra.is_empty() {
+            true => {
+                assert!(answer.stdout.contains("0.0025") && answer.stdout.contains("interrupted"), "{}", answer.stdout)
+            }
+            false => {
+                let found = answer.json();
+                let levels = found["levels"].as_array().expect("levels").len();
+                assert!(found["interrupted"] == true && (2..12).contains(&levels), "{found}");
+            }
+        }
     }
     // The run itself, where its perturbed starts take too long.
     let args = ["run", "m.toml", "--end", "0.01", "--probe", "100000", "--out", "p"];

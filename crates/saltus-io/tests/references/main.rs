@@ -4,6 +4,8 @@
 //! multiple precision. "Order" is measured over two decades of the step: log10(error(h) / error(h/100)) / 2.
 
 mod ball;
+#[path = "../common/breaches.rs"]
+mod breaches;
 mod curved;
 mod exact;
 mod exact_sets;
@@ -57,7 +59,9 @@ fn text_run(text: &str, set: &[(&str, f64)], step: f64, end: f64) -> Run {
 fn model_run(file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64) -> Run {
     let (problem, _) = models::problem(file, set);
     let run = problem.run(&Options::steps("paoli-schatzman", step).until(end)).expect("runs");
-    assert!(run.status.is_complete());
+    // Coarse steps: where several constraints act within the steps of one impact, the law and the account are far from met.
+    let coarse = ["P4", "C4", "C7", "energy"];
+    breaches::only(if step < 1e-3 { &[] } else { &coarse }, &run, &problem.model().title);
     run
 }
 

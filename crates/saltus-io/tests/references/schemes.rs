@@ -15,7 +15,7 @@ fn with(scheme: Scheme, name: &str, set: &[(&str, f64)], step: f64, end: f64) ->
 fn scheme_run(scheme: Scheme, file: &ModelFile, set: &[(&str, f64)], step: f64, end: f64, every: u64) -> Run {
     let (problem, _) = models::problem(file, set);
     let run = problem.run(&Options::with(scheme, end).step(step).every(every)).expect("runs");
-    assert!(run.status.is_complete(), "{}", scheme.name);
+    breaches::only(&[], &run, &problem.model().title);
     run
 }
 

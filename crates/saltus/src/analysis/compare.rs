@@ -1,6 +1,8 @@
 //! Several schemes on one system, and a verdict which of them agree.
 
+use super::pairing::unpaired;
 use super::{Distance, Execute, Job, Timed, distance};
+use crate::motion::Impacts;
 use crate::problem::Start;
 use crate::run::{Options, Run, System};
 use crate::scheme::{self, Domain, SCHEMES, Scheme, Settings, StructureSteps, Systems, TOLERANCE};
@@ -379,21 +381,31 @@ fn other_impacts(a: &Run, b: &Run) -> bool {
     m.min(n) >= 5 && m.max(n) > 2 * m.min(n) && (p - q).abs() > 0.2 * p.abs().max(q.abs())
 }
 
-/// The first impact at which two runs list different constraints.
+/// The first impact of either run that the other does not have, impacts being paired by time and constraints.
 fn parting(system: &dyn System, a: (&Run, &str), b: (&Run, &str)) -> Option<String> {
     let model = system.model();
-    let acting = |run: &Run, k: usize| {
-        let impact = run.trajectory.impacts.get(k);
-        let names: Vec<_> = impact.constraints.iter().map(|&c| model.constraints[c].name.as_str()).collect();
-        (impact.t, names.join(" + "))
-    };
-    let (m, n) = (a.0.trajectory.impacts.len(), b.0.trajectory.impacts.len());
-    for k in 0..m.min(n) {
-        let ((t, here), (_, there)) = (acting(a.0, k), acting(b.0, k));
-        if here != there {
-            let t = number(t, 6);
-            return Some(format!("they part at impact {}, t = {t}: {} has {here}, {} has {there}", k + 1, a.1, b.1));
-        }
+    let step = |run: &Run| if run.by_events() { 0.0 } else { run.step };
+    let resolution = 16.0 * step(a.0).max(step(b.0));
+    let (here, there) = (&a.0.trajectory.impacts, &b.0.trajectory.impacts);
+    let (mine, yours) = unpaired(here, there, resolution);
+    let at = |k: Option<usize>, all: &Impacts| k.map_or(f64::INFINITY, |k| all.get(k).t);
+    let t = at(mine, here).min(at(yours, there));
+    if t.is_finite() {
+        // What the other has at about that time, if that has no partner either.
+        let acting = |k: Option<usize>, all: &Impacts| match k.map(|k| all.get(k)).filter(|i| i.t <= t + resolution) {
+            Some(impact) => {
+                let names: Vec<_> = impact.constraints.iter().map(|&c| model.constraints[c].name.as_str()).collect();
+                names.join(" + ")
+            }
+            None => "none".into(),
+        };
+        let (first, second) = (acting(mine, here), acting(yours, there));
+        // Counted in the run that has it.
+        let k = if at(mine, here) <= at(yours, there) { mine } else { yours };
+        let k = k.map_or(0, |k| k + 1);
+        let t = number(t, 6);
+        return Some(format!("they part at impact {k}, t = {t}: {} has {first}, {} has {second}", a.1, b.1));
     }
+    let (m, n) = (here.len(), there.len());
     (m != n).then(|| format!("{} has {}, {} has {}", a.1, count(m as u64, "impact"), b.1, count(n as u64, "impact")))
 }

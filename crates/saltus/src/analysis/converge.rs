@@ -103,6 +103,8 @@ pub struct Convergence {
     pub verdict: Option<String>,
     /// What a user should know.
     pub warnings: Vec<String>,
+    /// Whether it was interrupted: the levels are those that were finished.
+    pub interrupted: bool,
 }
 
 impl Convergence {
@@ -122,7 +124,7 @@ impl Convergence {
 pub enum NoConvergence {
     /// Something cannot be run.
     Setup(SetupError),
-    /// The study was interrupted.
+    /// The study was interrupted before there was anything to compare.
     Interrupted,
 }
 
@@ -167,23 +169,36 @@ pub fn converge(
     }
 }
 
-/// Runs that must all reach the end.
-fn finished(execute: Execute, jobs: &[Job]) -> Result<Vec<Run>, NoConvergence> {
+/// Runs that must all reach the end, each with the number of its job; and whether they were interrupted: then some are left out.
+fn finished(execute: Execute, jobs: &[Job]) -> Result<(Vec<(usize, Run)>, bool), NoConvergence> {
+    let outcomes = execute(jobs);
+    let is_cut = |run: &Run| matches!(run.status, Status::Interrupted { .. });
+    let interrupted = outcomes.iter().flatten().any(|timed| is_cut(&timed.run));
     let mut runs = Vec::new();
-    for outcome in execute(jobs) {
-        let run = outcome?.run;
+    for (k, outcome) in outcomes.into_iter().enumerate() {
+        // (After an interruption the others are not begun.)
+        let run = match outcome {
+            Err(_) if interrupted => continue,
+            outcome => outcome?.run,
+        };
         match &run.status {
             // Coarse steps may have breaches: what becomes of them is the question.
-            Status::Finished | Status::Breached { .. } => runs.push(run),
-            Status::Interrupted { .. } => return Err(NoConvergence::Interrupted),
+            Status::Finished | Status::Breached { .. } => runs.push((k, run)),
+            Status::Interrupted { .. } => {}
             Status::Failed(failure) => {
                 let message = format!("{}, h = {}: {failure}", run.scheme.name, run.step);
                 return Err(SetupError::new(message).into());
             }
         }
     }
-    Ok(runs)
+    match interrupted && runs.is_empty() {
+        true => Err(NoConvergence::Interrupted),
+        false => Ok((runs, interrupted)),
+    }
 }
+
+/// What is said of a study that was interrupted.
+const INTERRUPTED: &str = "interrupted: these are the runs that were finished";
 
 fn over_steps(
     system: &dyn System,
@@ -217,11 +232,19 @@ fn over_steps(
     if by_events.is_none() {
         jobs.push(job(base.clone().step(finest)));
     }
-    let mut runs = finished(execute, &jobs)?;
+    let (runs, interrupted) = finished(execute, &jobs)?;
+    let mut runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
+    if interrupted {
+        doubts.push(INTERRUPTED.into());
+    }
     let (reference_run, reference) = match by_events {
         Some(run) => (run, Reference::Events),
         None => {
+            // (After an interruption: the finest of those that were finished.)
             let run = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
+            if runs.is_empty() {
+                return Err(NoConvergence::Interrupted);
+            }
             let step = run.step;
             (run, Reference::Step(step))
         }
@@ -255,6 +278,7 @@ fn over_steps(
         reference_run,
         levels,
         orders,
+        interrupted,
     })
 }
 
@@ -322,19 +346,24 @@ fn over_modes(
     };
     let mut jobs: Vec<Job> = sizes.iter().map(|&modes| job(Some(Reduction { modes, residual }))).collect();
     jobs.push(job(None));
-    let mut runs = finished(execute, &jobs)?;
-    let reference_run = runs.pop().ok_or_else(|| SetupError::new("no run was made"))?;
-    let levels: Vec<Level> =
-        sizes.iter().zip(&runs).map(|(&m, run)| level(m as f64, run.step, run, &reference_run, None)).collect();
+    let (mut runs, interrupted) = finished(execute, &jobs)?;
+    // All modes are the reference: without them nothing can be said.
+    let Some((_, reference_run)) = runs.pop().filter(|(k, _)| *k == sizes.len()) else {
+        return Err(NoConvergence::Interrupted);
+    };
+    let of = |(k, run): &(usize, Run)| level(sizes[*k] as f64, run.step, run, &reference_run, None);
+    let levels: Vec<Level> = runs.iter().map(of).collect();
+    let runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
     Ok(Convergence {
-        verdict: enough_modes(&levels, &reference_run),
+        verdict: if interrupted { None } else { enough_modes(&levels, &reference_run) },
         orders: Orders::new(&levels, &Floors::new(&runs, &reference_run)),
         scheme: base.scheme,
         over: Over::Modes,
         reference: Reference::AllModes(all),
         has_exact: false,
         extrapolated: None,
-        warnings: Vec::new(),
+        warnings: interrupted.then(|| INTERRUPTED.to_string()).into_iter().collect(),
+        interrupted,
         reference_run,
         levels,
     })

@@ -115,6 +115,10 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
         let slack = |a: usize| gaps.rounding(a, &q) + if by_events { 1e-9 } else { 10.0 * run.step * fastest };
         let closed = (0..gaps.values.len()).filter(|&a| gaps.values[a] <= slack(a)).collect();
         let since = motion.t[motion.len() - still.max(1)];
+        // Time steps that blew up are slow only beside their own largest velocity.
+        if !by_events && !run.stays_since(since) {
+            return LongTime::Neither;
+        }
         // The limit of an accumulation is a better estimate than the next stored instant.
         let near = |t: &f64| (t - since).abs() <= 1e-3 * span;
         let chatter = run.timeline.of(crate::PhaseKind::Chatter).last().map(|p| p.end).filter(near);
@@ -214,4 +218,20 @@ fn forcing_periods(problem: &Problem, period: f64, figure: f64) -> Option<usize>
         })
     };
     (1..=12).rev().find(|&n| repeats(period / n as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, model::Builder};
+
+    #[test]
+    fn what_drifts_slowly_is_not_at_rest() {
+        // Slow beside its first velocity, and not far beside where it is: but it covers more way than before.
+        let body = Builder::new("body").coordinate("x", 1e4, 1.0).kinetic("x'^2/2").force("x", "-10*(x' - 5e-4)");
+        let body = body.build().expect("a model").problem().expect("compiles");
+        let run = body.run(&Options::steps("mabrouk", 1e-2).every(20).until(2e3)).expect("runs");
+        assert_eq!(run.status, Status::Finished);
+        assert_eq!(long_time(&body, &run), LongTime::Neither);
+    }
 }

@@ -15,7 +15,7 @@ mod probe;
 mod shocks;
 mod trouble;
 
-pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check};
+pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check, check_from};
 pub use compare::{CompareOptions, ComparedRuns, Comparison, Way, compare, ways};
 pub use converge::{ConvergeOptions, Convergence, Level, NoConvergence, Orders, Over, Reference, converge};
 pub use distance::{Distance, distance};

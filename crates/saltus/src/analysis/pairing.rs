@@ -39,15 +39,25 @@ fn list(impacts: &Impacts) -> Vec<At<'_>> {
     all
 }
 
-/// Pairs impacts with the same constraints that are nearest in time, at most half the way to the next such impact apart.
-/// Impacts closer than `resolution` to a neighbour are in an accumulation and are not counted; up to twice that they are
-/// paired if they can be, and not missed.
-pub fn pairing(run: &Impacts, reference: &Impacts, resolution: f64) -> Pairing {
+/// The first impacts that have no partner: of the run, and of the reference.
+pub fn unpaired(run: &Impacts, reference: &Impacts, resolution: f64) -> (Option<usize>, Option<usize>) {
     let (here, there) = (list(run), list(reference));
+    let partners = partners(&here, &there);
     let mut taken = vec![false; here.len()];
-    let mut result = Pairing::default();
+    partners.iter().flatten().for_each(|&k| taken[k] = true);
+    let is_clear = |at: &At| at.room >= 2.0 * resolution;
+    (
+        (0..here.len()).find(|&k| !taken[k] && is_clear(&here[k])),
+        (0..there.len()).find(|&k| partners[k].is_none() && is_clear(&there[k])),
+    )
+}
+
+/// For each impact of the reference, the one of the run with the same constraints that is nearest in time, at most half the
+/// way to the next such impact apart.
+fn partners(here: &[At], there: &[At]) -> Vec<Option<usize>> {
+    let mut taken = vec![false; here.len()];
     let mut from = 0;
-    for impact in &there {
+    let partner = |impact: &At| {
         let reach = (0.5 * impact.room).min(f64::MAX);
         while from < here.len() && here[from].t < impact.t - reach {
             from += 1;
@@ -56,6 +66,20 @@ pub fn pairing(run: &Impacts, reference: &Impacts, resolution: f64) -> Pairing {
             .take_while(|&k| here[k].t <= impact.t + reach)
             .filter(|&k| !taken[k] && here[k].constraints == impact.constraints)
             .min_by(|&a, &b| (here[a].t - impact.t).abs().total_cmp(&(here[b].t - impact.t).abs()));
+        near.into_iter().for_each(|k| taken[k] = true);
+        near
+    };
+    there.iter().map(partner).collect()
+}
+
+/// Pairs impacts with the same constraints that are nearest in time, at most half the way to the next such impact apart.
+/// Impacts closer than `resolution` to a neighbour are in an accumulation and are not counted; up to twice that they are
+/// paired if they can be, and not missed.
+pub fn pairing(run: &Impacts, reference: &Impacts, resolution: f64) -> Pairing {
+    let (here, there) = (list(run), list(reference));
+    let mut taken = vec![false; here.len()];
+    let mut result = Pairing::default();
+    for (impact, near) in there.iter().zip(partners(&here, &there)) {
         if impact.room < resolution {
             near.into_iter().for_each(|k| taken[k] = true);
             continue;
@@ -107,6 +131,8 @@ mod tests {
         let found = pairing(&run, &reference, 0.1);
         assert_eq!((found.pairs, found.missing, found.extra), (4, 1, 0));
         assert!((found.times.expect("pairs") - 0.02).abs() < 1e-12, "{found:?}");
+        assert_eq!(unpaired(&run, &reference, 0.1), (None, Some(1)));
+        assert_eq!(unpaired(&reference, &run, 0.1), (Some(1), None));
         let turned = pairing(&reference, &run, 0.1);
         assert_eq!((turned.pairs, turned.missing, turned.extra), (4, 0, 1));
     }

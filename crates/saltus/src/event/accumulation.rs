@@ -16,6 +16,7 @@
 //! one cycle.
 
 use super::{EventEngine, Touch};
+use crate::record::Settling;
 use crate::{Phase, PhaseKind, Reason};
 
 impl EventEngine {
@@ -39,16 +40,32 @@ impl EventEngine {
         let acting = self.buffers.members.iter().copied().zip(self.kernel.multipliers().iter().copied());
         let held: Vec<usize> = acting.filter(|&(_, p)| p > 0.0).map(|(a, _)| a).collect();
         let (start, impacts) = self.record.sequence(&held);
-        let mut phase = Phase::new(PhaseKind::Chatter, start, self.t, &held);
+        let mut phase = Phase::new(PhaseKind::Chatter, start.min(self.t), self.t, &held);
         phase.impacts = impacts;
-        phase.error = 4.0 * f64::EPSILON * self.t;
-        self.record.phase(phase);
+        phase.error = (4.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE);
         let rows = self.rows_with(&held);
         self.flow.set_working(&rows);
         self.hold(0.0)?;
-        let corrections = self.flow.corrections().to_vec();
-        self.record.take_back(&rows, &corrections);
+        let settling = Settling { at_once: true, ..self.settling(self.t, &held) };
+        self.record.settle(settling, Some(phase));
         Ok(())
+    }
+
+    /// What the present correction of the velocity did.
+    fn settling(&self, limit: f64, listed: &[usize]) -> Settling {
+        let (held, m) = (self.flow.pressing(), self.touch.len());
+        let corrections = self.flow.corrections();
+        let others = self.flow.working().iter().zip(corrections).skip(held.len());
+        Settling {
+            t: self.t,
+            limit,
+            impacts: 0,
+            listed: listed.to_vec(),
+            constraints: held.to_vec(),
+            impulses: corrections[..held.len()].to_vec(),
+            others: others.map(|(&row, &p)| (row - m, p)).collect(),
+            at_once: false,
+        }
     }
 
     /// Whether all closed constraints lose speed at an impact.
@@ -132,23 +149,24 @@ impl EventEngine {
         let rows = self.rows_with(&held);
         self.flow.set_working(&rows);
         self.hold(2.0 * left.max(0.0))?;
-        let corrections = self.flow.corrections().to_vec();
+        // What the correction of the velocity takes away again, the reactions give until the limit.
+        let settling = self.settling(limit, listed);
         let holds = self.flow.expand(self.t, &self.q, &self.v, &rows, true).is_ok()
             && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());
         if !holds {
             (self.q, self.v) = (q, v);
             return self.evaluate(true);
         }
-        // What the correction of the velocity takes away again, the reactions give until the limit.
-        self.record.take_back(&rows, &corrections);
         let (start, impacts) = self.record.sequence(listed);
-        if listed.iter().any(|&a| self.instance.restitution()[a] < 1.0) {
-            let mut phase = Phase::new(PhaseKind::Chatter, start, limit, listed);
+        let is_lossy = listed.iter().any(|&a| self.instance.restitution()[a] < 1.0);
+        let phase = is_lossy.then(|| {
+            let mut phase = Phase::new(PhaseKind::Chatter, start.min(self.t), limit, listed);
             phase.impacts = impacts;
             // Each impact is rounded once or twice.
-            phase.error = error + (4.0 + 2.0 * (impacts as f64).sqrt()) * f64::EPSILON * limit;
-            self.record.phase(phase);
-        }
+            phase.error = error + (4.0 + 2.0 * (impacts as f64).sqrt()) * f64::EPSILON * limit.abs();
+            phase
+        });
+        self.record.settle(settling, phase);
         self.evaluate(true)
     }
 }

@@ -5,7 +5,7 @@ use super::Touch;
 use super::flow::Flow;
 use crate::motion::{Contact, EventHit, Impact, Impacts, Measured, Phase, PhaseKind, Side};
 use crate::problem::{Gaps, Instance};
-use crate::record::{Keep, Recorder};
+use crate::record::{Keep, Recorder, Settling};
 use crate::{Reason, SetupError};
 
 /// No more impacts than this are counted to one sequence.
@@ -13,6 +13,24 @@ const LONGEST_SEQUENCE: usize = 100_000;
 
 /// Impacts remembered where none are kept.
 const MEMORY: usize = 2_048;
+
+/// A contact that has not ended.
+#[derive(Clone, Copy)]
+struct Open {
+    /// Since when the motion is on the constraint.
+    held: f64,
+    /// Where the contact begins: there, or at the limit of the impacts that led to it.
+    start: f64,
+    impulse: f64,
+}
+
+impl Open {
+    /// The contact up to a time, if it has lasted: one that ends before the limit of its impacts began where it was held.
+    fn until(self, t: f64, constraint: usize) -> Option<Contact> {
+        let start = if self.start < t { self.start } else { self.held };
+        (start < t).then_some(Contact { constraint, start, end: t, impulse: self.impulse })
+    }
+}
 
 pub struct Record {
     pub out: Recorder,
@@ -24,16 +42,20 @@ pub struct Record {
     next: u64,
     /// A jump to be stored with the instant.
     v_left: Option<Vec<f64>>,
-    /// For each constraint in contact: since when, and the impulse so far.
-    open: Vec<Option<(f64, f64)>>,
-    /// What corrections took away at this instant, to be counted to the contact that begins.
-    corrected: Vec<f64>,
+    /// The contact of each constraint that is in one.
+    open: Vec<Option<Open>>,
+    /// What ends of accumulations took away, and when the last one did.
+    settled: (f64, Vec<f64>),
+    /// For each constraint: the limit of its impacts, if it is on the way there; and how many impacts there had been when its
+    /// last accumulation was ended.
+    limits: Vec<f64>,
+    counted: Vec<usize>,
+    /// Impacts so far.
+    count: usize,
     /// For each constraint: where its sequence of impacts was predicted to end.
     predictions: Vec<Option<f64>>,
     /// The last impacts, where the recorder keeps none.
     memory: Impacts,
-    /// The last accumulation.
-    chatter: Option<Phase>,
     q: Vec<f64>,
     v: Vec<f64>,
 }
@@ -56,10 +78,12 @@ impl Record {
             next: 1,
             v_left: None,
             open: vec![None; m],
-            corrected: vec![0.0; m],
+            settled: (f64::NEG_INFINITY, vec![0.0; m]),
+            limits: vec![f64::NEG_INFINITY; m],
+            counted: vec![0; m],
+            count: 0,
             predictions: vec![None; m],
             memory: Impacts::default(),
-            chatter: None,
             q: vec![0.0; d],
             v: vec![0.0; d],
         })
@@ -86,6 +110,7 @@ impl Record {
     /// Takes a piece of the motion, from t to t + s: the polynomials, the instants to store inside it, the impulses.
     pub fn piece(&mut self, t: f64, s: f64, flow: &Flow) {
         self.flush(t);
+        self.begin_contacts(t);
         self.out.steps += 1;
         let working = flow.working();
         let reactions = working.iter().enumerate().map(|(k, &a)| (a, flow.reaction(k)));
@@ -113,8 +138,8 @@ impl Record {
                 continue;
             }
             self.out.audit.impulses[a] += impulse;
-            if let Some((_, sum)) = &mut self.open[a] {
-                *sum += impulse;
+            if let Some(open) = &mut self.open[a] {
+                open.impulse += impulse;
             }
             self.out.audit.contact_steps += 1;
         }
@@ -138,8 +163,12 @@ impl Record {
         impulses: &[(usize, f64)],
         others: &[(usize, f64)],
     ) {
-        impulses.iter().for_each(|&(a, p)| self.out.audit.impulses[a] += p);
         others.iter().for_each(|&(row, p)| self.out.audit.others[row] += p);
+        self.count += 1;
+        for &(a, p) in impulses {
+            self.out.audit.impulses[a] += p;
+            self.limits[a] = f64::NEG_INFINITY;
+        }
         if self.out.keep.has(Keep::IMPACTS) {
             let (impulses, others) = (impulses.iter().copied(), others.iter().copied());
             self.out.impact_with(measured, q, v_before, v_after, impulses, others);
@@ -168,9 +197,6 @@ impl Record {
 
     /// A phase.
     pub fn phase(&mut self, phase: Phase) {
-        if phase.kind == PhaseKind::Chatter {
-            self.chatter = Some(phase.clone());
-        }
         self.out.phase(phase);
     }
 
@@ -190,28 +216,32 @@ impl Record {
     pub fn contacts(&mut self, t: f64, touch: &[Touch]) {
         for (a, touch) in touch.iter().enumerate() {
             match (*touch == Touch::Working, self.open[a]) {
-                (true, None) => {
-                    let chatter = self.chatter.as_ref().filter(|p| p.end >= t && p.constraints.contains(&a));
-                    let chatter = chatter.map(|p| p.end);
-                    let opening = self.opening(t, a) + std::mem::take(&mut self.corrected[a]);
-                    self.open[a] = Some((chatter.map_or(t, |end| end.max(t)), opening));
-                }
-                (false, Some((start, impulse))) => {
+                (true, None) => self.open[a] = Some(Open { held: t, start: self.limits[a].max(t), impulse: 0.0 }),
+                (false, Some(open)) => {
                     self.open[a] = None;
-                    if t > start {
-                        self.out.contact(Contact { constraint: a, start, end: t, impulse });
-                    }
+                    self.limits[a] = f64::NEG_INFINITY;
+                    open.until(t, a).into_iter().for_each(|contact| self.out.contact(contact));
                 }
                 _ => {}
             }
         }
     }
 
-    /// The impulse of a constraint in the impacts of this instant.
+    /// Time goes on: the impulses of contacts that begin here are those of this instant so far.
+    fn begin_contacts(&mut self, t: f64) {
+        for a in 0..self.open.len() {
+            if let Some(open) = self.open[a].filter(|open| open.held == t) {
+                self.open[a] = Some(Open { impulse: self.opening(t, a), ..open });
+            }
+        }
+    }
+
+    /// The impulse of a constraint at this instant, in impacts and where they settle.
     fn opening(&self, t: f64, a: usize) -> f64 {
         let all = self.impacts();
         let now = (0..all.len()).rev().map(|k| all.get(k)).take_while(|i| i.t == t);
-        now.flat_map(|i| i.constraints.iter().zip(i.impulses).filter(|(b, _)| **b == a).map(|(_, p)| *p)).sum()
+        let own = now.flat_map(|i| i.constraints.iter().zip(i.impulses).filter(|(b, _)| **b == a).map(|(_, p)| *p));
+        own.sum::<f64>() + if self.settled.0 == t { self.settled.1[a] } else { 0.0 }
     }
 
     /// The state after an impact is final: it is stored.
@@ -234,6 +264,7 @@ impl Record {
             self.out.jump(at, motion.q(k), motion.v(k, Side::Left), motion.v(k, Side::Right));
         }
         if self.out.keep.has(Keep::IMPACTS) {
+            self.count += motion.impacts.len();
             self.out.trajectory.impacts.append(&motion.impacts);
         }
         motion.contacts.iter().for_each(|c| self.out.contact(c.clone()));
@@ -277,13 +308,13 @@ impl Record {
         self.predictions[a].replace(end).filter(|before| before.is_finite())
     }
 
-    /// The last impacts in which any of these constraints acted, newest first, back to the last accumulation: their times,
-    /// and the first of these constraints in each.
+    /// The last impacts in which any of these constraints acted, newest first, back to the end of their last accumulation:
+    /// their times, and the first of these constraints in each.
     fn last(&self, constraints: &[usize], most: usize) -> Vec<(f64, usize)> {
         let all = self.impacts();
-        let since = self.chatter.as_ref().map_or(f64::NEG_INFINITY, |p| p.end);
+        let since = constraints.iter().map(|&a| self.counted[a]).max().unwrap_or(0);
         let acting = |i: &Impact| i.constraints.iter().copied().find(|a| constraints.contains(a));
-        let recent = (0..all.len()).rev().map(|k| all.get(k)).take_while(|i| i.t > since);
+        let recent = (0..all.len()).rev().take(self.count.saturating_sub(since)).map(|k| all.get(k));
         recent.filter_map(|i| acting(&i).map(|a| (i.t, a))).take(most).collect()
     }
 
@@ -292,19 +323,27 @@ impl Record {
         self.last(held, 2).iter().all(|(_, b)| *b == a)
     }
 
-    /// Impulses that a correction of the velocity takes away.
-    pub fn take_back(&mut self, constraints: &[usize], impulses: &[f64]) {
-        for (&a, p) in constraints.iter().zip(impulses) {
-            if a >= self.open.len() {
-                self.out.audit.others[a - self.open.len()] += p;
-                continue;
-            }
+    /// An accumulation is ended; with a limit, if it loses energy, by which it has a phase.
+    pub fn settle(&mut self, mut settling: Settling, phase: Option<Phase>) {
+        settling.impacts = self.count;
+        if self.settled.0 != settling.t {
+            self.settled.0 = settling.t;
+            self.settled.1.fill(0.0);
+        }
+        for (&a, p) in settling.constraints.iter().zip(&settling.impulses) {
             self.out.audit.impulses[a] += p;
-            // A contact that goes on has it at once, one that begins here takes it over.
-            match &mut self.open[a] {
-                Some((_, sum)) => *sum += p,
-                None => self.corrected[a] += p,
+            self.settled.1[a] += p;
+        }
+        settling.others.iter().for_each(|&(row, p)| self.out.audit.others[row] += p);
+        for &a in &settling.listed {
+            self.counted[a] = self.count;
+            if phase.is_some() {
+                self.limits[a] = settling.limit;
             }
+        }
+        phase.into_iter().for_each(|phase| self.phase(phase));
+        if self.out.keep.has(Keep::IMPACTS) {
+            self.out.audit.settlings.push(settling);
         }
     }
 
@@ -321,7 +360,7 @@ impl Record {
             }
             n += 1;
         }
-        (times.get(n.saturating_sub(1)).map_or(0.0, |x| x.0), n)
+        (times.get(n.saturating_sub(1)).map_or(f64::INFINITY, |x| x.0), n)
     }
 
     /// The limit of the times of impacts that follow each other in a cycle, and its error.
@@ -340,8 +379,8 @@ impl Record {
     /// All contacts end here.
     fn end_contacts(&mut self, t: f64) {
         for a in 0..self.open.len() {
-            if let Some((start, impulse)) = self.open[a].take().filter(|(start, _)| *start < t) {
-                self.out.contact(Contact { constraint: a, start, end: t, impulse });
+            if let Some(contact) = self.open[a].take().and_then(|open| open.until(t, a)) {
+                self.out.contact(contact);
             }
         }
     }

@@ -87,7 +87,8 @@ impl EventEngine {
             if distance.is_finite() {
                 extent[a] = extent[a].max(distance);
             }
-            if touch[a] == Touch::Closed && gap > 4.0 * noise[a] {
+            // (It may be back at the end of the step.)
+            if touch[a] == Touch::Closed && gap.max(middle) > 4.0 * noise[a] {
                 touch[a] = Touch::Open;
             }
             let rate = value_and_slope(flow.gap(a), s).1;

@@ -32,6 +32,8 @@ pub(super) struct Dense<'e, 'a> {
     /// The next stored instant and the next impact.
     instant: usize,
     impact: usize,
+    /// The next end of an accumulation.
+    tail: usize,
     /// Where the piece before ended, if this one begins there.
     before: Option<f64>,
     q_end: Vec<f64>,
@@ -63,6 +65,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         contacts: Contacts::new(motion, m),
         instant: 0,
         impact: 0,
+        tail: 0,
         before: None,
         q_end: zero(),
         v_end: zero(),
@@ -114,6 +117,9 @@ impl Dense<'_, '_> {
         let margin = 0.05 * (to - from);
         while self.impact < motion.impacts.len() && motion.impacts.get(self.impact).t <= to + margin {
             self.impact += 1;
+        }
+        while self.tails.get(self.tail).is_some_and(|tail| tail.impacts <= self.impact) {
+            self.tail += 1;
         }
         self.instant = motion.t.partition_point(|&t| t <= to + self.scales.instant);
         self.before = None;
@@ -198,10 +204,16 @@ impl Dense<'_, '_> {
         let impacts = &self.evidence.trajectory.impacts;
         let allowed = 1e2 * scales.tolerance.max(1e-10) * scales.speed;
         let kept = self.evidence.keep.has(Keep::IMPACTS);
-        let mut last = None;
+        // The velocity so far: an accumulation that is ended after an impact changes it as well.
+        let mut last: Option<&[f64]> = None;
         while self.impact < impacts.len() && impacts.get(self.impact).t <= t {
             let impact = impacts.get(self.impact);
             self.impact += 1;
+            let mut settled = None;
+            while let Some(tail) = self.tails.get(self.tail).filter(|tail| tail.impacts <= self.impact) {
+                settled = Some(&tail.after[..]);
+                self.tail += 1;
+            }
             if self.before.is_none() {
                 continue;
             }
@@ -210,16 +222,14 @@ impl Dense<'_, '_> {
                 checks.matched.note(off, scales.instant, impact.t);
                 continue;
             }
-            difference(x, impact.v_before, last.map_or(&v_end[..], |i: crate::Impact| i.v_after));
+            difference(x, impact.v_before, last.unwrap_or(v_end));
             checks.matched.note(gauge.length(x), allowed, t);
             difference(x, impact.q, q_end);
             checks.matched.note(gauge.length(x), 10.0 * scales.tolerance * scales.reach, t);
-            last = Some(impact);
+            last = settled.or(Some(impact.v_after));
         }
-        let settles = tail::at(self.tails, t, scales.instant).is_some();
-        let knows_tails = last.is_none() || self.evidence.keep.has(Keep::TIMELINE);
-        if has_after && kept && knows_tails && !settles {
-            difference(x, v, last.map_or(&v_end[..], |i| i.v_after));
+        if has_after && kept {
+            difference(x, v, last.unwrap_or(v_end));
             checks.matched.note(gauge.length(x), allowed, t);
         }
     }
@@ -325,7 +335,7 @@ impl Dense<'_, '_> {
                 continue;
             }
             let rate = gaps.partial_t[c].abs() + gaps.gradients.dot_abs(c, v);
-            let allowed = 10.0 * scales.tolerance * (scales.gap[c] + h * rate) + 8.0 * gaps.rounding(c, q);
+            let allowed = 10.0 * scales.tolerance * (scales.gap[c] + h * rate) + 8.0 * scales.rounding(gaps, c, q);
             if !(f >= 0.0) {
                 checks.inside.note_of(-f, allowed, t, Some(c));
             }

@@ -52,7 +52,7 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
             let gaps = &gauge.gaps;
             let uncertainty = scales.uncertainty(evidence, &i).unwrap_or(evidence.step);
             let closed = (0..gaps.values.len())
-                .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= gaps.rounding(a, i.q))
+                .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= scales.rounding(gaps, a, i.q))
                 .collect();
             let penetration = gaps.values.iter().fold(0.0, |m: f64, f| m.max(-f));
             let (kinetic_before, kinetic_after) = match &mut gauge.energy {

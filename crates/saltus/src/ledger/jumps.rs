@@ -7,7 +7,6 @@ use super::figure::{Checks, worst};
 use super::friction;
 use super::replay::PortReplay;
 use super::scales::Scales;
-use super::tail::Tail;
 use crate::linalg::{add, max_abs};
 use crate::motion::{Cursor, Impact, Side};
 use crate::record::{Gauge, Keep};
@@ -22,13 +21,7 @@ const COARSE: f64 = 0.05;
 const WAVES: f64 = 8.0;
 
 /// Checks the impacts; `stretches` were time-stepped.
-pub(super) fn check(
-    evidence: &Evidence,
-    scales: &Scales,
-    tails: &[Tail],
-    stretches: &[(f64, f64)],
-    checks: &mut Checks,
-) {
+pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64)], checks: &mut Checks) {
     let motion = evidence.trajectory;
     let d = motion.dimension();
     let mut gauge = evidence.gauge.clone();
@@ -85,12 +78,6 @@ pub(super) fn check(
         friction::impact(scales, &mut gauge, &i, is_stepped, largest, checks);
         energy(scales, &mut gauge, &i, is_stepped, largest, checks);
     }
-    for tail in tails {
-        checks.explained.note(tail.unexplained, 1e-8 * scales.speed, tail.t);
-        let (height, a) = tail.bounce;
-        let allowed = 1e2 * scales.tolerance * scales.gap[a].max(1e-300);
-        checks.claims.note_of(height, allowed, tail.t, Some(a));
-    }
     if !evidence.by_events && evidence.keep.has(Keep::INSTANTS) && evidence.keep.has(Keep::IMPACTS) {
         stored(evidence, scales, largest, checks);
     }
@@ -143,12 +130,12 @@ fn closed(evidence: &Evidence, scales: &Scales, gauge: &Gauge, i: &Impact, is_st
         let allowed = match is_stepped {
             // (The incoming motion is carried to the obstacle by its velocity, for some steps.)
             true => 2.0 * scales.step_allows,
-            false => 10.0 * scales.tolerance * scales.gap[a] + 8.0 * gaps.rounding(a, i.q),
+            false => 10.0 * scales.tolerance * scales.gap[a] + 8.0 * scales.rounding(gaps, a, i.q),
         };
         checks.closed.note_of(gaps.values[a].abs(), allowed, i.t, Some(a));
         // An instant is known as well as the gap over the speed at which it closes.
         if !is_stepped && let Some(claimed) = scales.uncertainty(evidence, i) {
-            let off = (gaps.values[a].abs() - 8.0 * gaps.rounding(a, i.q)).max(0.0) / i.approach.abs();
+            let off = (gaps.values[a].abs() - 8.0 * scales.rounding(gaps, a, i.q)).max(0.0) / i.approach.abs();
             checks.claims.note_of(off, 10.0 * claimed, i.t, Some(a));
         }
     }
@@ -175,7 +162,7 @@ fn signs(scales: &Scales, gauge: &mut Gauge, i: &Impact, checks: &mut Checks) {
     }
     let gaps = &gauge.gaps;
     for a in (0..gaps.values.len()).filter(|a| !i.constraints.contains(a)) {
-        if gaps.values[a].abs() <= gaps.rounding(a, i.q) {
+        if gaps.values[a].abs() <= scales.rounding(gaps, a, i.q) {
             let (before, after) = (gaps.rate(a, i.v_before), gaps.rate(a, i.v_after));
             let size =
                 gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);

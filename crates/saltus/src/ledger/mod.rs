@@ -114,7 +114,8 @@ impl Ledger {
             false => Vec::new(),
         };
         instants::check(evidence, &scales, is_dense.then_some(&stretches[..]), &mut checks);
-        jumps::check(evidence, &scales, &tails, &stretches, &mut checks);
+        jumps::check(evidence, &scales, &stretches, &mut checks);
+        tail::check(evidence, &scales, &tails, &mut checks);
         records::check(evidence, &scales, &tails, is_dense && stretches.is_empty(), &mut checks);
         let (intervals, balance) = energy::account(evidence, &tails);
         let allowed_residual = match evidence.by_events && stretches.is_empty() {

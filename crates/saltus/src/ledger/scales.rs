@@ -2,6 +2,7 @@
 
 use super::Evidence;
 use crate::motion::{Impact, Side, Trajectory};
+use crate::problem::Gaps;
 
 /// The largest values of a run, at some hundred places.
 pub(super) struct Scales {
@@ -94,6 +95,12 @@ impl Scales {
             take(0.5 * (from + to), &q, &v);
         }
         scales
+    }
+
+    /// What rounding makes of a gap, at a point where its gradient has been evaluated: in whatever units, no more than a part of
+    /// the largest it has been.
+    pub fn rounding(&self, gaps: &Gaps, a: usize, q: &[f64]) -> f64 {
+        gaps.rounding(a, q).min(1e-12 * self.gap[a] + 32.0 * f64::EPSILON * gaps.gradients.dot_abs(a, q))
     }
 
     /// How well the instant of an impact is known by events: to the error of the gap over the speed at which it closes.

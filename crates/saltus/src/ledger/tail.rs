@@ -1,14 +1,18 @@
 //! The tails of accumulations: from the last impact that was followed one by one, the motion goes on in contact.
 //!
-//! What is left of the gap velocities there is taken away at once, by impulses of the constraints that hold from there on. They are
-//! computed here from the jump that the motion has and the impacts do not: D P = ∇f·δ. Like those of an impact they
-//! dissipate energy, and a moving wall does work in them, −Σ P ∂f/∂t; until the limit the reactions give it back.
+//! What is left of the gap velocities there is taken away at once, by impulses of the constraints that hold from there on,
+//! which are recorded. Like those of an impact they dissipate energy, and a moving wall does work in them, −Σ P ∂f/∂t; until
+//! the limit the reactions give it back. The velocity that they lead to is computed here; the motion must go on with it.
 
 use super::Evidence;
-use super::dense::difference;
-use crate::linalg::{Lu, add};
-use crate::motion::{Phase, PhaseKind, Side};
-use crate::record::Keep;
+use super::figure::Checks;
+use super::scales::Scales;
+use crate::linalg::add;
+use crate::motion::{Phase, PhaseKind};
+use crate::record::{Gauge, Keep, Settling};
+
+/// So many impacts at one instant, at least, are a sequence that has no end there.
+const ENDLESS: usize = 8;
 
 /// The jump that ends a sequence of impacts.
 pub(super) struct Tail {
@@ -16,48 +20,53 @@ pub(super) struct Tail {
     pub t: f64,
     /// The limit of the sequence.
     pub limit: f64,
+    /// How many impacts there have been.
+    pub impacts: usize,
     /// The constraints of the sequence.
     pub listed: Vec<usize>,
     /// The constraints that hold, with their impulses.
     pub impulses: Vec<(usize, f64)>,
+    /// The velocity after it.
+    pub after: Vec<f64>,
     /// The change of energy, and the work of moving walls in it.
     pub energy: f64,
     pub wall_work: f64,
-    /// The part of the jump that the impulses do not explain, in the kinetic metric.
-    pub unexplained: f64,
+    /// What is left of the velocity of a gap that is held, and what may be.
+    left: Vec<(usize, f64, f64)>,
     /// How high the next bounce of a constraint would have been, and which.
-    pub bounce: (f64, usize),
+    bounce: (f64, usize),
+    /// Whether a sequence that ends at this very instant was one.
+    is_endless: bool,
 }
 
 impl Tail {
     pub fn holds(&self, constraint: usize) -> bool {
         self.impulses.iter().any(|(c, _)| *c == constraint)
     }
+
+    /// Whether this is what a phase says.
+    pub fn is_of(&self, phase: &Phase) -> bool {
+        self.limit == phase.end && self.listed == phase.constraints
+    }
+
+    /// The impulse of a constraint.
+    pub fn impulse(&self, constraint: usize) -> f64 {
+        self.impulses.iter().filter(|(c, _)| *c == constraint).map(|(_, p)| *p).sum()
+    }
 }
 
 /// The tails of a run, in order of time.
 pub(super) fn tails(evidence: &Evidence) -> Vec<Tail> {
-    let keep = evidence.keep;
-    let mut tails: Vec<Tail> = Vec::new();
-    if !(evidence.by_events && keep.has(Keep::TIMELINE) && keep.has(Keep::IMPACTS)) {
-        return tails;
+    if !(evidence.by_events && evidence.keep.has(Keep::IMPACTS)) {
+        return Vec::new();
     }
-    for phase in evidence.timeline.of(PhaseKind::Chatter) {
-        let Some((t, last)) = settles(evidence, phase) else { continue };
-        if let Some(before) = tails.last_mut().filter(|tail| tail.t >= t) {
-            before.limit = before.limit.max(phase.end);
-            before.listed.extend(&phase.constraints);
-            continue;
-        }
-        tails.extend(tail(evidence, phase, t, last));
+    let mut gauge = evidence.gauge.clone();
+    let mut tails: Vec<Tail> = Vec::with_capacity(evidence.audit.settlings.len());
+    for settling in &evidence.audit.settlings {
+        let before = tails.last().filter(|tail| tail.impacts == settling.impacts).map(|tail| tail.after.clone());
+        tails.push(tail(evidence, settling, before, &mut gauge));
     }
     tails
-}
-
-/// The tail that settles at a time.
-pub(super) fn at(tails: &[Tail], t: f64, rounding: f64) -> Option<&Tail> {
-    let k = tails.partition_point(|tail| tail.t < t - rounding);
-    tails.get(k).filter(|tail| tail.t <= t + rounding)
 }
 
 /// Whether a constraint is held at a time in some tail.
@@ -67,80 +76,99 @@ pub(super) fn held(tails: &[Tail], t: f64, constraint: usize) -> bool {
     tails[after.saturating_sub(16)..after].iter().any(is_held)
 }
 
-/// Where a phase settles: at its last impact, whose place in the list is given.
-pub(super) fn settles(evidence: &Evidence, phase: &Phase) -> Option<(f64, usize)> {
-    let impacts = &evidence.trajectory.impacts;
-    let after = impacts.count_until(phase.end);
-    let own = (0..after).rev().map(|k| (k, impacts.get(k))).take_while(|(_, i)| i.t >= phase.start);
-    let (_, t) = own
-        .take(1 << 12)
-        .find(|(_, i)| i.constraints.iter().any(|c| phase.constraints.contains(c)))
-        .map(|(k, i)| (k, i.t))?;
-    // The last one at that instant.
-    Some((t, impacts.count_until(t).checked_sub(1)?))
+/// The tail that ends the impacts of a phase.
+pub(super) fn of<'t>(tails: &'t [Tail], phase: &Phase) -> Option<&'t Tail> {
+    let after = tails.partition_point(|tail| tail.t <= phase.end);
+    tails[..after].iter().rev().take(1 << 12).find(|tail| tail.is_of(phase))
 }
 
-fn tail(evidence: &Evidence, phase: &Phase, t: f64, last: usize) -> Option<Tail> {
-    let motion = evidence.trajectory;
-    let d = motion.dimension();
-    let mut gauge = evidence.gauge.clone();
-    let m = gauge.restitution.len();
-    let impact = motion.impacts.get(last);
-    let (mut q, mut v) = (vec![0.0; d], vec![0.0; d]);
-    let mut held: Vec<usize> = phase.constraints.clone();
-    match motion.pieces.find(t, false) {
-        Some(piece) => {
-            motion.pieces.read(piece, t, &mut q, &mut v);
-            held = motion.pieces.impulses(piece).map(|(c, _)| c).filter(|&c| c < m).collect();
+/// Where the motion that leads to a contact of a constraint has been held: at the end of the impacts, if their limit is its start.
+pub(super) fn opening(tails: &[Tail], start: f64, constraint: usize) -> f64 {
+    let after = tails.partition_point(|tail| tail.t <= start);
+    let mut last = tails[..after].iter().rev().take(64);
+    last.find(|tail| tail.limit == start && tail.holds(constraint)).map_or(start, |tail| tail.t)
+}
+
+/// Checks the tails by themselves, and that each has its phase.
+pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks: &mut Checks) {
+    let phases: Vec<&Phase> = evidence.timeline.of(PhaseKind::Chatter).collect();
+    let mut next = 0;
+    for tail in tails {
+        for &(a, rate, allowed) in &tail.left {
+            checks.explained.note_of(rate.abs(), allowed + 1e-12 * scales.rate[a], tail.t, Some(a));
         }
-        None => {
-            let k = motion.t.binary_search_by(|x| x.total_cmp(&t)).ok()?;
-            q.copy_from_slice(motion.q(k));
-            v.copy_from_slice(motion.v(k, Side::Right));
+        let gained = (tail.energy - tail.wall_work).max(0.0);
+        checks.explained.note(gained, 1e-9 * scales.speed * scales.speed, tail.t);
+        let (height, a) = tail.bounce;
+        checks.claims.note_of(height, 1e2 * scales.tolerance * scales.gap[a].max(1e-300), tail.t, Some(a));
+        checks.claims.note(if tail.is_endless { 0.0 } else { f64::NAN }, 0.0, tail.t);
+        if evidence.keep.has(Keep::TIMELINE) && tail.listed.iter().any(|&a| evidence.gauge.restitution[a] < 1.0) {
+            // (They were recorded in the same order.)
+            let found = phases[next..].iter().position(|phase| tail.is_of(phase));
+            next += found.map_or(0, |k| k + 1);
+            checks.claims.note(if found.is_some() { 0.0 } else { f64::NAN }, 0.0, tail.t);
         }
     }
-    let (mut jump, mut x) = (vec![0.0; d], vec![0.0; d]);
-    difference(&mut jump, &v, impact.v_after);
-    gauge.gaps.evaluate(t, &q);
-    gauge.gaps.kinematics(t, &q);
-    if !gauge.prepare(t, &q, impact.v_after) {
-        return None;
-    }
-    let n = held.len();
-    let mut delassus = Lu::new(n);
-    let mut p = vec![0.0; n];
-    for (k, &a) in held.iter().enumerate() {
-        gauge.response(a, &mut x);
-        for (j, &b) in held.iter().enumerate() {
-            delassus.entries[j * n + k] = gauge.gaps.gradients.dot(b, &x);
-        }
-        p[k] = gauge.gaps.gradients.dot(a, &jump);
-    }
-    let solved = delassus.solve(&mut p);
-    let (mut wall_work, mut unexplained) = (0.0, jump.clone());
-    for (&a, p) in held.iter().zip(&p) {
-        gauge.response(a, &mut x);
-        add(&mut unexplained, -p, &x);
-        wall_work -= p * gauge.gaps.partial_t[a];
-    }
-    let energy = match &mut gauge.energy {
-        // (At one position: only kinetic energy changes.)
-        Some((energy, _)) => energy.both(t, &q, &v).0 - energy.both(t, &q, impact.v_after).0,
-        None => 0.0,
+}
+
+fn tail(evidence: &Evidence, settling: &Settling, before: Option<Vec<f64>>, gauge: &mut Gauge) -> Tail {
+    let impacts = &evidence.trajectory.impacts;
+    let Settling { t, limit, listed, .. } = settling;
+    let mut tail = Tail {
+        t: *t,
+        limit: *limit,
+        impacts: settling.impacts,
+        listed: listed.clone(),
+        impulses: settling.constraints.iter().copied().zip(settling.impulses.iter().copied()).collect(),
+        after: vec![f64::NAN; evidence.trajectory.dimension()],
+        energy: 0.0,
+        wall_work: 0.0,
+        left: Vec::new(),
+        bounce: (0.0, 0),
+        is_endless: true,
     };
-    let left = (phase.end - t).max(0.0);
-    let bounces = phase.constraints.iter().map(|&a| {
+    // It follows an impact at the same instant.
+    let last = settling.impacts.checked_sub(1).filter(|&k| k < impacts.len()).map(|k| impacts.get(k));
+    let Some(impact) = last.filter(|impact| impact.t == *t) else { return tail };
+    gauge.gaps.evaluate(*t, impact.q);
+    gauge.gaps.kinematics(*t, impact.q);
+    if !gauge.prepare(*t, impact.q, impact.v_after) {
+        return tail;
+    }
+    let before = before.unwrap_or_else(|| impact.v_after.to_vec());
+    let mut x = vec![0.0; before.len()];
+    tail.after.copy_from_slice(&before);
+    for &(a, p) in &tail.impulses {
+        gauge.response(a, &mut x);
+        add(&mut tail.after, p, &x);
+        tail.wall_work -= p * gauge.gaps.partial_t[a];
+    }
+    // (The responses include those of joints.)
+    let joints = gauge.bonds.as_ref().map_or(0, |bonds| bonds.joint_count());
+    for &(row, p) in settling.others.iter().filter(|(row, _)| *row >= joints) {
+        gauge.response_of_other(row, &mut x);
+        add(&mut tail.after, p, &x);
+    }
+    let gaps = &gauge.gaps;
+    let size = |a: usize, v: &[f64]| gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, v);
+    tail.left = settling
+        .constraints
+        .iter()
+        .map(|&a| (a, gaps.rate(a, &tail.after), 1e-8 * (size(a, &before) + size(a, &tail.after))))
+        .collect();
+    let left = (limit - t).max(0.0);
+    let bounces = listed.iter().map(|&a| {
         let e = gauge.restitution[a].min(1.0);
-        (0.25 * gauge.gaps.rate(a, impact.v_after).abs() * left * (1.0 - e), a)
+        (0.25 * gaps.rate(a, &before).abs() * left * (1.0 - e), a)
     });
-    Some(Tail {
-        t,
-        limit: phase.end,
-        listed: phase.constraints.clone(),
-        unexplained: if solved { gauge.length(&unexplained) } else { f64::NAN },
-        impulses: held.into_iter().zip(p).collect(),
-        energy,
-        wall_work,
-        bounce: bounces.fold((0.0, 0), |m, b| if b.0 > m.0 { b } else { m }),
-    })
+    tail.bounce = bounces.fold((0.0, 0), |m, b| if b.0 > m.0 { b } else { m });
+    if settling.at_once {
+        let at_once = settling.impacts - impacts.count_before(*t).min(settling.impacts);
+        tail.is_endless = at_once >= ENDLESS && listed.iter().all(|&a| gauge.restitution[a] < 1.0);
+    }
+    if let Some((energy, _)) = &mut gauge.energy {
+        // (At one position: only kinetic energy changes.)
+        tail.energy = energy.both(*t, impact.q, &tail.after).0 - energy.both(*t, impact.q, &before).0;
+    }
+    tail
 }

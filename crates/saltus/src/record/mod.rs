@@ -14,5 +14,5 @@ pub(crate) use crossings::Crossings;
 pub(crate) use gauge::Gauge;
 pub use keep::Keep;
 pub(crate) use recorder::Recorder;
-pub use recorder::{Audit, Extremes};
+pub use recorder::{Audit, Extremes, Settling};
 pub(crate) use watch::Watch;

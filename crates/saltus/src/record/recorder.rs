@@ -35,6 +35,30 @@ pub struct Audit {
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
     pub landings: u64,
+    /// By events: where accumulations of impacts were ended, in order of time; kept with the impacts.
+    pub settlings: Vec<Settling>,
+}
+
+/// Where infinitely many impacts are ended by their limit: what is left of the gap velocities is taken away at once, by
+/// impulses of the constraints that hold from there on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settling {
+    /// When.
+    pub t: f64,
+    /// The limit of the impacts; until there, reactions give what the impulses take away.
+    pub limit: f64,
+    /// How many impacts had been recorded by then.
+    pub impacts: usize,
+    /// The constraints whose impacts accumulate.
+    pub listed: Vec<usize>,
+    /// The constraints that hold.
+    pub constraints: Vec<usize>,
+    /// Their impulses.
+    pub impulses: Vec<f64>,
+    /// The impulses of joints and of friction that sticks, by their rows.
+    pub others: Vec<(usize, f64)>,
+    /// Whether the impacts that are left out would follow at this very instant.
+    pub at_once: bool,
 }
 
 /// Largest, smallest and root mean square of an observed coordinate over a run.

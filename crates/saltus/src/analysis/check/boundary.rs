@@ -4,7 +4,7 @@ use super::{Check, CheckOptions, Verdict, around, position};
 use crate::contact::kinetic_angle;
 use crate::ledger::is_continuous;
 use crate::linalg::{Dice, Metric, Svd, max_abs};
-use crate::problem::{Dynamics, Gaps, Problem};
+use crate::problem::{Dynamics, Gaps, Problem, Start};
 use crate::text::number;
 
 /// Two constraints that can be closed at once.
@@ -43,13 +43,13 @@ pub struct Boundary<'p> {
 }
 
 impl<'p> Boundary<'p> {
-    pub fn new(problem: &'p Problem, options: &CheckOptions) -> Self {
+    pub fn new(problem: &'p Problem, start: &Start, options: &CheckOptions) -> Self {
         let model = problem.model();
         let mut dice = Dice::new(options.seed + 2);
         let moving = model.has_moving_constraints();
-        let points = around(&model.q0, options.starts.max(1), &mut dice);
+        let points = around(&start.q, options.starts.max(1), &mut dice);
         let starts = points.into_iter().enumerate().map(|(k, q)| {
-            let t = if moving && k > 0 { dice.between(0.0, options.end) } else { 0.0 };
+            let t = if moving && k > 0 { dice.between(start.t, options.end.max(start.t)) } else { start.t };
             (t, q)
         });
         let dynamics = problem.dynamics();
@@ -59,7 +59,7 @@ impl<'p> Boundary<'p> {
             gaps: problem.gaps(),
             metric: dynamics.metric(),
             dynamics,
-            scale: max_abs(&model.q0).max(1.0),
+            scale: max_abs(&start.q).max(1.0),
             points: 0,
             pairs_missing: false,
         }
@@ -144,7 +144,7 @@ impl<'p> Boundary<'p> {
                         "the gradient of `{}` {how} on its boundary (|∇f| = {} at q = ({}), up to {} elsewhere): {remedy}",
                         self.name(a),
                         number(least, 4),
-                        position(&at),
+                        position(&at, self.scale),
                         number(most, 4)
                     ),
                 );
@@ -273,7 +273,7 @@ impl<'p> Boundary<'p> {
             "`{}` and `{}` meet, e.g. at q = ({}), at a kinetic angle of {angle} (γ = {}): with {restitution} {meaning}",
             self.name(p.pair.0),
             self.name(p.pair.1),
-            position(&p.at.1),
+            position(&p.at.1, self.scale),
             number(p.gamma, 4)
         );
         (verdict, text)

@@ -11,7 +11,7 @@ pub use theorems::Coverage;
 
 use crate::Model;
 use crate::linalg::{Dice, eigen, max_abs};
-use crate::problem::Problem;
+use crate::problem::{Problem, Start};
 use crate::run::System;
 use crate::text::number;
 use boundary::Boundary;
@@ -19,7 +19,7 @@ use boundary::Boundary;
 /// The effort of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOptions {
-    /// Times from 0 to this are examined where something depends on time.
+    /// Times from the start to this are examined where something depends on time.
     pub end: f64,
     /// Starts of the search for each constraint and each pair of them.
     pub starts: usize,
@@ -104,7 +104,7 @@ pub(crate) struct Traits {
     pub regular: bool,
 }
 
-/// Checks a system before any run. `observer` is called periodically with (done, of how many); return false to stop: what
+/// Checks a system, at its own start, before any run. `observer` is called periodically with (done, of how many); return false to stop: what
 /// was found until then is kept.
 ///
 /// ```
@@ -116,14 +116,29 @@ pub(crate) struct Traits {
 /// # Ok::<(), saltus::SetupError>(())
 /// ```
 pub fn check(system: &dyn System, options: &CheckOptions, observer: &mut dyn FnMut(usize, usize) -> bool) -> Check {
+    check_from(system, &system.start(), options, observer)
+}
+
+/// Checks a system from a start that it admits.
+pub fn check_from(
+    system: &dyn System,
+    start: &Start,
+    options: &CheckOptions,
+    observer: &mut dyn FnMut(usize, usize) -> bool,
+) -> Check {
     match (system.as_problem(), system.as_structure()) {
-        (Some(problem), _) => of_problem(problem, options, observer),
+        (Some(problem), _) => of_problem(problem, start, options, observer),
         (_, Some(structure)) => of_structure::check(structure),
         _ => Check::default(),
     }
 }
 
-fn of_problem(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(usize, usize) -> bool) -> Check {
+fn of_problem(
+    problem: &Problem,
+    start: &Start,
+    options: &CheckOptions,
+    report: &mut dyn FnMut(usize, usize) -> bool,
+) -> Check {
     let model = problem.model();
     let mut all = Check::default();
     let mut traits = syntactic(model, problem);
@@ -132,10 +147,10 @@ fn of_problem(problem: &Problem, options: &CheckOptions, report: &mut dyn FnMut(
         Verdict::Good,
         "the start is admissible: every gap is closed or open, no closed one is being closed".into(),
     );
-    mass(problem, options, &traits, &mut all);
-    forces(problem, options, &traits, &mut all);
-    walls::examine(problem, options, &mut traits, &mut all, report);
-    let mut boundary = Boundary::new(problem, options);
+    mass(problem, start, options, &traits, &mut all);
+    forces(problem, start, options, &traits, &mut all);
+    walls::examine(problem, start, options, &mut traits, &mut all, report);
+    let mut boundary = Boundary::new(problem, start, options);
     boundary.each(&mut all, report);
     boundary.pairs(&mut all, report);
     traits.together = !all.pairs.is_empty();
@@ -189,17 +204,16 @@ pub(crate) fn around(q0: &[f64], n: usize, dice: &mut Dice) -> Vec<Vec<f64>> {
 }
 
 /// M positive definite at the start and around it, and how well conditioned.
-fn mass(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Check) {
-    let model = problem.model();
+fn mass(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Traits, all: &mut Check) {
     let d = problem.dimension();
     let mut dynamics = problem.dynamics();
     let mut metric = dynamics.metric();
     let mut full = vec![0.0; d * d];
     let mut dice = Dice::new(options.seed);
-    let points = if traits.mass_constant { vec![model.q0.clone()] } else { around(&model.q0, 200, &mut dice) };
+    let points = if traits.mass_constant { vec![start.q.clone()] } else { around(&start.q, 200, &mut dice) };
     let (mut worst, mut failed) = (0.0_f64, None);
     for q in &points {
-        dynamics.evaluate(0.0, q, &vec![0.0; d]);
+        dynamics.evaluate(start.t, q, &vec![0.0; d]);
         if metric.set(&dynamics.mass).is_err() {
             failed.get_or_insert(q.clone());
             continue;
@@ -212,7 +226,7 @@ fn mass(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Ch
         Some(q) => all.note(
             "mass",
             Verdict::Bad,
-            format!("M is not positive definite at q = ({}): a run that comes there ends", position(&q)),
+            format!("M is not positive definite at q = ({}): a run that comes there ends", position(&q, max_abs(&q))),
         ),
         None => {
             let at = if traits.mass_constant {
@@ -230,8 +244,7 @@ fn mass(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Ch
 }
 
 /// Smoothness and Lipschitz hints.
-fn forces(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut Check) {
-    let model = problem.model();
+fn forces(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Traits, all: &mut Check) {
     let d = problem.dimension();
     if traits.smooth_force {
         all.note("forces", Verdict::Good, "the forces are analytic where they are defined".into());
@@ -254,9 +267,9 @@ fn forces(problem: &Problem, options: &CheckOptions, traits: &Traits, all: &mut 
     let mut dynamics = problem.dynamics();
     let mut dice = Dice::new(options.seed + 1);
     let (mut by_q, mut by_v) = (0.0_f64, 0.0_f64);
-    for q in around(&model.q0, 60, &mut dice) {
-        let t = dice.between(0.0, options.end);
-        let v: Vec<f64> = model.v0.iter().map(|v| v + dice.between(-1.0, 1.0) * (1.0 + v.abs())).collect();
+    for q in around(&start.q, 60, &mut dice) {
+        let t = dice.between(start.t, options.end.max(start.t));
+        let v: Vec<f64> = start.v.iter().map(|v| v + dice.between(-1.0, 1.0) * (1.0 + v.abs())).collect();
         dynamics.evaluate(t, &q, &v);
         by_v = by_v.max(row_sum(&dynamics.jacobian, d));
         if let Some(stiffness) = &mut stiffness {
@@ -283,9 +296,10 @@ fn row_sum(matrix: &[f64], d: usize) -> f64 {
         .fold(0.0, |m: f64, x: f64| if x.is_finite() { m.max(x) } else { f64::INFINITY })
 }
 
-/// A position in a few digits.
-pub(crate) fn position(q: &[f64]) -> String {
-    let shown: Vec<String> = q.iter().take(6).map(|x| number(*x, 4)).collect();
+/// A position in a few digits; what is rounding beside the scale is zero.
+pub(crate) fn position(q: &[f64], scale: f64) -> String {
+    let rounded = |x: f64| if x.abs() <= 1e-13 * scale { 0.0 } else { x };
+    let shown: Vec<String> = q.iter().take(6).map(|x| number(rounded(*x), 4)).collect();
     let more = if q.len() > 6 { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

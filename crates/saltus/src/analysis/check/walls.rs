@@ -3,7 +3,7 @@
 
 use super::{Check, CheckOptions, Traits, Verdict, around};
 use crate::linalg::{Dice, Metric, max_abs};
-use crate::problem::{Gaps, Problem};
+use crate::problem::{Gaps, Problem, Start};
 use crate::project::Polyhedron;
 use crate::text::number;
 
@@ -16,17 +16,18 @@ const ZOOMS: usize = 40;
 
 pub fn examine(
     problem: &Problem,
+    start: &Start,
     options: &CheckOptions,
     traits: &mut Traits,
     all: &mut Check,
     report: &mut dyn FnMut(usize, usize) -> bool,
 ) {
     let model = problem.model();
-    let usable = options.end > 0.0 && options.end.is_finite();
+    let usable = options.end > start.t && options.end.is_finite();
     if !usable || !model.has_moving_constraints() {
         return;
     }
-    let mut walls = Walls::new(problem, options);
+    let mut walls = Walls::new(problem, start, options);
     let moving: Vec<usize> = (0..model.constraints.len()).filter(|&a| model.is_moving(a)).collect();
     let mut fastest = 0.0_f64;
     for &a in &moving {
@@ -71,8 +72,9 @@ pub fn examine(
         }
         Look::Open => {
             let text = format!(
-                "moving constraints leave room and keep finite speeds from t = 0 to {} ({INSTANTS} instants, {LOOKS} \
+                "moving constraints leave room and keep finite speeds from t = {} to {} ({INSTANTS} instants, {LOOKS} \
                  projections; largest |∂f/∂t| {})",
+                number(start.t, 6),
                 number(options.end, 6),
                 number(fastest, 4)
             );
@@ -95,6 +97,7 @@ enum Look {
 
 struct Walls {
     gaps: Gaps,
+    from: f64,
     end: f64,
     q0: Vec<f64>,
     starts: Vec<Vec<f64>>,
@@ -102,11 +105,12 @@ struct Walls {
 }
 
 impl Walls {
-    fn new(problem: &Problem, options: &CheckOptions) -> Self {
-        let q0 = problem.model().q0.clone();
+    fn new(problem: &Problem, start: &Start, options: &CheckOptions) -> Self {
+        let q0 = start.q.clone();
         let mut dice = Dice::new(options.seed + 3);
         Walls {
             gaps: problem.gaps(),
+            from: start.t,
             end: options.end,
             starts: around(&q0, options.starts.clamp(8, 40), &mut dice),
             scale: max_abs(&q0).max(1.0),
@@ -136,10 +140,10 @@ impl Walls {
     /// The largest speed over the interval. A pole is seen by narrowing the interval around the largest value: there it grows
     /// on and on.
     fn speed(&mut self, a: usize) -> Speed {
-        let end = self.end;
+        let (from, span) = (self.from, self.end - self.from);
         let mut rates = Vec::with_capacity(INSTANTS + 1);
         for k in 0..=INSTANTS {
-            let t = end * k as f64 / INSTANTS as f64;
+            let t = from + span * k as f64 / INSTANTS as f64;
             match self.rate(a, t) {
                 Some(rate) => rates.push((t, rate)),
                 None => return Speed::NotFinite(t),
@@ -155,7 +159,7 @@ impl Walls {
         peaks.sort_by(|&i, &j| rates[j].1.total_cmp(&rates[i].1));
         // Equal peaks of a periodic motion need not all be looked at.
         for &k in peaks.iter().take(12) {
-            match self.zoom(a, rates[k], end / INSTANTS as f64) {
+            match self.zoom(a, rates[k], span / INSTANTS as f64) {
                 Speed::Bounded(_) => {}
                 other => return other,
             }
@@ -169,7 +173,7 @@ impl Walls {
         for _ in 0..ZOOMS {
             let centre = best.0;
             for j in -4..=4 {
-                let t = (centre + width * f64::from(j) / 4.0).clamp(0.0, self.end);
+                let t = (centre + width * f64::from(j) / 4.0).clamp(self.from, self.end);
                 match self.rate(a, t) {
                     Some(rate) if rate > best.1 => best = (t, rate),
                     Some(_) => {}
@@ -198,7 +202,7 @@ impl Walls {
             if !report(k, LOOKS) {
                 return Look::Stopped;
             }
-            let t = self.end * k as f64 / LOOKS as f64;
+            let t = self.from + (self.end - self.from) * k as f64 / LOOKS as f64;
             let from = last.as_ref().map_or_else(|| self.q0.clone(), |(_, q)| q.clone());
             match self.admissible(t, &from) {
                 Some(q) => last = Some((t, q)),

@@ -25,7 +25,12 @@ struct Integrator<'e, 'a> {
     reactions: Vec<f64>,
     /// Where there are joints or friction.
     bonded: Option<(Gauge, Reactions)>,
+    /// With time steps: work that the instants that were stored leave open.
+    unknown: f64,
 }
+
+/// Trapezoids reach over no more steps than this, unless fewer instants were stored.
+const MAX_STRIDE: usize = 16;
 
 /// What happens to the energy at an instant.
 #[derive(Clone, Copy)]
@@ -55,6 +60,7 @@ pub(super) fn integrated(
         v: vec![0.0; d],
         reactions: vec![0.0; audit.impulses.len()],
         bonded: Reactions::of(evidence.gauge, d).map(|reactions| (evidence.gauge.clone(), reactions)),
+        unknown: 0.0,
     };
     if motion.is_empty() {
         return (Vec::new(), Balance::default());
@@ -89,7 +95,7 @@ pub(super) fn integrated(
     balance.exchanged = balance.exchanged.max((balance.end - balance.start).abs()).max(least);
     balance.closure =
         balance.end - balance.start - balance.work - balance.wall_work + balance.lost_at_impacts + balance.friction;
-    balance.unsettled = integrator.unsettled();
+    balance.unsettled = integrator.unsettled() + integrator.unknown;
     (intervals, balance)
 }
 
@@ -329,9 +335,11 @@ impl Integrator<'_, '_> {
             return 0.0;
         }
         // A few thousand trapezoids are better than the steps themselves.
-        let stride = (motion.len() / 4000).clamp(1, 16);
+        let stride = (motion.len() / 4000).clamp(1, MAX_STRIDE);
         let mut work = 0.0;
-        let Self { power, ports, .. } = self;
+        let Self { power, ports, unknown, evidence, .. } = self;
+        // Where fewer instants were stored than there were steps: the rate may have been anything between that of both ends.
+        let long = if evidence.by_events { f64::INFINITY } else { 1.5 * evidence.step };
         let history = ports.history;
         let mut at = |k: usize, side: Side| {
             ports.apply(motion.t[k], side);
@@ -341,6 +349,10 @@ impl Integrator<'_, '_> {
             *node += 1;
         }
         let mut k = *node;
+        let edge = (motion.t[k].min(end) - start).max(0.0);
+        if edge > long {
+            *unknown += edge * at(k, Side::Left).abs();
+        }
         while k + 1 < motion.len() && motion.t[k + 1] <= end {
             let mut next = (k + stride).min(motion.len() - 1);
             // No trapezoid reaches over the end or over a change of a port.
@@ -348,8 +360,16 @@ impl Integrator<'_, '_> {
             while next > k + 1 && motion.t[next] > limit {
                 next -= 1;
             }
-            work += 0.5 * (motion.t[next] - motion.t[k]) * (at(k, Side::Right) + at(next, Side::Left));
+            let (length, first, last) = (motion.t[next] - motion.t[k], at(k, Side::Right), at(next, Side::Left));
+            work += 0.5 * length * (first + last);
+            if length > MAX_STRIDE as f64 * long {
+                *unknown += 0.5 * length * (last - first).abs();
+            }
             k = next;
+        }
+        let edge = end - motion.t[k].max(start);
+        if edge > long {
+            *unknown += edge * at(k, Side::Right).abs();
         }
         *node = k;
         work

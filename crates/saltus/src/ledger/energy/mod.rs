@@ -71,12 +71,13 @@ pub struct Balance {
     /// What the residual is measured by: the energy exchanged, at least the largest kinetic energy and the largest change of
     /// the potential, and a millionth of what is there.
     pub exchanged: f64,
-    /// With time steps: the energy of impacts in progress at the start or the end, which are not complete.
+    /// With time steps: the energy of impacts in progress at the start or the end, which are not complete, and the work of the
+    /// forces that the instants that were stored leave open.
     pub unsettled: f64,
 }
 
 impl Balance {
-    /// The residual, less what impacts in progress at the ends explain, relative to the energy exchanged.
+    /// The residual, less what impacts in progress at the ends and sparse storage explain, relative to the energy exchanged.
     pub fn relative(&self) -> f64 {
         let open = match self.closure.is_nan() {
             true => f64::NAN,

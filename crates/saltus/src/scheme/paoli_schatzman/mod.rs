@@ -128,6 +128,8 @@ struct PaoliSchatzman {
     free: Vec<f64>,
     velocity: Vec<f64>,
     residual: Vec<f64>,
+    /// From the free position to the present one.
+    apart: Vec<f64>,
     p: Vec<f64>,
     balance: Vec<f64>,
     lu: Lu,
@@ -191,6 +193,7 @@ impl PaoliSchatzman {
             free: zero(),
             velocity: start.v.clone(),
             residual: zero(),
+            apart: zero(),
             p: zero(),
             balance: zero(),
             lu: Lu::new(if code.symmetric { 0 } else { d }),

@@ -2,8 +2,11 @@
 
 use super::{MAX_ITERATIONS, PaoliSchatzman};
 use crate::Reason;
-use crate::linalg::{add, each, max_abs};
+use crate::linalg::{add, dot, each, max_abs};
 use crate::project::ProjectionError;
+
+/// A search along a step goes no shorter part of it than this.
+const SHORTEST: f64 = 1e-3;
 
 /// What to evaluate of the constraints.
 #[derive(Clone, Copy)]
@@ -98,22 +101,17 @@ impl PaoliSchatzman {
         self.sequence()
     }
 
-    /// Sequential quadratic programming with the exact second derivatives; quadratic convergence.
+    /// Sequential quadratic programming with the exact second derivatives; quadratic convergence. Where the first steps do not
+    /// get there, further ones must lower a merit function: from outside, a curved set has several points that are nearest
+    /// among their neighbours, and places between them that are none.
     fn sequence(&mut self) -> Result<(), Reason> {
         self.multipliers.fill(0.0);
-        let mut last = f64::INFINITY;
+        let (mut last, mut weight) = (f64::INFINITY, 0.0_f64);
         for iteration in 0..MAX_ITERATIONS {
             self.place();
             self.evaluate_gaps(if self.affine { Detail::Gradients } else { Detail::Curvature });
             self.check_gaps()?;
-            if self.is_explicit() {
-                for i in 0..self.q.len() {
-                    self.p[i] = self.kick[i] - self.free[i];
-                }
-                self.mass.apply(&self.p, &mut self.residual);
-            } else {
-                self.force_residual(false)?;
-            }
+            self.set_residual()?;
             let bent = self.set_curved();
             let metric = match (bent, self.is_explicit()) {
                 (true, _) => &self.curved,
@@ -127,9 +125,14 @@ impl PaoliSchatzman {
             projected.map_err(|e| self.refused(e))?;
             self.multipliers.copy_from_slice(self.kernel.multipliers());
             let size = max_abs(&self.p);
-            // Late and not contracting: the quadratic model overshoots, go half the way.
-            let share = if iteration > 6 && size > 0.7 * last { 0.5 } else { 1.0 };
-            add(&mut self.kick, share, &self.p);
+            weight = weight.max(2.0 * max_abs(&self.multipliers));
+            if !self.affine && iteration > 4 && size > 1e-6 * self.stride() {
+                self.search(weight)?;
+            } else {
+                // Late and not contracting: the quadratic model overshoots, go half the way.
+                let share = if iteration > 6 && size > 0.7 * last { 0.5 } else { 1.0 };
+                add(&mut self.kick, share, &self.p);
+            }
             let done = size <= self.tolerance() || (iteration > 1 && self.is_stuck(size, last));
             last = size;
             if done {
@@ -144,18 +147,61 @@ impl PaoliSchatzman {
         Err(Reason::NearestPoint { constraint: self.constraint(worst), iterations: MAX_ITERATIONS })
     }
 
-    /// The metric of the step − Σ μ ∂²c; false if there is no curvature or it is not positive definite (then the
-    /// plain metric still converges, only linearly).
+    /// The residual of the equation of the step at the present place: the gradient of half the squared distance, if there are
+    /// no forces in it.
+    fn set_residual(&mut self) -> Result<(), Reason> {
+        if !self.is_explicit() {
+            return self.force_residual(false);
+        }
+        for i in 0..self.q.len() {
+            self.apart[i] = self.kick[i] - self.free[i];
+        }
+        self.mass.apply(&self.apart, &mut self.residual);
+        Ok(())
+    }
+
+    /// Goes along p as far as half the squared distance and `weight` times the gaps below zero fall together (Armijo's rule;
+    /// Nocedal & Wright, Numerical Optimization, §18.3).
+    fn search(&mut self, weight: f64) -> Result<(), Reason> {
+        let outside = |slack: &[f64]| slack.iter().fold(0.0, |sum, c| sum - c.min(0.0));
+        let (slope, before) = (dot(&self.residual, &self.p), outside(&self.slack));
+        let falls = slope - weight * before;
+        let (mut share, mut gone) = (1.0, 0.0);
+        loop {
+            add(&mut self.kick, share - gone, &self.p);
+            gone = share;
+            let is_placed = self.place();
+            self.evaluate_gaps(Detail::Values);
+            if share < SHORTEST {
+                return Ok(());
+            }
+            if is_placed && self.slack.iter().all(|c| c.is_finite()) {
+                self.set_residual()?;
+                let changes = 0.5 * share * (slope + dot(&self.residual, &self.p));
+                if changes + weight * (outside(&self.slack) - before) <= 1e-4 * share * falls {
+                    return Ok(());
+                }
+            }
+            share *= 0.5;
+        }
+    }
+
+    /// The metric of the step − s Σ μ ∂²c with s = 1, or as much of it as is positive definite; false if there is no curvature
+    /// (or too much: then the plain metric still converges, only linearly).
     fn set_curved(&mut self) -> bool {
         if self.affine || self.multipliers.iter().all(|&m| m == 0.0) {
             return false;
         }
+        [1.0, 0.5, 0.25, 0.125, 0.0625].into_iter().any(|part| self.set_part_of_curvature(part))
+    }
+
+    fn set_part_of_curvature(&mut self, part: f64) -> bool {
         let d = self.q.len();
         let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
         let entries = &mut self.entries[..d * d];
         metric.write_full(entries);
         for group in &self.groups {
-            let share = if self.averaging { group.share } else { 1.0 };
+            let share = part * if self.averaging { group.share } else { 1.0 };
             for (&(a, i, j), second) in group.gaps.code.second.iter().zip(&group.gaps.hessians) {
                 let term = share * self.multipliers[group.first + a] * second;
                 entries[i * d + j] -= term;
