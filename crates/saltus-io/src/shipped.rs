@@ -35,6 +35,15 @@ pub const MODELS: &[(&str, &str)] = texts![
     "pounding-record",
     "racks",
     "frame",
+    "belt",
+    "capsule",
+    "painleve-rod",
+    "spinning-ball",
+    "rub",
+    "slider-crank",
+    "four-bar",
+    "valve",
+    "harvester",
 ];
 
 /// Names and texts of the data files that some of them read.

@@ -303,7 +303,10 @@ impl EventEngine {
             }
         }
         self.set_own_signs();
-        self.choose()
+        match self.choose() {
+            Err(Reason::Painleve { constraint }) if self.safety_net => self.jam(&constraint),
+            outcome => outcome,
+        }
     }
 
     /// After a jump of the velocity the expression of an event may have the other sign.

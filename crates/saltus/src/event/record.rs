@@ -97,7 +97,8 @@ impl Record {
     /// Stores an instant.
     pub fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.check(t, q);
-        if self.out.trajectory.t.last() != Some(&t) {
+        // (The instant of an impact is stored when the state after it is final.)
+        if self.v_left.is_none() && self.out.trajectory.t.last() != Some(&t) {
             self.out.instant(t, q, v);
         }
     }

@@ -402,7 +402,14 @@ impl EventEngine {
         let d = self.q.len();
         let Self { rubbing, flow, buffers, .. } = self;
         let problem = &mut rubbing.problem;
-        let before: Vec<f64> = problem.rows.iter().map(|&row| flow.gap_rate(row, &self.v)).collect();
+        let mut before: Vec<f64> = problem.rows.iter().map(|&row| flow.gap_rate(row, &self.v)).collect();
+        // What is no slip is none: its rounding would contradict that of the same slip at another contact.
+        for (k, &of) in problem.of.iter().enumerate() {
+            if let Some(f) = of.filter(|&f| !slides[f]) {
+                let first = problem.place(k) + 1;
+                before[first..first + flow.friction.elements[f].slips].fill(0.0);
+            }
+        }
         let walls: Vec<f64> = problem.rows.iter().map(|&row| flow.partial_t[row]).collect();
         let impact = FrictionImpact {
             d: &problem.d,

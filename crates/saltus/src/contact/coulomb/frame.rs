@@ -8,6 +8,8 @@ use super::{Law, Status};
 
 /// What counts as rounding in W, relative to the sum of the sizes of its terms |D||P| + |b|.
 pub(super) const ROUNDING: f64 = 3e-14;
+/// Entries of D̃ count as this large where rounding is measured.
+const LEAST: f64 = 1e-2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -38,7 +40,7 @@ pub(super) struct Frame {
     pub b: Vec<f64>,
     pub p: Vec<f64>,
     pub w: Vec<f64>,
-    /// |b̃| + |D̃||P̃|, for the two tangents in space the larger of both.
+    /// |b̃| + |D̃||P̃|, with D̃ as large as what rounding makes of it; for the two tangents in space the larger of both.
     pub size: Vec<f64>,
     pub scale: Vec<f64>,
     pub blocks: Vec<Block>,
@@ -146,7 +148,8 @@ impl Frame {
             for (d, p) in self.d[i * n..(i + 1) * n].iter().zip(p) {
                 let term = d * p;
                 sum += term;
-                size += term.abs();
+                // (Small entries of D are differences of terms near one: their rounding is not smaller for it.)
+                size += if *d == 0.0 { 0.0 } else { d.abs().max(LEAST) * p.abs() };
             }
             (self.w[i], self.size[i]) = (sum, size);
         }
