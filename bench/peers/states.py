@@ -70,8 +70,8 @@ def run(rate, gap, impact, state, end, degrees):
     t, rows = 0.0, []
     while len(rows) < IMPACTS:
         found = solve_ivp(rate, (t, end), state, "DOP853", events=event, rtol=1e-12, atol=1e-15, max_step=end / 2000)
-        if found.status != 1:
-            raise SystemExit(f"only {len(rows)} impacts")
+        if found.status != 1 or min(gap(found.y[:, k]) for k in range(1, len(found.t) - 1)) < 0:
+            raise SystemExit(f"only {len(rows)} impacts were located")
         t, before = found.t_events[0][0], list(found.y_events[0][0])
         state = impact(before)
         d = degrees

@@ -9,12 +9,15 @@ mod breaches;
 mod curved;
 mod exact;
 mod exact_sets;
+mod friction;
 mod many;
 mod mass;
+mod mechanisms;
 #[path = "../common/models.rs"]
 mod models;
 mod moving;
 mod schemes;
+mod states;
 mod structures;
 mod wedge;
 
