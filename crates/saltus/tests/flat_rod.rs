@@ -23,7 +23,12 @@ fn a_rod_falls_flat() {
         let run = problem.run(&Options::events(5.0)).expect("a run");
         assert_eq!(run.status, Status::Finished, "{mu} {e} {l}: {:?}", run.warnings);
         let last = run.last();
-        assert!(last.q[1].abs() < 1e-12 && last.v.iter().all(|v| v.abs() < 1e-9), "{mu} {e}: {:?} {:?}", last.q, last.v);
+        assert!(
+            last.q[1].abs() < 1e-12 && last.v.iter().all(|v| v.abs() < 1e-9),
+            "{mu} {e}: {:?} {:?}",
+            last.q,
+            last.v
+        );
         assert!(run.ledger.complaints().is_empty(), "{:?}", run.ledger.complaints());
     }
 }

@@ -135,7 +135,8 @@ fn closed(evidence: &Evidence, scales: &Scales, gauge: &Gauge, i: &Impact, is_st
         checks.closed.note_of(gaps.values[a].abs(), allowed, i.t, Some(a));
         // An instant is known as well as the gap over the speed at which it closes.
         if !is_stepped && let Some(claimed) = scales.uncertainty(evidence, i) {
-            let off = (gaps.values[a].abs() - 8.0 * scales.rounding(gaps, a, i.q)).max(0.0) / i.approach.abs().max(f64::MIN_POSITIVE);
+            let off = (gaps.values[a].abs() - 8.0 * scales.rounding(gaps, a, i.q)).max(0.0)
+                / i.approach.abs().max(f64::MIN_POSITIVE);
             checks.claims.note_of(off, 10.0 * claimed, i.t, Some(a));
         }
     }
