@@ -6,6 +6,9 @@ use crate::linalg::{Factor, Rows, add};
 use crate::project::{Polyhedron, ProjectionError};
 use crate::{Model, Reason};
 
+/// Sweeps over the stops of a step, at most.
+const SWEEPS: usize = 20_000;
+
 /// The stops of a structure, seen through a factored matrix.
 #[derive(Clone, Debug)]
 pub struct Stops {
@@ -18,6 +21,9 @@ pub struct Stops {
     kernel: Polyhedron,
     /// Gap of the constraint as the scheme sees it; in, without contact, out, with it.
     pub slacks: Vec<f64>,
+    /// The slacks without contact, and the multipliers.
+    free: Vec<f64>,
+    multipliers: Vec<f64>,
     n: usize,
 }
 
@@ -51,7 +57,9 @@ impl Stops {
             }
         }
         let units = (0..m).map(|a| [(a, 1.0)]).collect();
-        Stops { rows, mobility, gram, units, kernel: Polyhedron::new(m, m), slacks: vec![0.0; m], n }
+        let none = || vec![0.0; m];
+        let kernel = Polyhedron::new(m, m);
+        Stops { rows, mobility, gram, units, kernel, slacks: none(), free: none(), multipliers: none(), n }
     }
 
     /// Makes all slacks non-negative by multipliers ≥ 0, complementary to them; true if any acts.
@@ -64,11 +72,48 @@ impl Stops {
             return Err(Reason::Gap { constraint: model.constraints[a].name.clone() });
         }
         let name = |a: usize| model.constraints[a].name.clone();
+        self.free.copy_from_slice(&self.slacks);
         self.kernel.complete(&self.gram, &self.units, &mut self.slacks).map_err(|e| match e {
             ProjectionError::Empty { constraint } => Reason::Incompatible { constraint: name(constraint) },
             ProjectionError::Stalled { constraint } => Reason::Stalled { constraint: name(constraint) },
         })?;
+        self.multipliers.copy_from_slice(&self.kernel.multipliers()[..self.slacks.len()]);
         Ok(true)
+    }
+
+    /// Limits the multipliers of the last [`Stops::resolve`] that returned true: where `reach` is positive, λ (slack + reach) is
+    /// at most `budget`. That is a force that falls with the slack, so there is one solution, found one stop after the other
+    /// until nothing changes.
+    pub fn limit(&mut self, reach: &[f64], budget: &[f64], model: &Model) -> Result<(), Reason> {
+        let m = self.slacks.len();
+        let given = |s: &Self, a: usize| s.multipliers[a] * (s.slacks[a] + reach[a]);
+        if !(0..m).any(|a| reach[a] > 0.0 && self.multipliers[a] > 0.0 && given(self, a) > budget[a]) {
+            return Ok(());
+        }
+        let scale = self.free.iter().chain(reach).fold(0.0_f64, |s, x| s.max(x.abs()));
+        let mut worst = 0;
+        for _ in 0..SWEEPS {
+            let mut change = 0.0;
+            for a in 0..m {
+                let (row, own) = (&self.gram[a * m..(a + 1) * m], self.gram[a * m + a]);
+                let others: f64 = (0..m).filter(|&b| b != a).map(|b| row[b] * self.multipliers[b]).sum();
+                let free = self.free[a] + others;
+                let mut multiplier = (-free / own).max(0.0);
+                if reach[a] > 0.0 && multiplier > 0.0 {
+                    multiplier = multiplier.min(most(own, free + reach[a], budget[a]));
+                }
+                let moved = (multiplier - self.multipliers[a]).abs() * own;
+                if moved > change {
+                    (change, worst) = (moved, a);
+                }
+                self.multipliers[a] = multiplier;
+                self.slacks[a] = free + own * multiplier;
+            }
+            if change <= 8.0 * f64::EPSILON * scale {
+                return Ok(());
+            }
+        }
+        Err(Reason::Stalled { constraint: model.constraints[worst].name.clone() })
     }
 
     /// Columns s A⁻¹ w, one after the other.
@@ -83,15 +128,21 @@ impl Stops {
 
     /// The multipliers of the last [`Stops::resolve`] that returned true.
     pub fn multipliers(&self) -> &[f64] {
-        self.kernel.multipliers()
+        &self.multipliers
     }
 
     /// x += Σ λ s A⁻¹ w.
     pub fn correct(&self, x: &mut [f64]) {
-        for (a, &lambda) in self.kernel.multipliers().iter().enumerate() {
+        for (a, &lambda) in self.multipliers.iter().enumerate() {
             if lambda > 0.0 {
                 add(x, lambda, self.column(a));
             }
         }
     }
+}
+
+/// The λ ≥ 0 with λ (x + Dλ) = b.
+fn most(own: f64, x: f64, budget: f64) -> f64 {
+    let root = x.hypot(2.0 * (own * budget).sqrt());
+    if x > 0.0 { 2.0 * budget / (x + root) } else { 0.5 * (root - x) / own }
 }

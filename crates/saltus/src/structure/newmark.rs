@@ -22,6 +22,7 @@
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
 use super::nodal::Nodal;
+use super::passive::Passive;
 use super::signals::Averages;
 use super::springs::Springs;
 use super::{Linear, Signals, StructureInstance};
@@ -41,6 +42,8 @@ pub(super) struct Newmark {
     /// −h²K.
     pull: Symmetric,
     stops: Stops,
+    /// What stops may give back; none in the paper's scheme.
+    passive: Option<Passive>,
     started: bool,
     /// Newmark's weights of the forces of compliant stops at t_{n+1}, t_n, t_{n−1}.
     weights: [f64; 3],
@@ -75,7 +78,7 @@ pub(super) struct Newmark {
 }
 
 impl Newmark {
-    pub fn new(at: &StructureInstance, h: f64) -> Result<Self, SetupError> {
+    pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
         let t0 = at.start().t;
         let (n, m) = (linear.dimension(), linear.stops.len());
@@ -112,13 +115,17 @@ impl Newmark {
             && let Some(own) = Springs::new(&linear, &pushed, &massless, &factor, h)
         {
             weights = [0.5, 0.5, 0.0];
-            springs = Some((own, Nodal::new(&linear, &compliant, h)));
+            let model = at.model();
+            let gives = |a: usize| !compliant[a] && model.constraints[a].restitution > 0.0 && !model.is_moving(a);
+            let limited = (0..m).map(|a| is_limited && gives(a)).collect();
+            springs = Some((own, Nodal::new(&linear, &compliant, limited, h)));
         }
         let stops = Stops::new(&linear, &factor, h);
         Ok(Newmark {
             instance: at.clone(),
             responses: at.point_responses(stops.mobility(), 1.0 / h),
             stops,
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
             before: linear.v0.iter().map(|v| h * v).collect(),
             h,
             n: 0,
@@ -199,9 +206,9 @@ impl Newmark {
         self.forces.rotate_right(1);
         self.impulses.fill(0.0);
         self.forces[0].fill(0.0);
-        if let Some((springs, _)) = &mut self.springs {
+        if let Some((springs, nodal)) = &mut self.springs {
             std::mem::swap(&mut springs.start, &mut springs.end);
-            if springs.resolve(&mut self.stops.slacks, self.instance.model())? {
+            if springs.resolve_limited(&mut self.stops.slacks, nodal, self.instance.model())? {
                 springs.correct(&mut self.after);
                 springs.ends().for_each(|(i, z)| self.after[i] += z);
                 for a in 0..self.impulses.len() {
@@ -213,6 +220,10 @@ impl Newmark {
             return Ok(());
         }
         if self.stops.resolve(self.instance.model())? {
+            if let Some(passive) = &self.passive {
+                let (reach, budget) = passive.limits();
+                self.stops.limit(reach, budget, self.instance.model())?;
+            }
             self.stops.correct(&mut self.after);
             for (a, &p) in self.stops.multipliers().iter().enumerate() {
                 match self.compliant[a] {
@@ -224,6 +235,9 @@ impl Newmark {
                     false => self.impulses[a] = p,
                 }
             }
+        }
+        if let Some(passive) = &mut self.passive {
+            passive.depart(&self.stops, &self.impulses);
         }
         Ok(())
     }
@@ -259,6 +273,10 @@ impl Newmark {
         for a in 0..self.restitution.len() {
             let rows = &self.stops.rows;
             let (q, before, after) = (rows.dot(a, &self.q), rows.dot(a, &self.before), rows.dot(a, &self.after));
+            if let Some(passive) = self.passive.as_mut().filter(|_| !self.compliant[a]) {
+                let gap = self.averages.offset(&mut self.signals, a, t) + q;
+                passive.arrive(a, gap, (self.n == 0).then_some(gap - before));
+            }
             self.stops.slacks[a] = if self.compliant[a] {
                 self.averages.offset(&mut self.signals, a, t + h) + q + after
             } else {

@@ -12,12 +12,17 @@ pub(super) struct Nodal {
     rows: Rows,
     rigid: Vec<bool>,
     kicks: Vec<f64>,
+    /// What each rigid stop with e > 0 took in the contact that lasts, if it may give back no more; w·M⁻¹w of all.
+    limited: Vec<bool>,
+    taken: Vec<f64>,
+    idle: Vec<bool>,
+    gram: Vec<f64>,
     pub left: Vec<f64>,
     pub right: Vec<f64>,
 }
 
 impl Nodal {
-    pub fn new(linear: &Linear, compliant: &[bool], h: f64) -> Self {
+    pub fn new(linear: &Linear, compliant: &[bool], limited: Vec<bool>, h: f64) -> Self {
         let (n, m) = (linear.dimension(), compliant.len());
         let mut kicks = vec![0.0; n * m];
         if compliant.contains(&false)
@@ -30,7 +35,9 @@ impl Nodal {
         }
         let rigid = compliant.iter().map(|c| !c).collect();
         let (left, right) = (linear.v0.clone(), linear.v0.clone());
-        Nodal { h, n, rows: linear.stops.clone(), rigid, kicks, left, right }
+        let gram = (0..m * m).map(|k| linear.stops.dot(k / m, &kicks[k % m * n..(k % m + 1) * n])).collect();
+        let (taken, idle, rows) = (vec![0.0; m], vec![true; m], linear.stops.clone());
+        Nodal { h, n, rows, rigid, kicks, limited, taken, idle, gram, left, right }
     }
 
     /// To the next node: u^{n+1} − u^n = ½h (v⁺ at n + v⁻ at n + 1).
@@ -42,6 +49,25 @@ impl Nodal {
         self.right.copy_from_slice(&self.left);
     }
 
+    /// Lowers the bounds of impulses that would give more than the stop took, P (U⁻ + ½ D P) ≤ T; true if one had to be.
+    pub fn tighten(&self, impulses: &[f64], most: &mut [f64], is_last: bool) -> bool {
+        let m = impulses.len();
+        let mut is_tighter = false;
+        for a in (0..m).filter(|&a| self.limited[a] && impulses[a] > 0.0) {
+            let push = |b: usize| if self.rigid[b] { self.gram[a * m + b] * impulses[b] } else { 0.0 };
+            let others: f64 = (0..m).filter(|&b| b != a).map(push).sum();
+            let (rate, own) = (self.rows.dot(a, &self.left) + 0.5 * others, self.gram[a * m + a]);
+            let scale = impulses[a] * (rate.abs() + own * impulses[a]);
+            if impulses[a] * (rate + 0.5 * own * impulses[a]) > self.taken[a] + 1e-14 * scale {
+                let root = rate.hypot((2.0 * own * self.taken[a]).sqrt());
+                let bound = if rate > 0.0 { 2.0 * self.taken[a] / (rate + root) } else { (root - rate) / own };
+                most[a] = if is_last { 0.0 } else { most[a].min(bound) };
+                is_tighter = true;
+            }
+        }
+        is_tighter
+    }
+
     /// The impulses at the node, and what they take.
     pub fn strike(&mut self, impulses: &[f64]) -> Account {
         let mut account = Account::default();
@@ -49,7 +75,16 @@ impl Nodal {
             add(&mut self.right, p, &self.kicks[a * self.n..(a + 1) * self.n]);
         }
         for (a, &p) in impulses.iter().enumerate().filter(|(a, p)| self.rigid[*a] && **p > 0.0) {
-            account.lost -= 0.5 * p * (self.rows.dot(a, &self.left) + self.rows.dot(a, &self.right));
+            let given = 0.5 * p * (self.rows.dot(a, &self.left) + self.rows.dot(a, &self.right));
+            account.lost -= given;
+            self.taken[a] = (self.taken[a] - given).max(0.0);
+        }
+        for (a, &p) in impulses.iter().enumerate() {
+            // A contact is over when two steps need no impulse.
+            if p == 0.0 && self.idle[a] {
+                self.taken[a] = 0.0;
+            }
+            self.idle[a] = p == 0.0;
         }
         account
     }

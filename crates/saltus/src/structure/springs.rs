@@ -12,11 +12,15 @@
 //! changes.
 
 use super::linear::Linear;
+use super::nodal::Nodal;
 use crate::linalg::{Factor, Rows, add};
 use crate::{Model, Reason};
 
 /// Sweeps over the stops of a step, at most.
 const SWEEPS: usize = 20_000;
+
+/// Times that bounds of impulses are set anew in a step, at most.
+const ROUNDS: usize = 30;
 
 /// The stops of a structure, some of them springs; multipliers are impulses, ½hF for a spring.
 pub(super) struct Springs {
@@ -35,6 +39,9 @@ pub(super) struct Springs {
     pub start: Vec<f64>,
     pub end: Vec<f64>,
     pub multipliers: Vec<f64>,
+    /// Bounds of the multipliers of rigid stops, and the gaps without contact.
+    most: Vec<f64>,
+    free: Vec<f64>,
 }
 
 impl Springs {
@@ -69,11 +76,28 @@ impl Springs {
         let gram = (0..m * m).map(|k| rows.dot(k / m, &mobility[(k % m) * n..(k % m + 1) * n])).collect();
         let none = || vec![0.0; m];
         let rows = rows.clone();
-        Some(Springs { h, n, stiffness, ends, rows, mobility, gram, start: none(), end: none(), multipliers: none() })
+        let (start, end, multipliers, most, free) = (none(), none(), none(), none(), none());
+        Some(Springs { h, n, stiffness, ends, rows, mobility, gram, start, end, multipliers, most, free })
+    }
+
+    /// The same, with the rigid stops limited to what they took.
+    pub fn resolve_limited(&mut self, slacks: &mut [f64], nodal: &Nodal, model: &Model) -> Result<bool, Reason> {
+        self.most.fill(f64::INFINITY);
+        self.free.copy_from_slice(slacks);
+        let mut acts = self.resolve(slacks, model)?;
+        // Bounds only fall; where they do not settle, a stop gives nothing.
+        for round in 0..ROUNDS + slacks.len() {
+            if !acts || !nodal.tighten(&self.multipliers, &mut self.most, round >= ROUNDS) {
+                break;
+            }
+            slacks.copy_from_slice(&self.free);
+            acts = self.resolve(slacks, model)?;
+        }
+        Ok(acts)
     }
 
     /// Multipliers for the gaps without them (`slacks`, which become those with them); true if any acts.
-    pub fn resolve(&mut self, slacks: &mut [f64], model: &Model) -> Result<bool, Reason> {
+    fn resolve(&mut self, slacks: &mut [f64], model: &Model) -> Result<bool, Reason> {
         let m = slacks.len();
         let quiet = |a: usize| slacks[a] >= 0.0 && (self.stiffness[a] == 0.0 || self.start[a] >= 0.0);
         if (0..m).all(quiet) {
@@ -93,7 +117,7 @@ impl Springs {
                 let others: f64 = (0..m).filter(|&b| b != a).map(|b| self.gram[a * m + b] * self.multipliers[b]).sum();
                 let free = slacks[a] + others;
                 let multiplier = match self.stiffness[a] {
-                    0.0 => (-free / own).max(0.0),
+                    0.0 => (-free / own).max(0.0).min(self.most[a]),
                     k => 0.5 * self.h * force(self.start[a], free, 0.5 * self.h * own, k),
                 };
                 let moved = (multiplier - self.multipliers[a]).abs() * own;
