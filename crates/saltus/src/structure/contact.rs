@@ -64,6 +64,12 @@ impl Stops {
 
     /// Makes all slacks non-negative by multipliers ≥ 0, complementary to them; true if any acts.
     pub fn resolve(&mut self, model: &Model) -> Result<bool, Reason> {
+        self.resolve_limited(None, model)
+    }
+
+    /// The same with multipliers that have limits, `reach` and `budget`: where `reach` is positive, λ (slack + reach) is at most
+    /// `budget`, and the slack at least −`reach`.
+    pub fn resolve_limited(&mut self, limits: Option<(&[f64], &[f64])>, model: &Model) -> Result<bool, Reason> {
         if self.slacks.iter().all(|&s| s >= 0.0) {
             return Ok(false);
         }
@@ -72,28 +78,42 @@ impl Stops {
             return Err(Reason::Gap { constraint: model.constraints[a].name.clone() });
         }
         let name = |a: usize| model.constraints[a].name.clone();
+        let m = self.slacks.len();
         self.free.copy_from_slice(&self.slacks);
-        self.kernel.complete(&self.gram, &self.units, &mut self.slacks).map_err(|e| match e {
+        let done = self.kernel.complete(&self.gram, &self.units, &mut self.slacks).map_err(|e| match e {
             ProjectionError::Empty { constraint } => Reason::Incompatible { constraint: name(constraint) },
             ProjectionError::Stalled { constraint } => Reason::Stalled { constraint: name(constraint) },
-        })?;
-        self.multipliers.copy_from_slice(&self.kernel.multipliers()[..self.slacks.len()]);
-        Ok(true)
+        });
+        if done.is_ok() {
+            self.multipliers.copy_from_slice(&self.kernel.multipliers()[..m]);
+        }
+        let Some((reach, budget)) = limits.filter(|(reach, _)| reach.iter().any(|r| *r > 0.0)) else {
+            return done.map(|()| true);
+        };
+        if done.is_ok() {
+            let exceeds = |a: usize| {
+                let given = self.multipliers[a] * (self.slacks[a] + reach[a]);
+                reach[a] > 0.0 && self.multipliers[a] > 0.0 && given > budget[a]
+            };
+            if !(0..m).any(exceeds) {
+                return Ok(true);
+            }
+        }
+        // What is contradictory as a law, or nearly so, need not be with limits.
+        self.multipliers.fill(0.0);
+        match self.sweep(reach, budget) {
+            true => Ok(true),
+            false => done.and(Err(Reason::Stalled { constraint: name(0) })),
+        }
     }
 
-    /// Limits the multipliers of the last [`Stops::resolve`] that returned true: where `reach` is positive, λ (slack + reach) is
-    /// at most `budget`. That is a force that falls with the slack, so there is one solution, found one stop after the other
-    /// until nothing changes.
-    pub fn limit(&mut self, reach: &[f64], budget: &[f64], model: &Model) -> Result<(), Reason> {
+    /// A limited multiplier falls as the slack grows, so there is one solution; found one stop after the other, until nothing
+    /// changes.
+    fn sweep(&mut self, reach: &[f64], budget: &[f64]) -> bool {
         let m = self.slacks.len();
-        let given = |s: &Self, a: usize| s.multipliers[a] * (s.slacks[a] + reach[a]);
-        if !(0..m).any(|a| reach[a] > 0.0 && self.multipliers[a] > 0.0 && given(self, a) > budget[a]) {
-            return Ok(());
-        }
         let scale = self.free.iter().chain(reach).fold(0.0_f64, |s, x| s.max(x.abs()));
-        let mut worst = 0;
         for _ in 0..SWEEPS {
-            let mut change = 0.0;
+            let mut change = 0.0_f64;
             for a in 0..m {
                 let (row, own) = (&self.gram[a * m..(a + 1) * m], self.gram[a * m + a]);
                 let others: f64 = (0..m).filter(|&b| b != a).map(|b| row[b] * self.multipliers[b]).sum();
@@ -102,18 +122,15 @@ impl Stops {
                 if reach[a] > 0.0 && multiplier > 0.0 {
                     multiplier = multiplier.min(most(own, free + reach[a], budget[a]));
                 }
-                let moved = (multiplier - self.multipliers[a]).abs() * own;
-                if moved > change {
-                    (change, worst) = (moved, a);
-                }
+                change = change.max((multiplier - self.multipliers[a]).abs() * own);
                 self.multipliers[a] = multiplier;
                 self.slacks[a] = free + own * multiplier;
             }
             if change <= 8.0 * f64::EPSILON * scale {
-                return Ok(());
+                return true;
             }
         }
-        Err(Reason::Stalled { constraint: model.constraints[worst].name.clone() })
+        false
     }
 
     /// Columns s A⁻¹ w, one after the other.
@@ -142,7 +159,7 @@ impl Stops {
 }
 
 /// The λ ≥ 0 with λ (x + Dλ) = b.
-fn most(own: f64, x: f64, budget: f64) -> f64 {
+pub(super) fn most(own: f64, x: f64, budget: f64) -> f64 {
     let root = x.hypot(2.0 * (own * budget).sqrt());
     if x > 0.0 { 2.0 * budget / (x + root) } else { 0.5 * (root - x) / own }
 }

@@ -223,17 +223,16 @@ impl Exact {
             if let Some(passive) = &mut self.passive {
                 let offset = self.averages.offset(&mut self.signals, a, t);
                 let gap = offset + self.stops.rows.dot(a, &self.q);
-                passive.arrive(a, gap, (self.n == 0).then_some(offset + self.behind[a]));
+                let free = offset + self.stops.rows.dot(a, &self.next);
+                let mirror = free - 2.0 * dot(self.stops.column(a), &self.left);
+                passive.begin(a, gap, offset + self.behind[a], mirror);
             }
             let offset = self.averages.offset(&mut self.signals, a, t + h * (1.0 - e) / (1.0 + e));
             self.stops.slacks[a] = (1.0 + e) * offset + self.stops.rows.dot(a, &self.next) + e * self.behind[a];
         }
         self.impulses.fill(0.0);
-        if self.stops.resolve(self.instance.model())? {
-            if let Some(passive) = &self.passive {
-                let (reach, budget) = passive.limits();
-                self.stops.limit(reach, budget, self.instance.model())?;
-            }
+        let limits = self.passive.as_ref().map(Passive::limits);
+        if self.stops.resolve_limited(limits, self.instance.model())? {
             self.stops.correct(&mut self.next);
             self.impulses.copy_from_slice(self.stops.multipliers());
             for (a, &p) in self.impulses.iter().enumerate() {

@@ -27,7 +27,7 @@ pub(super) struct Passive {
     /// g^{n−1} and g^n.
     behind: Vec<f64>,
     now: Vec<f64>,
-    /// g at the law less g^{n−1}, −(1+e) g^{n−1}: positive where the stop would give.
+    /// g^{n+1} by the law less g^{n−1}, −(1+e) g^{n−1}: positive where the stop would give.
     reach: Vec<f64>,
     /// 2hT.
     budget: Vec<f64>,
@@ -47,11 +47,19 @@ impl Passive {
         }
     }
 
-    /// The gap of stop a at node n; at the first node also the one before it.
-    pub fn arrive(&mut self, a: usize, gap: f64, before: Option<f64>) {
-        self.behind[a] = before.unwrap_or(self.now[a]);
-        self.now[a] = gap;
-        self.reach[a] = -(1.0 + self.restitution[a]) * self.behind[a];
+    /// The gap of stop a at node n.
+    pub fn arrive(&mut self, a: usize, gap: f64) {
+        let behind = self.now[a];
+        self.begin(a, gap, behind, behind);
+    }
+
+    /// The gap of stop a at node n, with g^{n−1} of the law, `behind`, and of the work, `mirror`: g^{n+1} without contact, less twice
+    /// what the velocity makes of it. They differ in the first step, and for modes that are damped and fly exactly.
+    pub fn begin(&mut self, a: usize, gap: f64, behind: f64, mirror: f64) {
+        (self.behind[a], self.now[a]) = (behind, gap);
+        let reach = -self.restitution[a] * behind - mirror;
+        // A stop that came from inside holds, whatever loads do.
+        self.reach[a] = if behind < 0.0 { reach } else { reach.min(0.0) };
         self.budget[a] = 2.0 * self.h * self.taken[a];
     }
 
