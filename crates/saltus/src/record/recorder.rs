@@ -31,6 +31,8 @@ pub struct Audit {
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
     pub landings: u64,
+    /// With time steps of a structure: the largest change of each velocity in a step at whose ends nothing jumps.
+    pub changes: Vec<f64>,
 }
 
 /// Largest, smallest and root mean square of an observed coordinate over a run.

@@ -118,7 +118,7 @@ pub(crate) struct Traits {
 pub fn check(system: &dyn System, options: &CheckOptions, observer: &mut dyn FnMut(usize, usize) -> bool) -> Check {
     match (system.as_problem(), system.as_structure()) {
         (Some(problem), _) => of_problem(problem, options, observer),
-        (_, Some(structure)) => of_structure::check(structure),
+        (_, Some(structure)) => of_structure::check(structure, options, observer),
         _ => Check::default(),
     }
 }
