@@ -138,6 +138,11 @@ impl Stops {
         &self.mobility
     }
 
+    /// w s A⁻¹ w of one stop.
+    pub fn own(&self, a: usize) -> f64 {
+        self.gram[a * self.rows.len() + a]
+    }
+
     /// s A⁻¹ w of one stop.
     pub fn column(&self, a: usize) -> &[f64] {
         &self.mobility[a * self.n..(a + 1) * self.n]

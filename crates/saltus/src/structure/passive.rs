@@ -5,7 +5,7 @@
 //! some if it came from outside, where an impact in two steps has left it. A free body gets back 1 − (1 − e²) of what it had
 //! (its two steps share the impact); a node of a mesh that the step does not resolve gets any amount.
 //!
-//! So a stop keeps an account T of what it has taken in the contact that lasts, and where it gives, it gives no more:
+//! So a stop keeps an account T of what it has taken, and where it gives, it gives no more:
 //!
 //! ```text
 //! g^{n−1} < 0:    0 ≤ P ⊥ g^{n+1} + e g^{n−1} ≥ 0   becomes   P = min(P of the law, 2hT/(g^{n+1} − g^{n−1}))
@@ -15,6 +15,10 @@
 //! falls as g^{n+1} grows, from any P ≥ 0 at g^{n+1} = g^{n−1}: the law stays maximal monotone, a step has one solution, nothing
 //! sinks deeper than it was, and energy never grows, for any h, e, mesh and number of stops. As h → 0 what an impact in two steps
 //! gives differs from what it has taken by O(h) of it, so the limit changes velocities by O(h) and the order is kept.
+//!
+//! When a contact ends, what the law takes of a body that arrives at U, ½(1 − e²) U²/(w·A⁻¹w), is struck from the account: what
+//! is left is what the steps have taken by mistake, and later ones may give it back. With e = 1 that is all of it, so that errors of
+//! both signs cancel as they do without the limit.
 
 use super::contact::Stops;
 
@@ -22,8 +26,9 @@ use super::contact::Stops;
 pub(super) struct Passive {
     h: f64,
     restitution: Vec<f64>,
-    /// What each stop took in the contact that lasts.
+    /// What each stop took and may give back; what the law takes in the contact that lasts, if one does.
     taken: Vec<f64>,
+    due: Vec<Option<f64>>,
     /// g^{n−1} and g^n.
     behind: Vec<f64>,
     now: Vec<f64>,
@@ -40,6 +45,7 @@ impl Passive {
             h,
             restitution: restitution.to_vec(),
             taken: none(),
+            due: vec![None; restitution.len()],
             behind: none(),
             now: none(),
             reach: none(),
@@ -73,10 +79,16 @@ impl Passive {
         for (a, &p) in impulses.iter().enumerate() {
             let next = stops.slacks[a] - self.restitution[a] * self.behind[a];
             if p > 0.0 {
+                let e = self.restitution[a];
+                let speed = (self.now[a] - self.behind[a]) / self.h;
+                self.due[a].get_or_insert(0.5 * (1.0 - e * e) * speed * speed * self.h / stops.own(a));
                 let given = p * (stops.slacks[a] + self.reach[a]) / (2.0 * self.h);
                 self.taken[a] = (self.taken[a] - given).max(0.0);
-            } else if next >= 0.0 && self.now[a] >= 0.0 {
-                self.taken[a] = 0.0;
+            } else if next >= 0.0
+                && self.now[a] >= 0.0
+                && let Some(due) = self.due[a].take()
+            {
+                self.taken[a] = (self.taken[a] - due).max(0.0);
             }
         }
     }
