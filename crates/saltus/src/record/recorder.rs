@@ -35,6 +35,8 @@ pub struct Audit {
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
     pub landings: u64,
+    /// With time steps of a structure: the largest change of each velocity in a step at whose ends nothing jumps.
+    pub changes: Vec<f64>,
     /// By events: where accumulations of impacts were ended, in order of time; kept with the impacts.
     pub settlings: Vec<Settling>,
 }

@@ -43,9 +43,10 @@ pub const SCHEME: Scheme = Scheme {
     follows_law: true,
     laws: Laws::GAPS,
     order: 1.0,
-    settings: &[FORCING],
+    settings: &[FORCING, REBOUND],
     structures: StructureSteps::Steps(|at, h, settings| {
-        structure::paoli_schatzman(at, h, settings.word(&FORCING, Systems::Structures) == "exact")
+        let word = |setting| settings.word(setting, Systems::Structures);
+        structure::paoli_schatzman(at, h, word(&FORCING) == "exact", word(&REBOUND) == "limited")
     }),
     method: Method::Steps(Stepping {
         carried: 0.0,
@@ -71,6 +72,16 @@ pub const FORCING: Setting = Setting {
         ),
         choice("newmark", "1/4, 1/2, 1/4 in load and stiffness ([V] (3.12)): stable for any step", Systems::Structures),
         choice("exact", "exact free flight of the modes", Systems::Structures),
+    ]),
+};
+
+/// What a stop with e > 0 gives back.
+pub const REBOUND: Setting = Setting {
+    name: "rebound",
+    meaning: "what a stop of a structure with e > 0 gives back",
+    domain: Domain::Choice(&[
+        choice("limited", "no more energy than it has taken in the same contact", Systems::Structures),
+        choice("paper", "what [V] (3.2) gives, which on nodes of a mesh can be more than it took", Systems::Structures),
     ]),
 };
 
