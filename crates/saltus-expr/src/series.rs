@@ -26,6 +26,9 @@ use switch::{Kind, segment_slope, segment_value, takes_first};
 
 pub use rules::SeriesCode;
 
+/// A quotient by more than this, and less than the inverse of it, is zero for all that is added to it.
+const HUGE: f64 = 1e100;
+
 /// Evaluates series; does not allocate after construction.
 ///
 /// ```
@@ -93,6 +96,13 @@ impl Series {
             let (target, rule) = self.code.rules[i];
             let value = if k == 0 { self.start(target, rule, fresh) } else { self.next(target, rule, k) };
             self.coefficients[target * self.stride + k] = value;
+        }
+    }
+
+    /// Leaves orders from `k` on out of everything, where their coefficients are beyond the largest number.
+    pub fn truncate(&mut self, k: usize) {
+        for row in self.coefficients.chunks_mut(self.stride) {
+            row[k.min(self.stride)..].fill(0.0);
         }
     }
 
@@ -203,7 +213,10 @@ impl Series {
                 }
                 // Σ_{j=1..k} b_j y_{k−j}
                 let rest = dot_back(b_row, y, k, 1, k.min(degree[b]));
-                (at(a) - rest) / b_row[0]
+                let value = (at(a) - rest) / b_row[0];
+                // (Its coefficients may be beyond it before the denominator itself is: the quotient is nothing yet.)
+                let is_nothing = b_row[0].abs() > HUGE && y[0].abs() < 1.0 / HUGE;
+                if value.is_finite() || !is_nothing { value } else { 0.0 }
             }
             Rule::Exp(x) => weighted(row(x), row(target), k, k.min(degree[x])) / order,
             Rule::Sqrt(x) => {

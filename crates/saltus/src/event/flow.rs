@@ -23,6 +23,10 @@ use crate::{Reason, SetupError};
 use control::Culprit;
 use saltus_expr::Series;
 
+/// Coefficients above this are left out, from this order on: before it they are those of a place without a series.
+const LARGEST: f64 = 1e280;
+const LEAST_ORDER: usize = 12;
+
 /// The series of a motion, and how to make the next ones.
 #[derive(Debug)]
 pub struct Flow {
@@ -30,6 +34,8 @@ pub struct Flow {
     d: usize,
     /// The order N of the velocities; positions have N + 1.
     pub order: usize,
+    /// The order of the last expansion: less where further coefficients are beyond the largest number.
+    reached: usize,
     diagonal: bool,
     mass_constant: bool,
     /// M, g and f only, where nothing is in contact and nothing switches.
@@ -83,6 +89,7 @@ impl Flow {
             instance: at.clone(),
             d,
             order,
+            reached: order,
             diagonal: dynamics.code.diagonal,
             mass_constant: dynamics.code.mass_constant,
             light: Series::new(code.light.clone(), order),
@@ -279,6 +286,7 @@ impl Flow {
         self.is_rough = false;
         self.set_point(t, q, v);
         let (d, n) = (self.d, self.order);
+        self.reached = n;
         for k in 0..=n {
             if k > 0 {
                 self.feed(k);
@@ -292,6 +300,10 @@ impl Flow {
                 break;
             }
             self.solve(k);
+            if k >= LEAST_ORDER && self.is_beyond(k) && (k > LEAST_ORDER || !self.is_beyond(k - 1)) {
+                self.truncate(k);
+                return Ok(());
+            }
             for i in 0..d {
                 self.v[i * (n + 1) + k + 1] = self.a[i * n + k] / (k + 1) as f64;
             }
@@ -300,6 +312,39 @@ impl Flow {
             self.q[i * (n + 2) + n + 1] = self.v[i * (n + 1) + n] / (n + 1) as f64;
         }
         Ok(())
+    }
+
+    /// Whether order k of something is beyond the largest number, or nearly: in a unit of time that is long beside the motion
+    /// coefficients grow by its powers.
+    fn is_beyond(&self, k: usize) -> bool {
+        let n = self.order;
+        let is_beyond = |c: f64| !(c.abs() < LARGEST);
+        let switches = if self.using_full { self.full.switches() } else { 0 };
+        (0..self.d).any(|i| is_beyond(self.a[i * n + k]))
+            || (0..self.working.len()).any(|m| is_beyond(self.lambda[m * n + k]))
+            || (0..self.gaps.len()).any(|alpha| is_beyond(self.gap(alpha)[k]))
+            || (0..switches).any(|s| !self.is_mark(s) && is_beyond(self.full.argument(s)[k]))
+    }
+
+    /// Whether the series of the last expansion ends early.
+    pub fn is_truncated(&self) -> bool {
+        self.reached < self.order
+    }
+
+    /// Ends the series before order k.
+    fn truncate(&mut self, k: usize) {
+        let (d, n) = (self.d, self.order);
+        self.reached = k - 1;
+        self.series().truncate(k);
+        for i in 0..d {
+            self.q[i * (n + 2) + k + 1..(i + 1) * (n + 2)].fill(0.0);
+            self.v[i * (n + 1) + k..(i + 1) * (n + 1)].fill(0.0);
+            self.a[i * n + k - 1..(i + 1) * n].fill(0.0);
+            self.q[i * (n + 2) + k] = self.v[i * (n + 1) + k - 1] / k as f64;
+        }
+        for m in 0..self.working.len() {
+            self.lambda[m * n + k - 1..(m + 1) * n].fill(0.0);
+        }
     }
 
     /// Passes order k of time, positions and velocities to the series.

@@ -31,8 +31,9 @@ pub struct Judged {
     pub samples: usize,
     pub compared: usize,
     pub worst: f64,
-    /// Of Saltus.
+    /// Of Saltus and of the oracle.
     pub time: Duration,
+    pub other: Duration,
 }
 
 /// A state of the oracle and how far changes have grown; `None` where it does not know.
@@ -155,7 +156,7 @@ pub fn tell(seed: u64, parts: &[Part], end: f64) {
 fn look(seed: u64, parts: &[Part], end: f64, aloud: bool) -> Judged {
     let started = Instant::now();
     let outcome = saltus(parts, end);
-    let mut judged = Judged { verdict: Verdict::Unknown, samples: 0, compared: 0, worst: 0.0, time: started.elapsed() };
+    let mut judged = Judged { verdict: Verdict::Unknown, samples: 0, compared: 0, worst: 0.0, time: started.elapsed(), other: Duration::ZERO };
     let (_, run) = match outcome {
         Ok(run) => run,
         Err(text) => {
@@ -175,7 +176,8 @@ fn look(seed: u64, parts: &[Part], end: f64, aloud: bool) -> Judged {
         let d = part.model.d();
         let times: Vec<f64> = fractions.iter().map(|f| f * end / s).collect();
         let known = known(part, &times);
-        let (mut far, mut fast) = (1e-300_f64, 1e-300_f64);
+        // (A body that is not thrown in what it rests on has no scale of its own.)
+        let (mut far, mut fast) = (1e-3_f64, 1e-3_f64);
         for (k, state) in known.iter().enumerate() {
             judged.samples += 1;
             let Some(state) = state else { continue };
@@ -206,6 +208,13 @@ fn look(seed: u64, parts: &[Part], end: f64, aloud: bool) -> Judged {
             }
         }
         first += d;
+    }
+    judged.other = started.elapsed() - judged.time;
+    if judged.time.as_secs() >= 2 {
+        println!("{seed}: Saltus needed {:.1?} and {} steps", judged.time, run.steps);
+    }
+    if (started.elapsed() - judged.time).as_secs() >= 2 {
+        println!("{seed}: the oracle needed {:.1?}", started.elapsed() - judged.time);
     }
     judged.verdict = match (said, mismatch) {
         (None, None) if judged.compared == 0 => Verdict::Unknown,

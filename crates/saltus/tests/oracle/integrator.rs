@@ -24,6 +24,8 @@ pub struct Integrator<'a> {
     pub impacts: usize,
     pub last_event: f64,
     tol: f64,
+    /// Steps, and impacts at one place, that it may still try.
+    budget: usize,
 }
 
 /// What ends a step.
@@ -57,6 +59,7 @@ impl<'a> Integrator<'a> {
             impacts: 0,
             last_event: 0.0,
             tol,
+            budget: 5_000,
         };
         let free = (0..model.gaps.len()).all(|a| it.gap(a) > 1e-6);
         if free {
@@ -279,15 +282,11 @@ impl<'a> Integrator<'a> {
 
     /// Goes on to a time; `None` if the oracle does not know how.
     pub fn advance(&mut self, to: f64) -> Option<()> {
-        let mut budget = 400_000;
         while self.t < to {
-            budget -= 1;
-            if budget == 0 || self.impacts > 30_000 {
-                return None;
-            }
             let left = to - self.t;
             let mut h = self.h.min(self.limit()).min(left);
             let (step, error) = loop {
+                self.budget = self.budget.checked_sub(1)?;
                 if h < 1e-15 * (1.0 + self.t) && h < left {
                     return None;
                 }

@@ -32,6 +32,7 @@ struct Tally {
     compared: usize,
     worst: f64,
     time: Duration,
+    other: Duration,
 }
 
 fn count() -> u64 {
@@ -48,6 +49,7 @@ fn tally(seeds: impl Iterator<Item = u64>) -> Vec<Tally> {
         tally.samples += judged.samples;
         tally.compared += judged.compared;
         tally.time += judged.time;
+        tally.other += judged.other;
         match judged.verdict {
             Verdict::Agrees => {
                 tally.agree += 1;
@@ -72,7 +74,7 @@ fn finished_motions_are_those_of_an_independent_integrator() {
     });
     let mut wrong = Vec::new();
     let (mut models, mut alarms, mut said) = (0, 0, 0);
-    println!("family        models  agree  alarm  said  wrong  unknown  compared  worst     Saltus");
+    println!("family        models  agree  alarm  said  wrong  unknown  compared  worst     Saltus  oracle");
     for (family, name) in FAMILIES.iter().enumerate() {
         let mut all = halves[0][family].clone();
         let other = &halves[1][family];
@@ -80,7 +82,7 @@ fn finished_motions_are_those_of_an_independent_integrator() {
         all.said.extend(other.said.iter().cloned());
         all.wrong.extend(other.wrong.iter().cloned());
         println!(
-            "{name:12} {:7} {:6} {:6} {:5} {:6} {:8} {:8.1}% {:9.1e} {:7.1?}",
+            "{name:12} {:7} {:6} {:6} {:5} {:6} {:8} {:8.1}% {:9.1e} {:7.1?} {:7.1?}",
             all.models + other.models,
             all.agree + other.agree,
             all.alarms.len(),
@@ -90,6 +92,7 @@ fn finished_motions_are_those_of_an_independent_integrator() {
             100.0 * (all.compared + other.compared) as f64 / (all.samples + other.samples).max(1) as f64,
             all.worst.max(other.worst),
             all.time + other.time,
+            all.other + other.other,
         );
         models += all.models + other.models;
         alarms += all.alarms.len();

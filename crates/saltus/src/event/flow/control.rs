@@ -13,7 +13,7 @@ impl Flow {
     /// number is what all but the gaps would allow; zero where a series is not a number.
     pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
         let (mut h, mut alone) = (cap, cap);
-        let n = self.order;
+        let n = self.reached;
         // The scale of a series that starts from rest depends on the step: from above, until both fit.
         for _ in 0..60 {
             let mut speeds = std::mem::take(&mut self.scales);
@@ -25,22 +25,22 @@ impl Flow {
             let mut worst = Worst::new(n);
             for (i, speed) in speeds.iter_mut().enumerate() {
                 *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
-                worst.see(self.velocity(i), tol * *speed, Culprit::Coordinate(i));
+                worst.see(&self.velocity(i)[..=n], tol * *speed, Culprit::Coordinate(i));
             }
             self.scales = speeds;
             for (k, &alpha) in self.working.iter().enumerate() {
                 let c = self.reaction(k);
                 let scale = scales.reaction[alpha].max(largest_term(&c[..=n / 2], h));
-                worst.see(c, tol * scale, Culprit::Constraint(alpha));
+                worst.see(&c[..n], tol * scale, Culprit::Constraint(alpha));
             }
             if self.using_full {
                 for switch in 0..self.full.switches() {
                     let c = self.full.argument(switch);
                     // (A denominator beyond the largest number: the function inside it has marks of its own.)
-                    if self.is_mark(switch) && c[0].is_infinite() {
+                    if self.is_mark(switch) && !c.iter().all(|c| c.is_finite()) {
                         continue;
                     }
-                    worst.see(c, tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
+                    worst.see(&c[..=n], tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
                 }
             }
             alone = worst.step();
@@ -50,7 +50,7 @@ impl Flow {
                     continue;
                 }
                 let c = self.gap(alpha);
-                worst.see(c, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
+                worst.see(&c[..=n], tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
             }
             let fits = worst.step();
             self.culprit = worst.culprit;
@@ -65,8 +65,8 @@ impl Flow {
     /// What the series of one gap allows by itself.
     pub fn gap_step(&self, alpha: usize, tol: f64, cap: f64, scale: f64) -> f64 {
         let c = self.gap(alpha);
-        let mut worst = Worst::new(self.order);
-        worst.see(c, tol * scale.max(c[0].abs()), Culprit::Constraint(alpha));
+        let mut worst = Worst::new(self.reached);
+        worst.see(&c[..=self.reached], tol * scale.max(c[0].abs()), Culprit::Constraint(alpha));
         worst.step().min(cap)
     }
 
