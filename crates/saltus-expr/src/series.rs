@@ -130,7 +130,12 @@ impl Series {
             }
             Rule::Slope { x, sign, of } => {
                 let y = of.eval(at(x));
-                self.coefficients[(target + 1) * stride] = 1.0 + sign * y * y;
+                // (Far from its front 1 − tanh² is rounding; what announces the front is 1/cosh².)
+                let slope = match of {
+                    Function1::Tanh => Function1::Cosh.eval(at(x)).powi(-2),
+                    _ => 1.0 + sign * y * y,
+                };
+                self.coefficients[(target + 1) * stride] = slope;
                 y
             }
             Rule::Quotient { x, of, .. } => of.eval(at(x)),

@@ -25,6 +25,7 @@ use saltus_expr::Series;
 
 /// Coefficients above this are left out, from this order on: before it they are those of a place without a series.
 const LARGEST: f64 = 1e280;
+const SMALLEST: f64 = 1e-280;
 const LEAST_ORDER: usize = 12;
 
 /// The series of a motion, and how to make the next ones.
@@ -300,7 +301,9 @@ impl Flow {
                 break;
             }
             self.solve(k);
-            if k >= LEAST_ORDER && self.is_beyond(k) && (k > LEAST_ORDER || !self.is_beyond(k - 1)) {
+            if k >= LEAST_ORDER
+                && (self.is_beyond(k) && (k > LEAST_ORDER || !self.is_beyond(k - 1)) || self.vanishes(k))
+            {
                 self.truncate(k);
                 return Ok(());
             }
@@ -324,6 +327,15 @@ impl Flow {
             || (0..self.working.len()).any(|m| is_beyond(self.lambda[m * n + k]))
             || (0..self.gaps.len()).any(|alpha| is_beyond(self.gap(alpha)[k]))
             || (0..switches).any(|s| !self.is_mark(s) && is_beyond(self.full.argument(s)[k]))
+    }
+
+    /// Whether orders k and k − 1 are below the smallest numbers, or nearly, and those before are not: in a unit of time that is
+    /// short beside the motion coefficients fall by its powers, and zeros would say that the series goes on for ever.
+    fn vanishes(&self, k: usize) -> bool {
+        let n = self.order;
+        let largest = |k: usize| (0..self.d).map(|i| self.a[i * n + k].abs()).fold(0.0, f64::max);
+        let (last, before) = (largest(k).max(largest(k - 1)), largest(k - 2).max(largest(k - 3)));
+        last < SMALLEST && before > 0.0
     }
 
     /// Whether the series of the last expansion ends early.

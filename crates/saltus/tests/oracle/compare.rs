@@ -156,7 +156,14 @@ pub fn tell(seed: u64, parts: &[Part], end: f64) {
 fn look(seed: u64, parts: &[Part], end: f64, aloud: bool) -> Judged {
     let started = Instant::now();
     let outcome = saltus(parts, end);
-    let mut judged = Judged { verdict: Verdict::Unknown, samples: 0, compared: 0, worst: 0.0, time: started.elapsed(), other: Duration::ZERO };
+    let mut judged = Judged {
+        verdict: Verdict::Unknown,
+        samples: 0,
+        compared: 0,
+        worst: 0.0,
+        time: started.elapsed(),
+        other: Duration::ZERO,
+    };
     let (_, run) = match outcome {
         Ok(run) => run,
         Err(text) => {

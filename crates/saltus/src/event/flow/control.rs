@@ -40,7 +40,11 @@ impl Flow {
                     if self.is_mark(switch) && !c.iter().all(|c| c.is_finite()) {
                         continue;
                     }
-                    worst.see(&c[..=n], tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
+                    worst.see(
+                        &c[..=n],
+                        tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)),
+                        Culprit::Switch,
+                    );
                 }
             }
             alone = worst.step();
