@@ -11,6 +11,7 @@
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
 mod control;
+mod ends;
 mod hold;
 mod rough;
 
@@ -22,11 +23,6 @@ use crate::problem::{Instance, Layout};
 use crate::{Reason, SetupError};
 use control::Culprit;
 use saltus_expr::Series;
-
-/// Coefficients above this are left out, from this order on: before it they are those of a place without a series.
-const LARGEST: f64 = 1e280;
-const SMALLEST: f64 = 1e-280;
-const LEAST_ORDER: usize = 12;
 
 /// The series of a motion, and how to make the next ones.
 #[derive(Debug)]
@@ -72,6 +68,9 @@ pub struct Flow {
     right: Vec<f64>,
     r: Vec<f64>,
     scales: Vec<f64>,
+    /// The body of each coordinate, and room for the energies of bodies.
+    bodies: Vec<usize>,
+    energies: Vec<f64>,
     culprit: Culprit,
     /// How far the series of the last step would have reached.
     pub reach: f64,
@@ -116,6 +115,8 @@ impl Flow {
             right: vec![0.0; m],
             r: vec![0.0; d],
             scales: vec![0.0; d],
+            bodies: code.bodies.clone(),
+            energies: vec![0.0; d],
             culprit: Culprit::Coordinate(0),
             reach: 0.0,
             is_rough: false,
@@ -301,9 +302,7 @@ impl Flow {
                 break;
             }
             self.solve(k);
-            if k >= LEAST_ORDER
-                && (self.is_beyond(k) && (k > LEAST_ORDER || !self.is_beyond(k - 1)) || self.vanishes(k))
-            {
+            if self.ends_at(k) {
                 self.truncate(k);
                 return Ok(());
             }
@@ -315,48 +314,6 @@ impl Flow {
             self.q[i * (n + 2) + n + 1] = self.v[i * (n + 1) + n] / (n + 1) as f64;
         }
         Ok(())
-    }
-
-    /// Whether order k of something is beyond the largest number, or nearly: in a unit of time that is long beside the motion
-    /// coefficients grow by its powers.
-    fn is_beyond(&self, k: usize) -> bool {
-        let n = self.order;
-        let is_beyond = |c: f64| !(c.abs() < LARGEST);
-        let switches = if self.using_full { self.full.switches() } else { 0 };
-        (0..self.d).any(|i| is_beyond(self.a[i * n + k]))
-            || (0..self.working.len()).any(|m| is_beyond(self.lambda[m * n + k]))
-            || (0..self.gaps.len()).any(|alpha| is_beyond(self.gap(alpha)[k]))
-            || (0..switches).any(|s| !self.is_mark(s) && is_beyond(self.full.argument(s)[k]))
-    }
-
-    /// Whether orders k and k − 1 are below the smallest numbers, or nearly, and those before are not: in a unit of time that is
-    /// short beside the motion coefficients fall by its powers, and zeros would say that the series goes on for ever.
-    fn vanishes(&self, k: usize) -> bool {
-        let n = self.order;
-        let largest = |k: usize| (0..self.d).map(|i| self.a[i * n + k].abs()).fold(0.0, f64::max);
-        let (last, before) = (largest(k).max(largest(k - 1)), largest(k - 2).max(largest(k - 3)));
-        last < SMALLEST && before > 0.0
-    }
-
-    /// Whether the series of the last expansion ends early.
-    pub fn is_truncated(&self) -> bool {
-        self.reached < self.order
-    }
-
-    /// Ends the series before order k.
-    fn truncate(&mut self, k: usize) {
-        let (d, n) = (self.d, self.order);
-        self.reached = k - 1;
-        self.series().truncate(k);
-        for i in 0..d {
-            self.q[i * (n + 2) + k + 1..(i + 1) * (n + 2)].fill(0.0);
-            self.v[i * (n + 1) + k..(i + 1) * (n + 1)].fill(0.0);
-            self.a[i * n + k - 1..(i + 1) * n].fill(0.0);
-            self.q[i * (n + 2) + k] = self.v[i * (n + 1) + k - 1] / k as f64;
-        }
-        for m in 0..self.working.len() {
-            self.lambda[m * n + k - 1..(m + 1) * n].fill(0.0);
-        }
     }
 
     /// Passes order k of time, positions and velocities to the series.

@@ -37,10 +37,6 @@ impl EventEngine {
         if h <= 0.2 * alone {
             h = self.sample_ahead(tol, h, alone);
         }
-        // Coefficients that end before their time belong to a motion that is fast, or to a place without a series.
-        if self.flow.is_truncated() && h <= 100.0 * self.shortest() {
-            h = 0.0;
-        }
         let forced = std::mem::take(&mut self.must_be_rough);
         // Long and short are measured by the steps of late.
         let cap = if self.pace > 0.0 { cap.min(1e3 * self.pace) } else { cap };

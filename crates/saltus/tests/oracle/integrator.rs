@@ -59,7 +59,7 @@ impl<'a> Integrator<'a> {
             impacts: 0,
             last_event: 0.0,
             tol,
-            budget: 5_000,
+            budget: 3_000,
         };
         let free = (0..model.gaps.len()).all(|a| it.gap(a) > 1e-6);
         if free {
@@ -381,6 +381,7 @@ impl<'a> Integrator<'a> {
             }
         }
         let Some((_, event)) = first else { return Some(()) };
+        self.budget = self.budget.checked_sub(1)?;
         self.last_event = self.t;
         self.h = (0.1 * self.h).max(1e-9).min(self.h);
         match event {

@@ -36,7 +36,7 @@ struct Tally {
 }
 
 fn count() -> u64 {
-    std::env::var("SALTUS_ORACLE_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
+    std::env::var("SALTUS_ORACLE_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(1200)
 }
 
 fn tally(seeds: impl Iterator<Item = u64>) -> Vec<Tally> {

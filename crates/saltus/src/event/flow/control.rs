@@ -8,8 +8,7 @@ use crate::linalg::Rows;
 impl Flow {
     /// The longest step, up to `cap`, at which the last four terms of every series are below `tol` of its scale (or of the
     /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are neither `far` nor held
-    /// closed. Coordinates
-    /// that hardly move are measured by the others: by 1e-4 of the largest speed, in the kinetic metric. The second
+    /// closed. The second
     /// number is what all but the gaps would allow; zero where a series is not a number.
     pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
         let (mut h, mut alone) = (cap, cap);
@@ -17,14 +16,12 @@ impl Flow {
         // The scale of a series that starts from rest depends on the step: from above, until both fit.
         for _ in 0..60 {
             let mut speeds = std::mem::take(&mut self.scales);
-            let mut energy = 0.0_f64;
             for i in 0..self.d {
                 speeds[i] = scales.v[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
-                energy = energy.max(speeds[i] * speeds[i] * self.inertia(i));
             }
+            self.share(&mut speeds);
             let mut worst = Worst::new(n);
             for (i, speed) in speeds.iter_mut().enumerate() {
-                *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
                 worst.see(&self.velocity(i)[..=n], tol * *speed, Culprit::Coordinate(i));
             }
             self.scales = speeds;
@@ -66,6 +63,19 @@ impl Flow {
         (h, alone.min(cap))
     }
 
+    /// Coordinates that hardly move are measured by others of their body: by 1e-4 of its largest speed, in the kinetic metric.
+    pub(super) fn share(&mut self, speeds: &mut [f64]) {
+        self.energies.fill(0.0);
+        for (i, speed) in speeds.iter().enumerate() {
+            let energy = speed * speed * self.inertia(i);
+            let most = &mut self.energies[self.bodies[i]];
+            *most = most.max(energy);
+        }
+        for (i, speed) in speeds.iter_mut().enumerate() {
+            *speed = speed.max(1e-4 * (self.energies[self.bodies[i]] / self.inertia(i)).sqrt());
+        }
+    }
+
     /// What the series of one gap allows by itself.
     pub fn gap_step(&self, alpha: usize, tol: f64, cap: f64, scale: f64) -> f64 {
         let c = self.gap(alpha);
@@ -80,7 +90,7 @@ impl Flow {
         // A root somewhere inside: whose series grows fastest with it.
         let culprit = match self.culprit {
             Culprit::Switch => {
-                let growth = |c: &[f64]| match (c[c.len() - 1] / c[c.len() - 2]).abs() {
+                let growth = |c: &[f64]| match (c[self.reached] / c[self.reached - 1]).abs() {
                     g if g.is_nan() && c.iter().all(|x| x.is_finite()) => 0.0,
                     g if g.is_nan() => f64::INFINITY,
                     g => g,
