@@ -5,7 +5,7 @@
 //! 1e-9: where that change has grown too much, nothing is compared any more. What Saltus says about itself (breaches,
 //! failures, stretches of time stepping) is counted; a silent mismatch fails.
 //!
-//! `SALTUS_ORACLE_MODELS=10000` runs more of them, `SALTUS_SEED=7 … one_model -- --ignored --nocapture` tells one in full.
+//! `SALTUS_ORACLE_MODELS=10000` runs more of them, `SALTUS_ORACLE_FIRST=5000` others, `SALTUS_SEED=7 … one_model -- --ignored --nocapture` tells one in full.
 
 mod collocation;
 mod compare;
@@ -35,8 +35,26 @@ struct Tally {
     other: Duration,
 }
 
-fn count() -> u64 {
-    std::env::var("SALTUS_ORACLE_MODELS").ok().and_then(|n| n.parse().ok()).unwrap_or(1200)
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.models += other.models;
+        self.agree += other.agree;
+        self.unknown += other.unknown;
+        self.samples += other.samples;
+        self.compared += other.compared;
+        self.worst = self.worst.max(other.worst);
+        self.time += other.time;
+        self.other += other.other;
+        for (list, more) in
+            [(&mut self.alarms, &other.alarms), (&mut self.said, &other.said), (&mut self.wrong, &other.wrong)]
+        {
+            list.extend(more.iter().cloned());
+        }
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
 }
 
 fn tally(seeds: impl Iterator<Item = u64>) -> Vec<Tally> {
@@ -66,35 +84,35 @@ fn tally(seeds: impl Iterator<Item = u64>) -> Vec<Tally> {
 
 #[test]
 fn finished_motions_are_those_of_an_independent_integrator() {
-    let (count, started) = (count(), Instant::now());
-    let halves: Vec<Vec<Tally>> = std::thread::scope(|scope| {
-        let half = |k: u64| scope.spawn(move || tally((0..count).filter(move |seed| seed / 9 % 2 == k)));
-        let threads = [half(0), half(1)];
-        threads.map(|t| t.join().expect("no panic")).into()
+    let started = Instant::now();
+    let first = number("SALTUS_ORACLE_FIRST", 0);
+    let end = first + number("SALTUS_ORACLE_MODELS", 1200);
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 32)) as u64;
+    let parts: Vec<Vec<Tally>> = std::thread::scope(|scope| {
+        let part = |k: u64| scope.spawn(move || tally((first..end).filter(move |seed| seed / 9 % threads == k)));
+        let running: Vec<_> = (0..threads).map(part).collect();
+        running.into_iter().map(|t| t.join().expect("no panic")).collect()
     });
     let mut wrong = Vec::new();
     let (mut models, mut alarms, mut said) = (0, 0, 0);
     println!("family        models  agree  alarm  said  wrong  unknown  compared  worst     Saltus  oracle");
     for (family, name) in FAMILIES.iter().enumerate() {
-        let mut all = halves[0][family].clone();
-        let other = &halves[1][family];
-        all.alarms.extend(other.alarms.iter().cloned());
-        all.said.extend(other.said.iter().cloned());
-        all.wrong.extend(other.wrong.iter().cloned());
+        let mut all = Tally::default();
+        parts.iter().for_each(|part| all.add(&part[family]));
         println!(
             "{name:12} {:7} {:6} {:6} {:5} {:6} {:8} {:8.1}% {:9.1e} {:7.1?} {:7.1?}",
-            all.models + other.models,
-            all.agree + other.agree,
+            all.models,
+            all.agree,
             all.alarms.len(),
             all.said.len(),
             all.wrong.len(),
-            all.unknown + other.unknown,
-            100.0 * (all.compared + other.compared) as f64 / (all.samples + other.samples).max(1) as f64,
-            all.worst.max(other.worst),
-            all.time + other.time,
-            all.other + other.other,
+            all.unknown,
+            100.0 * all.compared as f64 / all.samples.max(1) as f64,
+            all.worst,
+            all.time,
+            all.other,
         );
-        models += all.models + other.models;
+        models += all.models;
         alarms += all.alarms.len();
         said += all.said.len();
         for (kind, list) in [("false alarm", &all.alarms), ("said so", &all.said), ("WRONG", &all.wrong)] {
