@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Positions and velocities must agree to this, relative to the motion.
 const WITHIN: f64 = 1e-6;
-/// Where a change has grown by more, nothing is compared.
-const GROWTH: f64 = 1e3;
+/// Where a change has grown by more, nothing is compared: the tolerance of Saltus, 1e-10, would be as much.
+const GROWTH: f64 = 1e4;
 const NUDGE: f64 = 1e-9;
 
 pub enum Verdict {

@@ -219,10 +219,12 @@ impl<'a> Exact<'a> {
         let press = self.push(a, self.t)[0];
         self.impacts += 1;
         self.last_event = self.t;
-        self.q = wall[0];
+        // (A nudge at every impact: near a graze the motion feels what happens there far more than its start.)
+        self.q = wall[0] + self.of.walls[a].side * self.nudge.0.abs();
         let low = after == 0.0 || (0.5 * after * after < LOW * press && e < 1.0);
         if low && press > 0.0 {
             self.contact = Some(a);
+            self.q = wall[0];
             self.v = wall[1];
         } else {
             self.v = wall[1] + self.of.walls[a].side * after;
