@@ -24,6 +24,7 @@ pub struct Integrator<'a> {
     pub impacts: usize,
     pub last_event: f64,
     tol: f64,
+    longest: f64,
     /// Steps, and impacts at one place, that it may still try.
     budget: usize,
 }
@@ -43,7 +44,7 @@ struct Solved {
 }
 
 impl<'a> Integrator<'a> {
-    pub fn new(model: &'a Model, nudge: Nudge, tol: f64) -> Option<Self> {
+    pub fn new(model: &'a Model, nudge: Nudge, (tol, longest): (f64, f64)) -> Option<Self> {
         let (mut q, mut v) = ([0.0; D], [0.0; D]);
         q[..model.d()].copy_from_slice(&model.q0);
         v[..model.d()].copy_from_slice(&model.v0);
@@ -59,7 +60,8 @@ impl<'a> Integrator<'a> {
             impacts: 0,
             last_event: 0.0,
             tol,
-            budget: 3_000,
+            longest,
+            budget: (1_500.0 / longest) as usize,
         };
         let free = (0..model.gaps.len()).all(|a| it.gap(a) > 1e-6);
         if free {
@@ -272,7 +274,7 @@ impl<'a> Integrator<'a> {
 
     /// The longest step that sees every feature.
     fn limit(&self) -> f64 {
-        let mut h = 0.5_f64;
+        let mut h = self.longest;
         for (u, width) in &self.model.features {
             let [u, rate, _] = along(u, self.t, 1.0, &self.q, &self.v);
             h = h.min(0.3 * u.abs().max(*width) / rate.abs().max(1e-30));

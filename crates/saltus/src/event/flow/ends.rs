@@ -8,6 +8,7 @@ const LARGEST: f64 = 1e280;
 const SMALLEST: f64 = 1e-280;
 const LEAST_ORDER: usize = 12;
 const ROOT: f64 = 1e200;
+const FORCED: f64 = 1e100;
 
 impl Flow {
     /// Whether the series ends before order k, which has been solved for.
@@ -16,8 +17,12 @@ impl Flow {
         k >= LEAST_ORDER && (self.is_beyond(k) && is_first() && !self.has_root(k) || self.vanishes(k))
     }
 
-    /// Whether a root or power is near its zero, where no series is of use: its own coefficients grow as much.
+    /// Whether a root or power in a force is near its zero, where no series is of use: its own coefficients grow as much.
     fn has_root(&self, k: usize) -> bool {
+        let n = self.order;
+        if (0..self.d).all(|i| self.a[i * n + k].abs() < FORCED) {
+            return false;
+        }
         let switches = if self.using_full { self.full.switches() } else { 0 };
         (0..switches).any(|s| self.is_root(s) && !(self.full.argument(s)[k].abs() < ROOT))
     }
