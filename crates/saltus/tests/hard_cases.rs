@@ -95,6 +95,25 @@ fn a_thin_post_far_away_is_hit_where_it_is() {
 }
 
 #[test]
+fn a_thin_post_is_hit_in_short_units_of_time() {
+    // Coefficients of the gap grow by v/r from order to order, far beyond the largest number.
+    for r in [5e-3, 1e-4] {
+        let post = Builder::new("post")
+            .coordinate("x", -1e-4, 1e8)
+            .coordinate("y", 0.3e-4 * r, 0)
+            .kinetic("(x'^2 + y'^2)/2")
+            .restitution(1)
+            .constraint("post", format!("sqrt(x^2 + y^2) - {:?}", 1e-4 * r))
+            .constraint("box", "2e-4 - sqrt(x^2 + y^2)");
+        let run = exact(post, 1.9e-12);
+        close(run.trajectory.impacts.get(0).t / 1e-12, 1.0 - r * 0.91_f64.sqrt(), 1e-10);
+        let (_, v) = last(&run);
+        close(v[0] / 1e8, -0.82, 1e-9);
+        close(v[1] / 1e8, 0.6 * 0.91_f64.sqrt(), 1e-9);
+    }
+}
+
+#[test]
 fn limits_of_accumulations_hold_for_any_restitution_body_and_end() {
     let t1 = |h: f64| (2.0 * h / 9.81_f64).sqrt();
     for (e, end) in [(0.9, 50.0), (0.99, 1e5), (0.999, 2e3), (0.9995, 4e3), (0.9999, 2e4)] {
