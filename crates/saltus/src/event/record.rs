@@ -102,6 +102,13 @@ impl Record {
         }
     }
 
+    /// Stores an instant at which something begins, unless an impact there is to be stored with it.
+    pub fn mark(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        if self.v_left.is_none() {
+            self.instant(t, q, v);
+        }
+    }
+
     fn check(&mut self, t: f64, q: &[f64]) {
         self.gaps.evaluate(t, q);
         let _ = self.out.check(t, q, &self.gaps.values);
