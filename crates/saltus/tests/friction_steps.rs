@@ -25,12 +25,19 @@ fn error(run: &Run, exact: &dyn Fn(f64) -> Vec<f64>) -> f64 {
     worst
 }
 
-/// Order of convergence in the maximum norm, over two halvings of the step.
+/// Order of convergence in the maximum norm: the slope of a line through the errors for steps that do not divide each other.
 fn order(model: &Arc<Model>, scheme: &str, h: f64, end: f64, exact: &dyn Fn(f64) -> Vec<f64>) -> f64 {
-    let at = |h: f64| error(&run(model, scheme, h, end), exact);
-    let (coarse, fine) = (at(h), at(h / 4.0));
-    println!("{scheme}: errors {coarse:.3e} {fine:.3e}, order {:.3}", 0.5 * (coarse / fine).log2());
-    0.5 * (coarse / fine).log2()
+    let ratio = 0.79_f64;
+    let errors = (0..10).map(|k| {
+        let steps = (end / (h * ratio.powi(k))).round();
+        (end / steps, error(&run(model, scheme, end / steps, end), exact))
+    });
+    let logs: Vec<(f64, f64)> = errors.map(|(h, e)| (h.ln(), e.ln())).collect();
+    let n = logs.len() as f64;
+    let (mx, my) = (logs.iter().map(|p| p.0).sum::<f64>() / n, logs.iter().map(|p| p.1).sum::<f64>() / n);
+    let slope = logs.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum::<f64>() / logs.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>();
+    println!("{scheme}: order {slope:.3}, error {:.3e} with h = {:.3e}", logs[9].1.exp(), logs[9].0.exp());
+    slope
 }
 
 fn block() -> Arc<Model> {

@@ -8,7 +8,8 @@ use super::Evidence;
 use super::dense::difference;
 use crate::linalg::{Lu, add};
 use crate::motion::{Phase, PhaseKind, Side};
-use crate::record::Keep;
+use crate::record::{Gauge, Keep};
+use crate::stepping::Label;
 
 /// The jump that ends a sequence of impacts.
 pub(super) struct Tail {
@@ -105,22 +106,32 @@ fn tail(evidence: &Evidence, phase: &Phase, t: f64, last: usize) -> Option<Tail>
     if !gauge.prepare(t, &q, impact.v_after) {
         return None;
     }
-    let n = held.len();
+    // The constraints that hold, and the slips of their friction.
+    let mut rows: Vec<Label> = held.iter().map(|&a| Label::Normal(a)).collect();
+    if let Some(bonds) = &gauge.bonds {
+        let frictions = held.iter().filter_map(|&a| bonds.of_constraint(a));
+        rows.extend(frictions.flat_map(|k| bonds.slips(k)).map(Label::Other));
+    }
+    let n = rows.len();
     let mut delassus = Lu::new(n);
     let mut p = vec![0.0; n];
-    for (k, &a) in held.iter().enumerate() {
-        gauge.response(a, &mut x);
-        for (j, &b) in held.iter().enumerate() {
-            delassus.entries[j * n + k] = gauge.gaps.gradients.dot(b, &x);
+    let mut unexplained = jump.clone();
+    for (k, &row) in rows.iter().enumerate() {
+        respond(&mut gauge, row, &mut x);
+        for (j, &other) in rows.iter().enumerate() {
+            delassus.entries[j * n + k] = along(&gauge, other, &x);
         }
-        p[k] = gauge.gaps.gradients.dot(a, &jump);
+        p[k] = along(&gauge, row, &jump);
     }
     let solved = delassus.solve(&mut p);
-    let (mut wall_work, mut unexplained) = (0.0, jump.clone());
-    for (&a, p) in held.iter().zip(&p) {
-        gauge.response(a, &mut x);
+    let mut wall_work = 0.0;
+    for (&row, p) in rows.iter().zip(&p) {
+        respond(&mut gauge, row, &mut x);
         add(&mut unexplained, -p, &x);
-        wall_work -= p * gauge.gaps.partial_t[a];
+        wall_work -= p * match row {
+            Label::Normal(a) => gauge.gaps.partial_t[a],
+            Label::Other(slip) => gauge.bonds.as_ref().map_or(0.0, |bonds| bonds.rest(slip)),
+        };
     }
     let energy = match &mut gauge.energy {
         // (At one position: only kinetic energy changes.)
@@ -142,4 +153,20 @@ fn tail(evidence: &Evidence, phase: &Phase, t: f64, last: usize) -> Option<Tail>
         wall_work,
         bounce: bounces.fold((0.0, 0), |m, b| if b.0 > m.0 { b } else { m }),
     })
+}
+
+/// What a unit impulse of a row adds to the velocity.
+fn respond(gauge: &mut Gauge, row: Label, out: &mut [f64]) {
+    match row {
+        Label::Normal(a) => gauge.response(a, out),
+        Label::Other(slip) => gauge.response_of_other(slip, out),
+    }
+}
+
+/// A velocity along a row.
+fn along(gauge: &Gauge, row: Label, v: &[f64]) -> f64 {
+    match row {
+        Label::Normal(a) => gauge.gaps.gradients.dot(a, v),
+        Label::Other(slip) => gauge.bonds.as_ref().map_or(0.0, |bonds| bonds.dot(slip, v)),
+    }
 }

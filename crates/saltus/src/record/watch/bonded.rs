@@ -120,11 +120,21 @@ impl Watch {
             }
         }
         let labelled = bonded.blocks.labels.iter().copied().zip(bonded.p.iter().copied());
-        let joints = self.gauge.impulses_of_joints(labelled.clone(), self.window.q.len());
+        // Listed is what the constraints that act do.
+        let bonds = self.gauge.bonds.as_deref();
+        let slips_of = |a: usize| bonds.and_then(|bonds| Some(bonds.slips(bonds.of_constraint(a)?))).unwrap_or(0..0);
+        let acts = |label: Label| match label {
+            Label::Normal(a) => self.acted.contains(&a),
+            Label::Other(row) => self.acted.iter().any(|&a| slips_of(a).contains(&row)),
+        };
+        let acting: Vec<(Label, f64)> = labelled.clone().filter(|(label, _)| acts(*label)).collect();
+        let joints = self.gauge.impulses_of_joints(acting.iter().copied(), self.window.q.len());
         let mean = |row: &dyn Fn(&[f64]) -> f64| 0.5 * (row(&self.v_before) + row(&self.v_after));
         let mut change = 0.0;
-        for (i, (label, p)) in labelled.enumerate() {
+        for (i, (_, p)) in labelled.enumerate() {
             change += p * mean(&|v| bonded.blocks.rows.dot(i, v));
+        }
+        for (label, p) in acting {
             if let Label::Other(row) = label {
                 bonded.listed.push((row, p));
             }

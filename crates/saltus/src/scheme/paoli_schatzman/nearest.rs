@@ -44,7 +44,7 @@ impl PaoliSchatzman {
             if !self.slack[a].is_finite() {
                 return Err(Reason::Gap { constraint: self.constraint(a) });
             }
-            leaves |= self.slack[a] < 0.0;
+            leaves |= a >= self.held && self.slack[a] < 0.0;
         }
         Ok(leaves)
     }
@@ -62,7 +62,7 @@ impl PaoliSchatzman {
     pub(super) fn is_hit(&mut self) -> bool {
         let mut at_start = self.instance.gaps();
         at_start.linearise(self.instance.start().t, &self.q);
-        (0..self.slack.len()).any(|a| {
+        (self.held..self.slack.len()).any(|a| {
             let alpha = self.order[a];
             self.slack[a] < 0.0 && at_start.values[alpha] > at_start.rounding(alpha, &self.q)
         })
