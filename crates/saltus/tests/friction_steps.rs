@@ -107,3 +107,159 @@ fn turning_points_of_dry_friction_fall() {
         assert!(balance.relative() < 1e-2, "{scheme}: {balance:?}");
     }
 }
+
+/// A solid sphere of radius 0.1 on a table, in space: x, y, z and rotations a, b, c with world angular velocities.
+fn sphere(e: f64, mu: f64, height: f64, v: [f64; 3], w: [f64; 3]) -> Arc<Model> {
+    Builder::new("a sphere on a table")
+        .parameter("r", 0.1)
+        .coordinate("x", 0, v[0])
+        .coordinate("y", 0, v[1])
+        .coordinate("z", height, v[2])
+        .coordinate("a", 0, w[0])
+        .coordinate("b", 0, w[1])
+        .coordinate("c", 0, w[2])
+        .kinetic("1.3*(x'^2 + y'^2 + z'^2)/2 + 1.3*0.4*r^2*(a'^2 + b'^2 + c'^2)/2")
+        .potential("1.3*9.81*z")
+        .restitution(e)
+        .constraint("table", "z - r")
+        .friction(mu, &["x' - r*b'", "y' + r*a'"])
+        .build()
+        .expect("a model")
+}
+
+#[test]
+fn a_sphere_with_backspin_rolls() {
+    let (mu, r) = (0.2, 0.1);
+    let (v, w) = ([1.0, 0.3, 0.0], [-4.0, -12.0, 5.0]);
+    // The slip of the point of contact.
+    let u = [v[0] - r * w[1], v[1] + r * w[0]];
+    let size = f64::hypot(u[0], u[1]);
+    let (until, g) = (2.0 * size / (7.0 * mu * 9.81), 9.81);
+    let place = |t: f64, i: usize| {
+        let s = t.min(until);
+        let direction = u[i] / size;
+        let rolled = v[i] - mu * g * until * direction;
+        v[i] * s - 0.5 * mu * g * s * s * direction + rolled * (t - s)
+    };
+    let model = sphere(0.0, mu, r, v, w);
+    for scheme in SCHEMES {
+        let exact = |t: f64| vec![place(t, 0), place(t, 1), r];
+        let order = order(&model, scheme, 0.01, 0.6, &exact);
+        assert!(order > 0.8, "{scheme}: order {order}");
+        let run = run(&model, scheme, 1e-3, 0.6);
+        // Rolls from then on, without slip, and the slip did not turn.
+        let v = &run.last().v;
+        assert!((v[0] - r * v[4]).abs() < 1e-12 && (v[1] + r * v[3]).abs() < 1e-12, "{scheme}: {v:?}");
+        assert_eq!(v[5], 5.0, "{scheme}: it goes on spinning about its normal");
+        let motion = &run.trajectory;
+        let slips = (0..motion.len()).map(|k| (motion.t[k], motion.v(k, saltus::Side::Right)));
+        let stops = slips.filter(|(_, v)| f64::hypot(v[0] - r * v[4], v[1] + r * v[3]) > 1e-9).map(|(t, _)| t);
+        let last = stops.fold(0.0, f64::max);
+        assert!((last - until).abs() < 2.5e-3, "{scheme}: slips until {last}, not {until}");
+        assert!(run.ledger.balance.relative() < 1e-2, "{scheme}: {:?}", run.ledger.balance);
+    }
+}
+
+#[test]
+fn a_bouncing_sphere_sticks_or_slides_in_the_impact() {
+    let (e, mu, r) = (0.6, 0.15, 0.1);
+    // From a height of 0.2 above the table: u_N = −√(2 g 0.2).
+    let normal = (2.0 * 9.81 * 0.2_f64).sqrt();
+    let limit = 3.5 * mu * (1.0 + e) * normal;
+    for scheme in SCHEMES {
+        for (share, sticks) in [(0.95, true), (1.05, false)] {
+            let u = [0.6 * share * limit, 0.8 * share * limit];
+            let model = sphere(e, mu, 0.3, [u[0], u[1], 0.0], [0.0; 3]);
+            let run = run(&model, scheme, 1e-4, 0.3);
+            let impact = run.trajectory.impacts.get(0);
+            let slip = |v: &[f64]| [v[0] - r * v[4], v[1] + r * v[3]];
+            let after = slip(impact.v_after);
+            let size = f64::hypot(after[0], after[1]);
+            assert_eq!(size < 1e-3 * limit, sticks, "{scheme}: {after:?}");
+            let expected = match sticks {
+                true => [u[0] * 5.0 / 7.0, u[1] * 5.0 / 7.0],
+                false => [0.6, 0.8].map(|d| d * (share * limit - mu * (1.0 + e) * normal)),
+            };
+            for i in 0..2 {
+                assert!((impact.v_after[i] - expected[i]).abs() < 2e-3 * limit, "{scheme}: {:?} {expected:?}", impact.v_after);
+            }
+            // Impulses of the two slips, within the disk.
+            let (p, t) = (impact.impulses[0], impact.others.iter().map(|o| o.1 * o.1).sum::<f64>().sqrt());
+            assert!(t <= mu * p * (1.0 + 1e-12) && impact.others.len() == 2, "{scheme}: {p} {t}");
+        }
+    }
+}
+
+#[test]
+fn restitution_of_the_approach_speed() {
+    let ball = Builder::new("a ball")
+        .coordinate("y", 1, 0)
+        .kinetic("y'^2/2")
+        .potential("9.81*y")
+        .restitution("0.9*exp(-speed/20)")
+        .constraint("floor", "y")
+        .build()
+        .expect("a model");
+    for scheme in SCHEMES {
+        let run = run(&ball, scheme, 1e-4, 2.0);
+        let mut speed = (2.0 * 9.81_f64).sqrt();
+        for impact in run.trajectory.impacts.iter().take(3) {
+            assert!((impact.v_before[0] + speed).abs() < 5e-3, "{scheme}: {} {speed}", impact.v_before[0]);
+            speed *= 0.9 * (-speed / 20.0).exp();
+            assert!((impact.v_after[0] - speed).abs() < 5e-3, "{scheme}: {} {speed}", impact.v_after[0]);
+        }
+        assert!(run.trajectory.impacts.len() >= 3);
+    }
+}
+
+#[test]
+fn a_block_on_an_incline_that_tilts_slides_at_the_static_coefficient() {
+    // α = t/2; it slides at tan α = 0.5, then with μ = 0.3.
+    let block = Builder::new("a block on an incline")
+        .coordinate("s", 0, 0)
+        .coordinate("n", 0, 0)
+        .kinetic("(s'^2 + n'^2)/2")
+        .force("s", "-9.81*sin(t/2)")
+        .force("n", "-9.81*cos(t/2)")
+        .restitution(0)
+        .constraint("incline", "n")
+        .friction(0.3, &["s'"])
+        .static_friction(0.5)
+        .build()
+        .expect("a model");
+    let starts = 2.0 * 0.5_f64.atan();
+    for scheme in SCHEMES {
+        let h = 1e-3;
+        let run = run(&block, scheme, h, 1.2);
+        let motion = &run.trajectory;
+        let still = (0..motion.len()).rev().find(|&k| motion.v(k, saltus::Side::Right)[0] == 0.0);
+        let t = motion.t[still.unwrap_or(0)];
+        assert!((t - starts).abs() <= 3.0 * h, "{scheme}: {t} {starts}");
+        // s'' = −9.81 (sin α − 0.3 cos α).
+        let (a, b) = (starts / 2.0, 1.2 / 2.0_f64);
+        let v = 2.0 * 9.81 * (b.cos() - a.cos() + 0.3 * (b.sin() - a.sin()));
+        assert!((run.last().v[0] - v).abs() < 5e-3, "{scheme}: {} {v}", run.last().v[0]);
+    }
+}
+
+#[test]
+fn a_belt_works() {
+    // Mass 1, stiffness 4, belt of speed 0.5 with limit 1: it sticks until x = 1/4, then slides back: from x = 1/4, v = 1/2 about 1/4.
+    let belt = Builder::new("a mass on a belt")
+        .coordinate("x", 0, 0.5)
+        .kinetic("x'^2/2")
+        .potential("4*x^2/2")
+        .slider("belt", "x' - 0.5", 1, None)
+        .build()
+        .expect("a model");
+    // With one coefficient the motion after it sticks is x = 1/4 + (v/ω) sin ω(t − 1/2): it never sticks again.
+    let exact = |t: f64| vec![if t < 0.5 { 0.5 * t } else { 0.25 + 0.25 * (2.0 * (t - 0.5)).sin() }];
+    for scheme in SCHEMES {
+        let run = run(&belt, scheme, 1e-3, 3.0);
+        let off = error(&run, &exact);
+        assert!(off < 2e-3, "{scheme}: {off}");
+        let balance = &run.ledger.balance;
+        // The belt does 1·0.5·t, of which the heat is 1·∫(0.5 − x').
+        assert!(balance.relative() < 1e-2 && balance.friction > 0.0 && balance.wall_work > 0.5, "{scheme}: {balance:?}");
+    }
+}

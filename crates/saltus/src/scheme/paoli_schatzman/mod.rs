@@ -17,8 +17,9 @@
 //! Fⁿ = M⁻¹g at tn with the centred velocity (qⁿ⁺¹ − qⁿ⁻¹)/2h, implicit in it ([V] (3.3), H4). For damping −Cv this
 //! makes the metric of the projection M + hC/2.
 //!
-//! Joints are equations j(tn+1, x) = 0 of the same projection. Its direction is that of the joint at qⁿ⁺¹: a motion along a curved joint
-//! loses energy at a rate of order h, as one along a curved constraint does.
+//! Joints are equations j(tn+1, x) = 0 of the same projection. The free motion is put on them beforehand, along their gradients at qⁿ
+//! (as in the method called SHAKE: Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23, 1977), which does no work; the gradients at qⁿ⁺¹ alone, as those of curved
+//! constraints do, would take energy from a motion along a curved joint at a rate of order h.
 //!
 //! The averaged instant t̄ is this project's: it makes a moving wall obey v⁺ − w' = −e (v⁻ − w'). Convergence with
 //! e > 0 and moving K, or e > 0 and several constraints at once whose active gradients are not orthogonal in M⁻¹, is not
@@ -149,6 +150,10 @@ struct PaoliSchatzman {
     joints: Option<Box<Bonds>>,
     /// Number of those rows.
     held: usize,
+    /// The kick without joints; the impulses (times h) with which joints at qⁿ hold the free motion, and Σ of them times ∇j.
+    plain: Vec<f64>,
+    shaken: Vec<f64>,
+    shake: Vec<f64>,
     /// Model index of each row of the projection: of joints, then of constraints.
     order: Vec<usize>,
     rows: Rows,
@@ -214,6 +219,9 @@ impl PaoliSchatzman {
             affine,
             joints: Bonds::of(at).map(Box::new),
             held,
+            plain: zero(),
+            shaken: vec![0.0; held],
+            shake: vec![0.0; if held > 0 { d } else { 0 }],
             order,
             rows,
             slack: vec![0.0; m],
@@ -302,7 +310,7 @@ impl PaoliSchatzman {
                 joints.constrain(&self.mass, &mut self.p, None);
             }
             node.others.clear();
-            node.others.extend(self.multipliers[..self.held].iter().map(|m| rate * m));
+            node.others.extend(self.multipliers.iter().zip(&self.shaken).map(|(m, s)| rate * (m + s)));
         }
         let d = self.q.len();
         let (kick, advance, jump) = (&self.kick[..d], &self.advance[..d], &self.p[..d]);
@@ -350,7 +358,7 @@ impl Stepper for PaoliSchatzman {
         std::mem::swap(&mut self.q_before, &mut self.q);
         copy(&mut self.q, &self.x);
         let scale = if self.n == 0 { 2.0 } else { 1.0 };
-        let (kick, free) = (&mut self.kick, &self.free);
+        let (kick, free) = (&mut self.kick, if self.held > 0 { &self.plain } else { &self.free });
         each(kick.len(), |i| kick[i] = scale * free[i]);
         self.n += 1;
         self.averaging = true;
