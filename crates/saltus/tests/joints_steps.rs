@@ -4,7 +4,7 @@ use saltus::model::Builder;
 use saltus::{Model, Options, Run};
 use std::sync::Arc;
 
-/// The schemes that know joints, with the order that is expected at least.
+/// The schemes that know joints.
 const SCHEMES: [&str; 4] = ["moreau-jean", "moreau-midpoint", "mabrouk", "paoli-schatzman"];
 
 fn run(model: &Arc<Model>, scheme: &str, h: f64, end: f64) -> Run {
@@ -78,15 +78,15 @@ fn a_pendulum_with_a_joint_is_one_with_an_angle() {
         }
         let order = order_of(&errors);
         println!("{scheme}: order {order:.3} {errors:?}");
-        // Where the middle of the step has the joint, second order is reached.
-        let allowed = if matches!(scheme, "moreau-jean" | "moreau-midpoint") { 1.8..2.2 } else { 0.8..1.2 };
+        // As in free flight: mabrouk is of first order, the others of second.
+        let allowed = if scheme == "mabrouk" { 0.8..1.2 } else { 1.8..2.2 };
         assert!(allowed.contains(&order), "{scheme}: order {order} {errors:?}");
     }
 }
 
 #[test]
 fn a_joint_takes_no_energy() {
-    for scheme in ["moreau-jean", "moreau-midpoint", "mabrouk"] {
+    for scheme in SCHEMES {
         let run = run(&pendulum(), scheme, 5e-3, 200.0);
         let balance = &run.ledger.balance;
         let drift = (balance.end - balance.start).abs() / balance.exchanged;
@@ -97,7 +97,9 @@ fn a_joint_takes_no_energy() {
             (q[0] * v[0] + q[1] * v[1]).abs()
         });
         let worst = worst.fold(0.0, f64::max);
-        assert!(worst < 1e-12, "{scheme}: {worst}");
+        // (The velocities of the position level are differences of positions.)
+        let allowed = if scheme == "paoli-schatzman" { 1e-2 } else { 1e-12 };
+        assert!(worst < allowed, "{scheme}: {worst}");
     }
 }
 

@@ -81,6 +81,8 @@ pub(crate) struct Watch {
     bonded: Option<Box<Bonded>>,
     /// Impulses of joints and slips in the step before.
     before_others: Vec<f64>,
+    /// Where there are joints or friction: what the curvature of each gap adds to its acceleration at the beginning of the window.
+    bent: Vec<f64>,
 }
 
 /// Buffers for impacts that fall together without being coupled.
@@ -184,6 +186,7 @@ impl Watch {
             slides: None,
             bonded: (others > 0).then(|| Box::new(Bonded::new(m + others, d))),
             before_others: vec![0.0; others],
+            bent: vec![0.0; m],
             gauge,
         }
     }
@@ -221,7 +224,10 @@ impl Watch {
             return false;
         }
         self.in_contact = node.contact || (node.index == 0 && self.in_contact);
-        let fresh = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
+        let mut fresh = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
+        if self.is_complete_in_one() && self.window.open && node.index > self.window.last {
+            fresh |= self.echoes(node);
+        }
         if self.window.open && self.is_over(node, fresh) {
             self.close(Some(node), out);
         }
@@ -323,28 +329,42 @@ impl Watch {
         let usual = if self.touched[a] { SUDDEN * self.before[a] } else { 0.0 };
         // A constraint closed from the start has no usual impulse yet.
         let closed = self.touched[a] && self.before[a] == 0.0;
-        node.impulses[a] > usual && !closed && !(self.window.open && self.touched[a])
+        let joins = self.window.open && self.touched[a] && !self.is_complete_in_one();
+        node.impulses[a] > usual && !closed && !joins
+    }
+
+    /// Whether a step obeys the law by itself, and is judged by itself: with joints and friction, which couple everything, impacts in
+    /// neighbouring steps are not one impact.
+    fn is_complete_in_one(&self) -> bool {
+        self.bonded.is_some() && self.scheme.contact_steps == Some(1)
     }
 
     /// Whether the impact in progress was complete before this node.
     fn is_over(&mut self, node: &Node, fresh: bool) -> bool {
         let Some(steps) = self.scheme.contact_steps else { return !node.contact || self.is_spent(node) };
+        if self.is_complete_in_one() {
+            return node.index > self.window.last;
+        }
         if node.index >= self.window.first + LONGEST * steps {
             return true;
         }
         if node.index <= self.window.last || fresh {
             return false;
         }
-        // An impulse that no force explains still belongs to it: two impacts within a step of each other echo.
-        let echo = node.contact
-            && (0..node.impulses.len()).any(|a| {
-                let weight = if node.impulses[a] > 0.0 { self.weight(node, a) } else { 0.0 };
-                node.impulses[a] > 2.0 * weight + 1e-3 * self.window.impulses[a] && self.window.before[a] == 0.0
-            });
+        let echo = self.echoes(node);
         if echo {
             self.window.last = node.index;
         }
         !echo
+    }
+
+    /// Whether an impulse that no force explains still belongs to it: two impacts within a step of each other echo.
+    fn echoes(&mut self, node: &Node) -> bool {
+        node.contact
+            && (0..node.impulses.len()).any(|a| {
+                let weight = if node.impulses[a] > 0.0 { self.weight(node, a) } else { 0.0 };
+                node.impulses[a] > 2.0 * weight + 1e-3 * self.window.impulses[a] && self.window.before[a] == 0.0
+            })
     }
 
     /// A compliant contact goes on after its impact where the forces press: past its peak, with no more than their weight.
