@@ -71,7 +71,12 @@ fn check(run: &Run, mus: &[f64], what: &str, joints: usize) {
     let balance = &run.ledger.balance;
     // (Slips are those at the nodes, to the order of the step.)
     assert!(balance.friction >= -1e-3 * balance.exchanged, "{what}: friction gives {}", balance.friction);
-    assert!(balance.end <= balance.start + 0.02 * balance.exchanged, "{what}: energy {} → {}", balance.start, balance.end);
+    assert!(
+        balance.end <= balance.start + 0.02 * balance.exchanged,
+        "{what}: energy {} → {}",
+        balance.start,
+        balance.end
+    );
 }
 
 /// Frictions of constraints come first: a slip for each corner.

@@ -72,7 +72,8 @@ fn a_pendulum_with_a_joint_is_one_with_an_angle() {
                 worst = worst.max((q[0] - theta.sin()).hypot(q[1] + theta.cos()));
             }
             errors.push((h, worst));
-            let drift = (0..run.trajectory.len()).map(|k| (run.trajectory.q(k)[0].hypot(run.trajectory.q(k)[1]) - 1.0).abs());
+            let drift =
+                (0..run.trajectory.len()).map(|k| (run.trajectory.q(k)[0].hypot(run.trajectory.q(k)[1]) - 1.0).abs());
             let drift = drift.fold(0.0, f64::max);
             assert!(drift <= 1e-13, "{scheme}: {drift}");
         }
@@ -152,7 +153,10 @@ fn an_impact_acts_through_a_joint() {
         let listed = impact.others[0].1 * 2.0 * 2.0_f64.sqrt();
         assert!((listed.abs() - joint).abs() < 0.02 * joint, "{scheme}: {listed} {joint}");
         let (dx, dw) = (impact.v_after[0] - impact.v_before[0], impact.v_after[3] - impact.v_before[3]);
-        assert!((dx + joint * n).abs() < 0.03 * joint && (dw - joint * n / 3.0).abs() < 0.03 * joint, "{scheme}: {dx} {dw}");
+        assert!(
+            (dx + joint * n).abs() < 0.03 * joint && (dw - joint * n / 3.0).abs() < 0.03 * joint,
+            "{scheme}: {dx} {dw}"
+        );
         assert!(run.ledger.balance.relative() < 0.02, "{scheme}: {:?}", run.ledger.balance);
     }
 }

@@ -107,7 +107,9 @@ impl Checks {
 
     /// P2 by itself, and the others.
     pub fn properties(self, has_bonds: bool) -> (Property, Vec<Property>) {
-        let Checks { order, continuous, derivative, inside, closed, explained, matched, forces, totals, claims, .. } = self;
+        let Checks {
+            order, continuous, derivative, inside, closed, explained, matched, forces, totals, claims, ..
+        } = self;
         let others = [order, continuous, derivative, closed, explained, matched, forces, totals, claims];
         let mut others = others.map(Figure::property).to_vec();
         // Only where there are joints or friction.

@@ -48,7 +48,8 @@ pub(super) fn factor(gauge: &mut Gauge, i: &Impact) -> f64 {
     let Some(bonds) = &mut gauge.bonds else { return 1.0 };
     bonds.evaluate(i.t, i.q, i.v_before);
     let gaps = &gauge.gaps;
-    let normals = i.constraints.iter().zip(i.impulses).map(|(&a, p)| (*p, gaps.rate(a, i.v_before), gaps.rate(a, i.v_after)));
+    let normals =
+        i.constraints.iter().zip(i.impulses).map(|(&a, p)| (*p, gaps.rate(a, i.v_before), gaps.rate(a, i.v_after)));
     let n = bonds.joint_count();
     let slips = i.others.iter().filter(|(row, _)| *row >= n);
     let slips = slips.map(|&(row, p)| (p, bonds.rate(row, i.v_before), bonds.rate(row, i.v_after)));
@@ -82,11 +83,22 @@ fn compliance(gauge: &mut Gauge, slips: std::ops::Range<usize>, x: &mut [f64]) -
 }
 
 /// Checks joints and friction at an impact, at the state prepared; `largest` is the largest jump of the run.
-pub(super) fn impact(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped: bool, largest: f64, checks: &mut Checks) {
+pub(super) fn impact(
+    scales: &Scales,
+    gauge: &mut Gauge,
+    i: &Impact,
+    is_stepped: bool,
+    largest: f64,
+    checks: &mut Checks,
+) {
     let Some(bonds) = gauge.bonds.as_deref() else { return };
     for row in 0..bonds.joint_count() {
         let size = bonds.rest(row).abs() + bonds.dot_abs(row, i.v_before).max(bonds.dot_abs(row, i.v_after));
-        let allowed = if is_stepped { 2.0 * COARSE * size.max(scales.joint_rate[row]) } else { 1e-8 * size + 1e-12 * scales.joint_rate[row] };
+        let allowed = if is_stepped {
+            2.0 * COARSE * size.max(scales.joint_rate[row])
+        } else {
+            1e-8 * size + 1e-12 * scales.joint_rate[row]
+        };
         for v in [i.v_before, i.v_after] {
             checks.joints.note(bonds.rate(row, v).abs(), allowed, i.t);
         }
@@ -105,7 +117,8 @@ pub(super) fn impact(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped:
             continue;
         }
         let e = factor * bonds.tangential(k);
-        let w: Vec<f64> = slips.clone().map(|row| bonds.rate(row, i.v_after) + e * bonds.rate(row, i.v_before)).collect();
+        let w: Vec<f64> =
+            slips.clone().map(|row| bonds.rate(row, i.v_after) + e * bonds.rate(row, i.v_before)).collect();
         let bounds = [bonds.frictions.kinetic[k] * pressed, bonds.frictions.sticking[k] * pressed];
         let size = bonds.speed_terms(k, i.v_before).max(bonds.speed_terms(k, i.v_after));
         let d = compliance(gauge, slips, &mut x);
@@ -132,7 +145,12 @@ impl Reactions {
     pub fn of(gauge: &Gauge, d: usize) -> Option<Self> {
         let bonds = gauge.bonds.as_ref()?;
         let rows = gauge.restitution.len() + bonds.len();
-        Some(Reactions { blocks: Blocks::new(rows, d), delassus: Delassus::new(rows, d), p: vec![0.0; rows], unique: true })
+        Some(Reactions {
+            blocks: Blocks::new(rows, d),
+            delassus: Delassus::new(rows, d),
+            p: vec![0.0; rows],
+            unique: true,
+        })
     }
 
     /// Takes from x what joints, the constraints that act with their friction, and dry friction explain of it, at the state prepared and with
@@ -204,7 +222,14 @@ impl Reactions {
 
 /// In the middle of a piece of length h, after [`Reactions::explain`]: friction that slides is against the slip, friction that sticks is
 /// within its limits. `allowed` is a velocity in the kinetic metric.
-pub(super) fn piece(reactions: &Reactions, gauge: &Gauge, scales: &Scales, (t, h, v): (f64, f64, &[f64]), allowed: f64, checks: &mut Checks) {
+pub(super) fn piece(
+    reactions: &Reactions,
+    gauge: &Gauge,
+    scales: &Scales,
+    (t, h, v): (f64, f64, &[f64]),
+    allowed: f64,
+    checks: &mut Checks,
+) {
     let Some(bonds) = gauge.bonds.as_deref() else { return };
     reactions.each(bonds, |k, p, pressed, d| {
         let (speed, all) = (bonds.speed(k, v), &bonds.frictions);
@@ -222,7 +247,14 @@ pub(super) fn piece(reactions: &Reactions, gauge: &Gauge, scales: &Scales, (t, h
 }
 
 /// Joints at a state.
-pub(super) fn joints(gauge: &mut Gauge, (t, q, v): (f64, &[f64], &[f64]), position: f64, velocity: f64, scales: &Scales, checks: &mut Checks) {
+pub(super) fn joints(
+    gauge: &mut Gauge,
+    (t, q, v): (f64, &[f64], &[f64]),
+    position: f64,
+    velocity: f64,
+    scales: &Scales,
+    checks: &mut Checks,
+) {
     let Some(bonds) = &mut gauge.bonds else { return };
     let joints = &mut bonds.joints;
     joints.evaluate(t, q);
@@ -295,7 +327,8 @@ pub(super) fn instants(evidence: &Evidence, scales: &Scales, first: usize, last:
             let (all, e, slips) = (&bonds.frictions, bonds.tangential(k), bonds.slips(k));
             let press = pressed.map_or(h, |(_, p)| p.max(0.0));
             let bounds = [all.kinetic[k] * press, all.sticking[k] * press];
-            let middle: Vec<f64> = slips.clone().map(|row| bonds.rate(row, after) + e * bonds.rate(row, before)).collect();
+            let middle: Vec<f64> =
+                slips.clone().map(|row| bonds.rate(row, after) + e * bonds.rate(row, before)).collect();
             let end: Vec<f64> = slips.clone().map(|row| at_end[row].1 + e * at_end[row].0).collect();
             // Beside strong forces weak friction is not known well.
             let terms = slips.map(|row| reactions.terms(row) + h * bonds.dot_abs(row, &free)).fold(0.0, f64::max) / d;

@@ -2,8 +2,8 @@
 //! than the velocities allow, that velocities are their rates, and that they are in K.
 
 use super::Evidence;
-use super::friction;
 use super::figure::Checks;
+use super::friction;
 use super::replay::PortReplay;
 use super::scales::{Scales, Walk, changes};
 use crate::motion::{Contact, Side, Trajectory};

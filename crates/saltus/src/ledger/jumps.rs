@@ -97,7 +97,15 @@ pub(super) fn check(
 }
 
 /// Takes what friction does from a jump; what joints are said to do is what they do.
-fn others(gauge: &mut Gauge, i: &Impact, is_stepped: bool, largest: f64, x: &mut [f64], jump: &mut [f64], checks: &mut Checks) {
+fn others(
+    gauge: &mut Gauge,
+    i: &Impact,
+    is_stepped: bool,
+    largest: f64,
+    x: &mut [f64],
+    jump: &mut [f64],
+    checks: &mut Checks,
+) {
     let Some(n) = gauge.bonds.as_ref().map(|bonds| bonds.joint_count()) else { return };
     for &(row, p) in i.others.iter().filter(|(row, _)| *row >= n) {
         gauge.response_of_other(row, x);

@@ -164,7 +164,14 @@ impl Bonds {
 
     /// Carries a velocity along moving and curved joints from one position to the next without doing work: reflected at the joints
     /// in the middle of the way, G v + ∂t j changes sign; then put on those at its end.
-    pub fn carry(&mut self, metric: &Metric, middle: (f64, &[f64]), end: (f64, &[f64]), v: &mut [f64], impulses: &mut [f64]) {
+    pub fn carry(
+        &mut self,
+        metric: &Metric,
+        middle: (f64, &[f64]),
+        end: (f64, &[f64]),
+        v: &mut [f64],
+        impulses: &mut [f64],
+    ) {
         let n = self.joint_count();
         if n == 0 {
             return;

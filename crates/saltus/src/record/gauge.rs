@@ -180,7 +180,9 @@ impl Gauge {
 
     /// What joints do where constraints and slips act: their impulses.
     pub fn impulses_of_joints(&mut self, acting: impl Iterator<Item = (Label, f64)>, d: usize) -> Vec<f64> {
-        let (Responses::Metric { metric, .. }, Some(bonds)) = (&self.responses, &mut self.bonds) else { return Vec::new() };
+        let (Responses::Metric { metric, .. }, Some(bonds)) = (&self.responses, &mut self.bonds) else {
+            return Vec::new();
+        };
         let mut x = vec![0.0; d];
         for (label, p) in acting {
             match label {

@@ -247,7 +247,9 @@ impl Bonded {
                 Law::Dry { .. } => rows,
                 _ => continue,
             };
-            if let (Status::Stick, Some(&Label::Other(row))) = (self.solver.status(block), self.blocks.labels.get(slips.start)) {
+            if let (Status::Stick, Some(&Label::Other(row))) =
+                (self.solver.status(block), self.blocks.labels.get(slips.start))
+            {
                 let size: f64 = slips.clone().map(|i| self.free[i].abs() + self.base[i].abs()).fold(0.0, f64::max);
                 let k = (0..self.stuck.len()).find(|&k| self.bonds.slips(k).contains(&row));
                 if let (Some(k), true) = (k, max_abs(&w[slips]) <= STILL * size) {

@@ -87,9 +87,8 @@ pub(super) fn integrated(
     let (kinetic, swing, size) = integrator.largest();
     let least = kinetic.max(swing).max(super::FLOOR * size).max(1e-300);
     balance.exchanged = balance.exchanged.max((balance.end - balance.start).abs()).max(least);
-    balance.closure = balance.end - balance.start - balance.work - balance.wall_work
-        + balance.lost_at_impacts
-        + balance.friction;
+    balance.closure =
+        balance.end - balance.start - balance.work - balance.wall_work + balance.lost_at_impacts + balance.friction;
     balance.unsettled = integrator.unsettled();
     (intervals, balance)
 }

@@ -108,7 +108,16 @@ fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
         let ((start, a), (end, b)) = (pair[0], pair[1]);
         let lost = b.lost - a.lost;
         let change = b.energy() - a.energy() + lost;
-        Interval { start, end, change, work: net(&a, &b), wall_work: 0.0, friction: 0.0, dissipated: lost, impact_wall_work: 0.0 }
+        Interval {
+            start,
+            end,
+            change,
+            work: net(&a, &b),
+            wall_work: 0.0,
+            friction: 0.0,
+            dissipated: lost,
+            impact_wall_work: 0.0,
+        }
     });
     let (lost, work) = (last.lost - first.lost, net(first, last));
     let change = last.energy() - first.energy();
