@@ -63,7 +63,8 @@ fn a_block_slides_to_rest() {
     };
     for scheme in SCHEMES {
         let order = order(&block(), scheme, 0.0123, 0.8, &exact);
-        assert!((0.8..1.2).contains(&order) || order > 1.2, "{scheme}: order {order}");
+        // Of second order but for the step in which it stops; mabrouk is of first order in free flight, too.
+        assert!(if scheme == "mabrouk" { (0.8..1.2).contains(&order) } else { order > 1.5 }, "{scheme}: order {order}");
         let run = run(&block(), scheme, 1e-3, 0.8);
         assert!(run.last().v[0].abs() < 1e-15, "{scheme}: {}", run.last().v[0]);
         let balance = &run.ledger.balance;
@@ -72,7 +73,7 @@ fn a_block_slides_to_rest() {
     }
 }
 
-/// x'' + x = −0.1 sign x' from x = 1: the turning points are −0.8, 0.6, −0.4, 0.2, 0.
+/// x'' + x = −0.1 sign x' from x = 1.05: the turning points are −0.85, 0.65, −0.45, 0.25, −0.05, and there it stays.
 fn rubbing() -> Arc<Model> {
     Builder::new("an oscillator with dry friction")
         .coordinate("x", 1.05, 0)
@@ -85,22 +86,20 @@ fn rubbing() -> Arc<Model> {
 
 fn rubbed(t: f64) -> f64 {
     let pi = std::f64::consts::PI;
-    let half = (t / pi).floor();
-    let start = (1.05 - 0.2 * half).max(0.05) * if half as i64 % 2 == 0 { 1.0 } else { -1.0 };
-    if start.abs() <= 0.1 {
-        // Half swings end inside |x| ≤ 0.1.
-        let n = 5;
-        return (1.05 - 0.2 * f64::from(n)) * -1.0;
+    let swings = (t / pi).floor().min(5.0);
+    let start = (1.05 - 0.2 * swings) * if swings as i64 % 2 == 0 { 1.0 } else { -1.0 };
+    if swings == 5.0 {
+        return start;
     }
     let centre = 0.1 * start.signum();
-    centre + (start - centre) * (t - half * pi).cos()
+    centre + (start - centre) * (t - swings * pi).cos()
 }
 
 #[test]
 fn turning_points_of_dry_friction_fall() {
     for scheme in SCHEMES {
         let order = order(&rubbing(), scheme, 0.02, 18.0, &|t| vec![rubbed(t)]);
-        assert!((0.8..2.2).contains(&order), "{scheme}: order {order}");
+        assert!((0.8..1.2).contains(&order), "{scheme}: order {order}");
         let run = run(&rubbing(), scheme, 1e-3, 18.0);
         // At rest, exactly.
         assert!(run.last().v[0].abs() < 1e-15 && (run.last().q[0] + 0.05).abs() < 2e-3, "{scheme}: {:?}", run.last());
@@ -366,4 +365,40 @@ fn restitution_with_friction_creates_no_energy() {
     }
     println!("reduced {reduced}, kept {kept}");
     assert!(reduced > 0 && kept > 10 * reduced / 2, "{reduced} {kept}");
+}
+
+/// Through impacts with friction: a sphere with spin that bounces, sliding in the first impacts and sticking later.
+#[test]
+fn first_order_through_impacts_with_friction() {
+    let (e, mu, r, g, height) = (0.7, 0.08, 0.1, 9.81, 0.4);
+    let (vx, wy) = (1.5, -9.0);
+    let exact = |t: f64| {
+        let (mut x, mut v, mut w, mut fall) = (0.0, vx, wy, f64::sqrt(2.0 * g * height));
+        let first = fall / g;
+        if t <= first {
+            return vec![v * t, 0.0, r + height - 0.5 * g * t * t];
+        }
+        x += v * first;
+        let mut start = first;
+        loop {
+            let u = v - r * w;
+            // Slip is lost by (7/2) P/m; P_T ≤ μ (1 + e) fall.
+            let change = (u.abs() * 2.0 / 7.0).min(mu * (1.0 + e) * fall) * u.signum();
+            v -= change;
+            w += change / (0.4 * r);
+            fall *= e;
+            let flight = 2.0 * fall / g;
+            let s = t - start;
+            if s <= flight {
+                return vec![x + v * s, 0.0, r + fall * s - 0.5 * g * s * s];
+            }
+            x += v * flight;
+            start += flight;
+        }
+    };
+    let model = sphere(e, mu, r + height, [vx, 0.0, 0.0], [0.0, wy, 0.0]);
+    for scheme in SCHEMES {
+        let order = order(&model, scheme, 4e-3, 1.2, &exact);
+        assert!((0.8..1.2).contains(&order), "{scheme}: order {order}");
+    }
 }
