@@ -1,7 +1,9 @@
 //! Joints in time steps, against closed forms: values, drift and orders of convergence.
 
+use saltus::linalg::{Dice, Metric, Rows};
 use saltus::model::Builder;
-use saltus::{Model, Options, Run};
+use saltus::project::Polyhedron;
+use saltus::{Model, Options, Run, Start};
 use std::sync::Arc;
 
 /// The schemes that know joints.
@@ -186,5 +188,76 @@ fn a_moving_joint_drives() {
         let order = order_of(&errors);
         println!("{scheme}: driven, order {order:.3} {errors:?}");
         assert!(order > 0.8, "{scheme}: order {order} {errors:?}");
+    }
+}
+
+/// The nearest point of a polyhedron with equations: feasible, stationary, complementary; also where equations are redundant.
+#[test]
+fn equations_in_a_projection() {
+    let mut dice = Dice::new(3);
+    for trial in 0..500 {
+        let (d, equations, m) = (4, 2, 6);
+        let mut normals: Vec<f64> = (0..m * d).map(|_| dice.between(-1.0, 1.0)).collect();
+        let mut offsets: Vec<f64> = (0..m).map(|_| dice.between(0.0, 1.0)).collect();
+        (0..equations).for_each(|a| offsets[a] = 0.0);
+        if trial % 3 == 0 {
+            (0..d).for_each(|i| normals[d + i] = -2.0 * normals[i]);
+        }
+        let mut metric = Metric::diagonal(d);
+        metric.set(&(0..d).map(|_| dice.between(0.2, 2.0)).collect::<Vec<_>>()).expect("positive");
+        let rows = Rows::dense(d, &normals);
+        let free: Vec<f64> = (0..d).map(|_| dice.between(-3.0, 3.0)).collect();
+        let mut x = free.clone();
+        let mut kernel = Polyhedron::new(d, m).with_equations(equations);
+        kernel.project(&metric, &rows, &offsets, &mut x).expect("the origin is feasible");
+        let mut residual = vec![0.0; d];
+        metric.apply(&x.iter().zip(&free).map(|(a, b)| a - b).collect::<Vec<_>>(), &mut residual);
+        for (a, offset) in offsets.iter().enumerate() {
+            let (slack, lambda) = (offset + rows.dot(a, &x), kernel.multipliers()[a]);
+            if a < equations {
+                assert!(slack.abs() < 1e-11, "trial {trial}: {slack}");
+            } else {
+                assert!(
+                    slack > -1e-11 && lambda >= 0.0 && (slack * lambda).abs() < 1e-10,
+                    "trial {trial}: {slack} {lambda}"
+                );
+            }
+            rows.add_to(a, -lambda, &mut residual);
+        }
+        assert!(residual.iter().all(|r| r.abs() < 1e-10), "trial {trial}: {residual:?}");
+    }
+}
+
+/// A four-bar chain in Cartesian coordinates of its two moving pins: energy is kept for many turns.
+#[test]
+fn a_closed_chain_keeps_its_energy() {
+    // Crank 1, coupler 2, rocker 1.8, ground 2.2 (Grashof: the crank turns).
+    let (c, s) = (0.3_f64.cos(), 0.3_f64.sin());
+    // The second pin: distances 2 from the first and 1.8 from (2.2, 0), the upper one.
+    let (dx, dy) = (2.2 - c, -s);
+    let l = dx.hypot(dy);
+    let along = (4.0 - 1.8 * 1.8 + l * l) / (2.0 * l);
+    let across = (4.0 - along * along).sqrt();
+    let pin = (c + (along * dx - across * dy) / l, s + (along * dy + across * dx) / l);
+    let start = Builder::new("a four-bar chain")
+        .coordinate("x", c, 0)
+        .coordinate("y", s, 0)
+        .coordinate("u", pin.0, 0)
+        .coordinate("w", pin.1, 0)
+        .kinetic("2*(x'^2 + y'^2)/2 + 0.5*(u'^2 + w'^2)/2")
+        .potential("9.81*(2*y + 0.5*w)")
+        .joint("chain", &["hypot(x, y) - 1", "hypot(u - x, w - y) - 2", "hypot(u - 2.2, w) - 1.8"])
+        .build()
+        .expect("a model");
+    let problem = start.problem().expect("a problem");
+    let turning = Start::new(0.0, problem.start().q, vec![-8.0 * s, 8.0 * c, 0.0, 0.0]);
+    let start = problem.assembled(&turning).expect("assembles");
+    for scheme in SCHEMES {
+        let run = problem.run_from(&start, &Options::steps(scheme, 1e-3).until(10.0)).expect("a run");
+        let run = run.ok().unwrap_or_else(|e| panic!("{scheme}: {e}"));
+        let balance = &run.ledger.balance;
+        let drift = (balance.end - balance.start).abs() / balance.exchanged;
+        println!("{scheme}: drift {drift:.2e}");
+        assert!(drift < 2e-2, "{scheme}: {drift}");
     }
 }
