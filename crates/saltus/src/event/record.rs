@@ -178,7 +178,7 @@ impl Record {
         }
         if self.out.keep.has(Keep::IMPACTS) {
             let (impulses, others) = (impulses.iter().copied(), others.iter().copied());
-            self.out.impact_with(measured, q, v_before, v_after, impulses, others);
+            self.out.impact(measured, q, v_before, v_after, impulses, others);
         } else {
             if self.memory.len() > 2 * MEMORY {
                 let mut recent = Impacts::default();

@@ -210,20 +210,8 @@ impl Recorder {
         }
     }
 
-    /// An impact.
+    /// An impact, with the impulses of constraints and of joints and friction by rows.
     pub fn impact(
-        &mut self,
-        measured: &Measured,
-        q: &[f64],
-        v_before: &[f64],
-        v_after: &[f64],
-        impulses: impl Iterator<Item = (usize, f64)>,
-    ) {
-        self.impact_with(measured, q, v_before, v_after, impulses, std::iter::empty());
-    }
-
-    /// An impact in which joints or friction act, with their impulses by rows.
-    pub fn impact_with(
         &mut self,
         measured: &Measured,
         q: &[f64],

@@ -47,7 +47,7 @@ impl PaoliSchatzman {
             if !self.slack[a].is_finite() {
                 return Err(Reason::Gap { constraint: self.constraint(a) });
             }
-            leaves |= self.slack[a] < 0.0;
+            leaves |= a >= self.held && self.slack[a] < 0.0;
         }
         Ok(leaves)
     }
@@ -70,7 +70,7 @@ impl PaoliSchatzman {
         let mut at_start = self.instance.gaps();
         at_start.linearise(t, &self.q);
         at_start.kinematics(t, &self.q);
-        (0..self.slack.len()).any(|a| {
+        (self.held..self.slack.len()).any(|a| {
             let alpha = self.order[a];
             let is_open = at_start.values[alpha] > at_start.rounding(alpha, &self.q);
             let closes = || {
