@@ -26,6 +26,9 @@ use switch::{Kind, segment_slope, segment_value, takes_first};
 
 pub use rules::SeriesCode;
 
+/// A quotient by more than this, and less than the inverse of it, is zero for all that is added to it.
+const HUGE: f64 = 1e100;
+
 /// Evaluates series; does not allocate after construction.
 ///
 /// ```
@@ -96,6 +99,13 @@ impl Series {
         }
     }
 
+    /// Leaves orders from `k` on out of everything, where their coefficients are beyond the largest number.
+    pub fn truncate(&mut self, k: usize) {
+        for row in self.coefficients.chunks_mut(self.stride) {
+            row[k.min(self.stride)..].fill(0.0);
+        }
+    }
+
     /// Order 0: the value.
     fn start(&mut self, target: usize, rule: Rule, fresh: bool) -> f64 {
         let stride = self.stride;
@@ -120,7 +130,12 @@ impl Series {
             }
             Rule::Slope { x, sign, of } => {
                 let y = of.eval(at(x));
-                self.coefficients[(target + 1) * stride] = 1.0 + sign * y * y;
+                // (Far from its front 1 − tanh² is rounding; what announces the front is 1/cosh².)
+                let slope = match of {
+                    Function1::Tanh => Function1::Cosh.eval(at(x)).powi(-2),
+                    _ => 1.0 + sign * y * y,
+                };
+                self.coefficients[(target + 1) * stride] = slope;
                 y
             }
             Rule::Quotient { x, of, .. } => of.eval(at(x)),
@@ -203,7 +218,10 @@ impl Series {
                 }
                 // Σ_{j=1..k} b_j y_{k−j}
                 let rest = dot_back(b_row, y, k, 1, k.min(degree[b]));
-                (at(a) - rest) / b_row[0]
+                let value = (at(a) - rest) / b_row[0];
+                // (Its coefficients may be beyond it before the denominator itself is: the quotient is nothing yet.)
+                let is_nothing = b_row[0].abs() > HUGE && y[0].abs() < 1.0 / HUGE;
+                if value.is_finite() || !is_nothing { value } else { 0.0 }
             }
             Rule::Exp(x) => weighted(row(x), row(target), k, k.min(degree[x])) / order,
             Rule::Sqrt(x) => {

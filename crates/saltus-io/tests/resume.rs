@@ -130,10 +130,7 @@ fn a_run_goes_on_where_another_stopped() {
 
 #[test]
 fn an_impact_at_the_instant_of_the_stop_is_made_once() {
-    // Known to fail: the chain of rods with the position scheme, stopped one step before its impact at t = 0.0751, goes another
-    // way. The cause is open; several impacts in one step, taken in an order that depends on its phase, would explain it.
-    let is_chain = |whole: &Whole| whole.name == "hard-rods" && whole.scheme.name == "paoli-schatzman";
-    stopped_at(|whole| if is_chain(whole) { Vec::new() } else { whole.impacts() });
+    stopped_at(|whole| whole.impacts());
 }
 
 #[test]

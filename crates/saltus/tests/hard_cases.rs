@@ -95,6 +95,25 @@ fn a_thin_post_far_away_is_hit_where_it_is() {
 }
 
 #[test]
+fn a_thin_post_is_hit_in_short_units_of_time() {
+    // Coefficients of the gap grow by v/r from order to order, far beyond the largest number.
+    for r in [5e-3, 1e-4] {
+        let post = Builder::new("post")
+            .coordinate("x", -1e-4, 1e8)
+            .coordinate("y", 0.3e-4 * r, 0)
+            .kinetic("(x'^2 + y'^2)/2")
+            .restitution(1)
+            .constraint("post", format!("sqrt(x^2 + y^2) - {:?}", 1e-4 * r))
+            .constraint("box", "2e-4 - sqrt(x^2 + y^2)");
+        let run = exact(post, 1.9e-12);
+        close(run.trajectory.impacts.get(0).t / 1e-12, 1.0 - r * 0.91_f64.sqrt(), 1e-10);
+        let (_, v) = last(&run);
+        close(v[0] / 1e8, -0.82, 1e-9);
+        close(v[1] / 1e8, 0.6 * 0.91_f64.sqrt(), 1e-9);
+    }
+}
+
+#[test]
 fn limits_of_accumulations_hold_for_any_restitution_body_and_end() {
     let t1 = |h: f64| (2.0 * h / 9.81_f64).sqrt();
     for (e, end) in [(0.9, 50.0), (0.99, 1e5), (0.999, 2e3), (0.9995, 4e3), (0.9999, 2e4)] {
@@ -214,6 +233,61 @@ fn narrow_pulses_of_every_kind_are_met() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn pulses_whose_denominators_overflow_are_met() {
+    // A body at rest leaves the floor where the push outweighs it, at u₀ of the pulse, and has v = ∫F from there.
+    let rest = Builder::new("rest").coordinate("x", 0, 0).kinetic("x'^2/2").restitution(0.5).constraint("floor", "x");
+    for w in [1e-4_f64, 1e-6, 1e-7] {
+        let leaves = -(1.0 / w.sqrt()).acosh();
+        let wanted = 1.0 - leaves.tanh() - (0.5 - 0.24 - w * leaves);
+        for force in [
+            format!("-1 + 1/({w:?}*cosh((t - 0.24)/{w:?})^2)"),
+            format!("-1 + 4/({w:?}*(exp((t - 0.24)/{w:?}) + exp(-(t - 0.24)/{w:?}))^2)"),
+        ] {
+            let run = exact(rest.clone().force("x", &*force), 5.0);
+            close(run.trajectory.at(0.5, saltus::Side::Left).expect("inside").1[0], wanted, 1e-9);
+            // In flight the whole of it counts.
+            let run = exact(Builder::new("free").coordinate("x", 1, 0).kinetic("x'^2/2").force("x", &*force), 5.0);
+            close(last(&run).1[0], 2.0 - 5.0, 1e-9);
+        }
+        // The same front as a logistic function: from −1 to 1.
+        let logistic = format!("-1 + 2/(1 + exp(-(t - 0.24)/{w:?}))");
+        close(last(&exact(rest.clone().force("x", &*logistic), 2.0)).1[0], 1.76 - 2.0 * w * 2f64.ln(), 1e-9);
+    }
+}
+
+#[test]
+fn coefficients_beyond_the_range_of_numbers_end_a_series() {
+    // Pulses of 1e-6 of a run of 6e-12.
+    let gauss = Builder::new("gauss").coordinate("x", 0, 0).kinetic("x'^2/2");
+    let push = "1e12*(-1 + exp(-((t/1e-12 - 3)/1e-6)^2)/1e-6)";
+    close(last(&exact(gauss.force("x", push), 6e-12)).1[0], PI.sqrt() - 6.0, 1e-8);
+    // Coefficients of a slow oscillator fall by 1e-11 from one order to the next.
+    let slow = Builder::new("slow").coordinate("x", 1e-6, 0).kinetic("x'^2/2").force("x", "-1.44e-22*x");
+    let (q, v) = last(&exact(slow, 2e13));
+    close(q[0] / 1e-6, 240f64.cos(), 1e-9);
+    close(v[0] / 1.2e-17, -240f64.sin(), 1e-9);
+}
+
+#[test]
+fn bodies_that_have_nothing_to_do_with_each_other_have_scales_of_their_own() {
+    let (a, c, w) = (1.2, 1.3, 5e-5_f64);
+    let whole = |x: f64| w * ((x / w) * (x / w).atan() - 0.5 * (1.0 + (x / w).powi(2)).ln());
+    for (front, wanted) in
+        [("tanh((t - 1.3)/5e-5)", -a * (2.0 - 2.0 * c)), ("atan((t - 1.3)/5e-5)", -a * (whole(2.0 - c) - whole(-c)))]
+    {
+        let bodies = Builder::new("two")
+            .coordinate("x", 0, 0)
+            .coordinate("y", 1e4, 5e5)
+            .kinetic("x'^2/2 + 1e5*y'^2/2")
+            .force("x", format!("-1.2*{front}"))
+            .force("y", "-1e5*200*y")
+            .restitution(0.9)
+            .constraint("wall", "2e4 - y");
+        close(last(&exact(bodies, 2.0)).1[0], wanted, 1e-9);
     }
 }
 

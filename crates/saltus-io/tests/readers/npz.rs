@@ -91,3 +91,24 @@ fn damaged_archives() {
     bytes[at] = 1;
     says(matrix(&bytes), "the array `data` is damaged", None, "again");
 }
+
+#[test]
+fn a_small_archive_of_gigabytes_is_refused_before_it_is_unpacked() {
+    use std::io::{Cursor, Write};
+    // 64 MiB of zeros, packed once and copied: 4 GiB in 4 MiB.
+    let packed = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    let mut once = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    once.start_file("data.npy", packed).expect("begins");
+    (0..64).for_each(|_| once.write_all(&vec![0; 1 << 20]).expect("written"));
+    let mut once = once.finish_into_readable().expect("an archive");
+    let mut bomb = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for k in 0..64 {
+        let name = ["data.npy", "indices.npy", "indptr.npy"].get(k).map_or(format!("{k}.npy"), |s| s.to_string());
+        bomb.raw_copy_file_rename(once.by_index(0).expect("there"), name).expect("copied");
+    }
+    let bytes = bomb.finish().expect("an archive").into_inner();
+    assert!(bytes.len() < 8 << 20, "{}", bytes.len());
+    let began = std::time::Instant::now();
+    says(matrix(&bytes), "would take 4096 MiB unpacked", None, "reduce the model");
+    assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
+}

@@ -76,6 +76,8 @@ pub struct FrictionImpactLaw {
     trial: Vec<f64>,
     trial_u: Vec<f64>,
     trial_status: Vec<Status>,
+    /// ΔT of the last solution; not positive where it is rounding.
+    gains: f64,
 }
 
 /// ΔT up to this share of the terms it is made of is rounding.
@@ -96,6 +98,7 @@ impl FrictionImpactLaw {
             trial: zero.clone(),
             trial_u: zero,
             trial_status: Vec::with_capacity(rows),
+            gains: 0.0,
         }
     }
 
@@ -119,7 +122,7 @@ impl FrictionImpactLaw {
             at += law.unknowns();
         }
         let mut outcome = self.with_factor(impact, 1.0, p)?;
-        if outcome.energy > 0.0 {
+        if self.gains > 0.0 {
             outcome = self.reduce(impact, p)?;
         }
         outcome.wall_work = -(0..n).map(|i| p[i] * impact.walls[i]).sum::<f64>();
@@ -136,7 +139,7 @@ impl FrictionImpactLaw {
         self.status[block]
     }
 
-    /// The impact with all restitutions multiplied by a factor. An energy at rounding level comes out as not positive.
+    /// The impact with all restitutions multiplied by a factor. What it gains is not positive where it is at rounding level.
     fn with_factor(
         &mut self,
         impact: &FrictionImpact,
@@ -162,9 +165,7 @@ impl FrictionImpactLaw {
             energy += 0.5 * p[i] * (self.u_after[i] + u[i]);
             size += (p[i] * terms).abs();
         }
-        if energy > 0.0 && energy <= (ROUNDING + residual) * size {
-            energy = 0.0;
-        }
+        self.gains = if energy <= (ROUNDING + residual) * size { energy.min(0.0) } else { energy };
         Ok(ImpactOutcome { factor, energy, wall_work: 0.0, residual })
     }
 
@@ -182,24 +183,24 @@ impl FrictionImpactLaw {
         let mut low = None;
         for k in (0..SCAN).rev() {
             let outcome = self.with_factor(impact, k as f64 / SCAN as f64, p)?;
-            if outcome.energy <= 0.0 {
-                low = Some(outcome);
+            if self.gains <= 0.0 {
+                low = Some((outcome, self.gains));
                 break;
             }
         }
         // Without restitution nothing creates energy; what is left is rounding beyond what is expected.
-        let Some(mut low) = low else { return self.with_factor(impact, 0.0, p) };
+        let Some((mut low, mut lost)) = low else { return self.with_factor(impact, 0.0, p) };
         self.keep(p);
         let mut high = self.with_factor(impact, 1.0, p)?;
-        if high.energy <= 0.0 {
+        if self.gains <= 0.0 {
             return Ok(high);
         }
         // Weights of false position, halved for the end that stays (Illinois).
-        let (mut below, mut above) = (low.energy, high.energy);
+        let (mut below, mut above) = (lost, self.gains);
         let mut last = 0;
         for round in 0..100 {
             let width = high.factor - low.factor;
-            if width <= 2.0 * f64::EPSILON || low.energy == 0.0 {
+            if width <= 2.0 * f64::EPSILON || lost == 0.0 {
                 break;
             }
             let secant = low.factor + width * below / (below - above);
@@ -207,15 +208,15 @@ impl FrictionImpactLaw {
             let factor = if inside { secant } else { low.factor + 0.5 * width };
             p.copy_from_slice(&self.trial);
             let outcome = self.with_factor(impact, factor, p)?;
-            if outcome.energy <= 0.0 {
-                (low, below) = (outcome, outcome.energy);
+            if self.gains <= 0.0 {
+                (low, lost, below) = (outcome, self.gains, self.gains);
                 self.keep(p);
                 if last == -1 {
                     above *= 0.5;
                 }
                 last = -1;
             } else {
-                (high, above) = (outcome, outcome.energy);
+                (high, above) = (outcome, self.gains);
                 if last == 1 {
                     below *= 0.5;
                 }

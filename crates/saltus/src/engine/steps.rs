@@ -64,6 +64,8 @@ pub(crate) struct StepEngine {
     wants_extremes: bool,
     fastest: f64,
     quiet: u32,
+    /// Whether the velocity jumped at the last node.
+    jumped: bool,
     /// Where the motion has been slow since, and how far from its start it has been before.
     halt: Vec<f64>,
     farthest: f64,
@@ -129,6 +131,7 @@ impl StepEngine {
             wants_extremes,
             fastest: 0.0,
             quiet: 0,
+            jumped: false,
             halt: q0.clone(),
             farthest: 0.0,
             origin: q0,
@@ -218,6 +221,17 @@ impl StepEngine {
             for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
                 *left += self.share * (right - *left);
             }
+        }
+        // (What a model's velocities may change by is known from its forces.)
+        if watch.gauge().energy.is_none() {
+            if n > 1 && !jumps && !self.jumped {
+                let changes = &mut recorder.audit.changes;
+                changes.resize(node.q.len(), 0.0);
+                for (i, change) in changes.iter_mut().enumerate() {
+                    *change = change.max((node.v_left[i] - self.last.v_left[i]).abs());
+                }
+            }
+            self.jumped = jumps;
         }
         let is_due = n == self.next;
         if is_due {

@@ -11,6 +11,7 @@
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
 mod control;
+mod ends;
 mod friction;
 mod hold;
 mod rough;
@@ -34,6 +35,8 @@ pub struct Flow {
     degrees: usize,
     /// The order N of the velocities; positions have N + 1.
     pub order: usize,
+    /// The order of the last expansion: less where further coefficients are beyond the largest number.
+    reached: usize,
     diagonal: bool,
     mass_constant: bool,
     /// M, g and f only, where nothing is in contact and nothing switches.
@@ -77,6 +80,9 @@ pub struct Flow {
     right: Vec<f64>,
     r: Vec<f64>,
     scales: Vec<f64>,
+    /// The body of each coordinate, and room for the energies of bodies.
+    bodies: Vec<usize>,
+    energies: Vec<f64>,
     culprit: Culprit,
     /// How far the series of the last step would have reached.
     pub reach: f64,
@@ -113,6 +119,7 @@ impl Flow {
             d,
             degrees: at.model().degrees(),
             order,
+            reached: order,
             diagonal: dynamics.code.diagonal,
             mass_constant: dynamics.code.mass_constant,
             light: Series::new(code.light.clone(), order),
@@ -140,6 +147,8 @@ impl Flow {
             right: vec![0.0; m],
             r: vec![0.0; d],
             scales: vec![0.0; d],
+            bodies: code.bodies.clone(),
+            energies: vec![0.0; d],
             culprit: Culprit::Coordinate(0),
             reach: 0.0,
             is_rough: false,
@@ -346,6 +355,7 @@ impl Flow {
         self.set_point(t, q, v);
         let rubs = self.using_full && self.slips.is_some();
         let (d, n) = (self.d, self.order);
+        self.reached = n;
         for k in 0..=n {
             if k > 0 {
                 self.feed(k);
@@ -367,6 +377,10 @@ impl Flow {
             self.solve(k);
             if rubs {
                 self.keep_friction(k);
+            }
+            if self.ends_at(k) {
+                self.truncate(k);
+                return Ok(());
             }
             for i in 0..d {
                 self.v[i * (n + 1) + k + 1] = self.a[i * n + k] / (k + 1) as f64;

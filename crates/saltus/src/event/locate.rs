@@ -2,6 +2,7 @@
 
 use super::flow::Grip;
 use super::polynomial::{self, MAX_DEGREE, Roots, leading, value};
+use super::rubbing::EDGE;
 use super::{EventEngine, Touch};
 use crate::record::Keep;
 
@@ -188,9 +189,14 @@ impl EventEngine {
                 let mut found = None;
                 let mut earliest = s;
                 let size = polynomial::largest_term(&limit[..n], s);
+                let edge = self.rubbing.edge[f];
                 let mut look = |roots: &mut Roots, c: &[f64], scale: f64, direction: Option<[f64; 2]>| {
-                    let noise = 1e-13 * scale;
-                    if let Some(at) = first_negative_from_zero(roots, c, earliest, noise, tick) {
+                    // (On the edge until the limit is clearly exceeded.)
+                    let at = match edge {
+                        true => roots.first_negative(c, earliest, 2.0 * EDGE * scale),
+                        false => first_negative_from_zero(roots, c, earliest, 1e-13 * scale, tick),
+                    };
+                    if let Some(at) = at {
                         earliest = at;
                         found = Some((at, direction));
                     }

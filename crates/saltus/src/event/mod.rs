@@ -388,6 +388,7 @@ impl EventEngine {
             self.released.fill(false);
             self.pressed.fill(false);
             self.rubbing.loose.fill(None);
+            self.rubbing.edge.fill(false);
             self.flow.friction.is_launching = false;
         } else {
             self.idle += 1;
@@ -404,6 +405,7 @@ impl EventEngine {
             });
         }
         match event {
+            None if self.slip_stops()? => self.choose(),
             None => Ok(()),
             Some(event) => self.handle(event, s <= shortest),
         }
@@ -458,7 +460,13 @@ impl EventEngine {
                 self.implied.fill(false);
             }
             // Which of them stick, and which slide on the other way, the accelerations tell.
-            Event::Stop(_) => {}
+            Event::Stop(f) => {
+                // It has only begun to slide, and does not: on the edge.
+                if at_once && self.rubbing.loose[f].take().is_some() {
+                    self.rubbing.edge[f] = true;
+                }
+                self.slip_stops()?;
+            }
             Event::Slip { friction, direction } => self.rubbing.loose[friction] = Some(direction),
             Event::Release(a) => {
                 self.touch[a] = Touch::Closed;

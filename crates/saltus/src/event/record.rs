@@ -103,6 +103,13 @@ impl Record {
         }
     }
 
+    /// Stores an instant at which something begins, unless an impact there is to be stored with it.
+    pub fn mark(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        if self.v_left.is_none() {
+            self.instant(t, q, v);
+        }
+    }
+
     fn check(&mut self, t: f64, q: &[f64]) {
         self.gaps.evaluate(t, q);
         let _ = self.out.check(t, q, &self.gaps.values);
@@ -172,7 +179,7 @@ impl Record {
         }
         if self.out.keep.has(Keep::IMPACTS) {
             let (impulses, others) = (impulses.iter().copied(), others.iter().copied());
-            self.out.impact_with(measured, q, v_before, v_after, impulses, others);
+            self.out.impact(measured, q, v_before, v_after, impulses, others);
         } else {
             if self.memory.len() > 2 * MEMORY {
                 let mut recent = Impacts::default();

@@ -17,6 +17,12 @@ use crate::{Reason, SetupError};
 /// Slip that begins in space has a direction at once: for this part of the present pace it is the one of its acceleration.
 const LAUNCH: f64 = 1e-7;
 
+/// In space slip has stopped where it is below this many tolerances of the velocities it is made of.
+const STOPPED: f64 = 30.0;
+
+/// Friction on the edge between sticking and sliding may exceed its limit by this part of it.
+pub(super) const EDGE: f64 = 1e-9;
+
 /// What the engine knows about friction and joints.
 pub(super) struct Rubbing {
     /// Whether the model has any.
@@ -27,6 +33,11 @@ pub(super) struct Rubbing {
     pub rows: Vec<usize>,
     /// Friction that has broken loose since time last advanced, and in which direction.
     pub loose: Vec<Option<[f64; 2]>>,
+    /// Friction that can neither stick nor slide clearly since time last advanced: on the edge. It sticks until its limit is
+    /// clearly exceeded.
+    pub edge: Vec<bool>,
+    /// Slip in space that has come to a stop, to the tolerance.
+    stopped: Vec<bool>,
     /// The largest slip speeds of late, and what time, which is rounded, makes of them.
     pub scale: Vec<f64>,
     noise: Vec<f64>,
@@ -87,6 +98,8 @@ impl Rubbing {
             joints: Vec::new(),
             rows: Vec::with_capacity(rows),
             loose: vec![None; n],
+            edge: vec![false; n],
+            stopped: vec![false; n],
             scale: vec![0.0; n],
             noise: vec![0.0; n],
             reduced: (0, 1.0),
@@ -106,6 +119,30 @@ impl EventEngine {
     /// Slip speeds below this are no slip.
     pub(super) fn no_slip(&self, f: usize) -> f64 {
         STILL * self.rubbing.scale[f] + self.rubbing.noise[f]
+    }
+
+    /// In space the direction of slip is lost in the errors of velocities below this: slip has stopped.
+    fn stop_speed(&self, f: usize) -> f64 {
+        (STOPPED * self.tol * self.rubbing.scale[f]).max(self.no_slip(f))
+    }
+
+    /// Notes slip in space that has come to a stop at the end of a step; whether there is any.
+    pub(super) fn slip_stops(&mut self) -> Result<bool, Reason> {
+        let in_space = |f: usize| {
+            self.flow.friction.elements[f].slips == 2 && matches!(self.flow.friction.grip[f], Grip::Slide(_))
+        };
+        if !(0..self.rubbing.scale.len()).any(in_space) {
+            return Ok(false);
+        }
+        let candidates: Vec<usize> = (0..self.rubbing.scale.len()).filter(|&f| in_space(f)).collect();
+        self.evaluate(false)?;
+        self.measure_slips();
+        let mut any = false;
+        for f in candidates {
+            self.rubbing.stopped[f] = self.slip_speed(f) <= self.stop_speed(f) && self.rubbing.loose[f].is_none();
+            any |= self.rubbing.stopped[f];
+        }
+        Ok(any)
     }
 
     /// The slip speed of friction f at the point last evaluated.
@@ -209,7 +246,8 @@ impl EventEngine {
                 Some(a) => self.buffers.members.contains(&a),
                 None => true,
             };
-            let slides = self.slip_speed(f) > self.no_slip(f);
+            let none = if self.rubbing.stopped[f] { self.stop_speed(f) } else { self.no_slip(f) };
+            let slides = self.slip_speed(f) > none;
             let idle = self.flow.friction.sticking[f] <= 0.0 && self.flow.friction.kinetic[f] <= 0.0;
             self.flow.friction.grip[f] = match (presses, slides, self.rubbing.loose[f]) {
                 (false, ..) => Grip::Off,
@@ -287,7 +325,8 @@ impl EventEngine {
                 match friction.filter(|&f| undecided[f]) {
                     Some(f) => {
                         let element = &flow.friction.elements[f];
-                        let law = Law::Coulomb { mu: flow.friction.sticking[f], tangents: element.slips };
+                        let more = if rubbing.edge[f] { 1.0 + EDGE } else { 1.0 };
+                        let law = Law::Coulomb { mu: more * flow.friction.sticking[f], tangents: element.slips };
                         let slips = (element.first..element.first + element.slips).map(|s| flow.slip_row(s));
                         problem.push(law, Some(f), std::iter::once(a).chain(slips));
                     }
@@ -296,7 +335,8 @@ impl EventEngine {
             }
             for (f, element) in flow.friction.elements.iter().enumerate() {
                 if element.constraint.is_none() && undecided[f] {
-                    let law = Law::Dry { limit: flow.friction.sticking[f] };
+                    let more = if rubbing.edge[f] { 1.0 + EDGE } else { 1.0 };
+                    let law = Law::Dry { limit: more * flow.friction.sticking[f] };
                     problem.push(law, Some(f), std::iter::once(flow.slip_row(element.first)));
                 }
             }
@@ -333,6 +373,7 @@ impl EventEngine {
                 self.flow.friction.grip[f] = Grip::Off;
             }
         }
+        self.rubbing.stopped.fill(false);
         self.flow.friction.is_launching = self.begins_to_slide();
         let working = std::mem::take(&mut self.working);
         let rows = self.rows_with(&working);
@@ -349,7 +390,7 @@ impl EventEngine {
             let mut phase = Phase::new(kind, self.t, self.t, &constraints);
             phase.note = self.instance.model().frictions[f].name.clone();
             self.record.phase(phase);
-            self.record.instant(self.t, &self.q, &self.v);
+            self.record.mark(self.t, &self.q, &self.v);
         }
     }
 

@@ -46,7 +46,9 @@ impl EventEngine {
             // At first a thousandth of the longest (of what is short, not so long that a pulse would be passed over), then up to
             // four times the one before.
             let first = if h > 0.0 && !forced { LONGER * h } else { 1e-3 * cap };
-            let start = self.rough.max(first).max(1e3 * shortest).min(cap);
+            // Marks are not passed over: what they announce has no other sign.
+            let mark = self.next_mark(cap).map_or(cap, |mark| mark.max(4.0 * shortest));
+            let start = self.rough.max(first).max(1e3 * shortest).min(mark);
             let rough = self.flow.rough(self.t, &self.q, &self.v, start, shortest, tol);
             match rough {
                 Some(rough) => {
@@ -62,6 +64,24 @@ impl EventEngine {
         }
         self.rough = 0.0;
         Ok(h)
+    }
+
+    /// How far the first mark is whose argument has a series.
+    fn next_mark(&mut self, cap: f64) -> Option<f64> {
+        let n = self.flow.order + 1;
+        let mut first = None;
+        for switch in 0..self.flow.switches() {
+            if !self.flow.is_mark(switch) || !self.flow.argument(switch, 0.0).is_finite() {
+                continue;
+            }
+            for end in 0..2 {
+                let c = &mut self.buffers.c[..n];
+                if self.flow.margin(switch, end, c).is_some() {
+                    first = self.roots.first_negative(c, first.unwrap_or(cap), 0.0).or(first);
+                }
+            }
+        }
+        first
     }
 
     /// A gap can have a shorter series than the motion itself (the distance to a centre has a corner there). Such gaps are

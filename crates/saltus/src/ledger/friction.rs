@@ -21,6 +21,8 @@ use crate::stepping::{Blocks, Label};
 const COARSE: f64 = 0.05;
 /// With time steps: the part of all friction that the law may leave unexplained.
 const SHARE: f64 = 0.25;
+/// With time steps: the part of the terms of its balance that friction is known to be off by.
+const TERMS: f64 = 0.05;
 /// Friction over fewer steps than this is not judged.
 const FEW: usize = 20;
 /// Steps that are looked at, about.
@@ -189,6 +191,13 @@ impl Reactions {
         (friction, driven)
     }
 
+    /// The size of what the reactions do in a row of [`Bonds`].
+    fn terms(&self, row: usize) -> f64 {
+        let n = self.blocks.len();
+        let Some(i) = self.blocks.labels.iter().position(|label| *label == Label::Other(row)) else { return 0.0 };
+        self.delassus.entries[i * n..(i + 1) * n].iter().zip(&self.p).map(|(d, p)| (d * p).abs()).sum()
+    }
+
     /// Calls `f` with each friction that acts: its number, P, what presses it (none for dry friction) and its compliance; nothing where
     /// the reactions are not unique.
     fn each(&self, bonds: &Bonds, mut f: impl FnMut(usize, &[f64], Option<(usize, f64)>, f64)) {
@@ -279,7 +288,7 @@ pub(super) fn instants(evidence: &Evidence, scales: &Scales, first: usize, last:
     let mut contacts = Contacts::new(motion, m);
     let mut ports = PortReplay::new(evidence.ports);
     let (mut q, mut v, mut x, mut free) = (vec![0.0; d], vec![0.0; d], vec![0.0; d], vec![0.0; d]);
-    let mut acting = Vec::new();
+    let (mut acting, mut at_end) = (Vec::new(), Vec::new());
     for k in (first..last.saturating_sub(1)).step_by(stride) {
         let (t, h) = (motion.t[k], motion.t[k + 1] - motion.t[k]);
         let jumps = motion.jumps();
@@ -294,22 +303,38 @@ pub(super) fn instants(evidence: &Evidence, scales: &Scales, first: usize, last:
             v[i] = 0.5 * (motion.v(k, Side::Right)[i] + motion.v(k + 1, Side::Left)[i]);
         }
         ports.apply(t, Side::Right);
+        gauge.gaps.evaluate(t + 0.5 * h, &q);
+        // What may act without being part of a contact would be taken for friction.
+        if (0..m).any(|a| !acting.contains(&a) && gauge.gaps.values[a] <= scales.step_allows) {
+            continue;
+        }
+        // The slip is that of a scheme's own position: the end of the step, or its middle.
+        let (before, after) = (motion.v(k, Side::Right), motion.v(k + 1, Side::Left));
+        if let Some(bonds) = &mut gauge.bonds {
+            bonds.evaluate(t + h, motion.q(k + 1), after);
+            at_end.clear();
+            at_end.extend((0..bonds.len()).map(|row| (bonds.rate(row, before), bonds.rate(row, after))));
+        }
         gauge.gaps.kinematics(t + 0.5 * h, &q);
         if !gauge.prepare(t + 0.5 * h, &q, &v) || !gauge.free_acceleration(&mut free) {
             continue;
         }
-        difference(&mut x, motion.v(k + 1, Side::Left), motion.v(k, Side::Right));
+        difference(&mut x, after, before);
         add(&mut x, -h, &free);
         reactions.explain(&gauge, &acting, &mut x);
         let Some(bonds) = gauge.bonds.as_deref() else { return };
-        reactions.each(bonds, |k_f, p, pressed, d| {
-            let all = &bonds.frictions;
-            let w: Vec<f64> = bonds.slips(k_f).map(|row| bonds.rate(row, motion.v(k + 1, Side::Left))).collect();
+        reactions.each(bonds, |k, p, pressed, d| {
+            let (all, e, slips) = (&bonds.frictions, bonds.tangential(k), bonds.slips(k));
             let press = pressed.map_or(h, |(_, p)| p.max(0.0));
-            let bounds = [all.kinetic[k_f] * press, all.sticking[k_f] * press];
-            let sum = &mut sums[k_f];
-            sum.0 += distance(p, &w, d, bounds);
-            sum.1 += bounds[0].max(bounds[1]);
+            let bounds = [all.kinetic[k] * press, all.sticking[k] * press];
+            let middle: Vec<f64> =
+                slips.clone().map(|row| bonds.rate(row, after) + e * bonds.rate(row, before)).collect();
+            let end: Vec<f64> = slips.clone().map(|row| at_end[row].1 + e * at_end[row].0).collect();
+            // Beside strong forces weak friction is not known well.
+            let terms = slips.map(|row| reactions.terms(row) + h * bonds.dot_abs(row, &free)).fold(0.0, f64::max) / d;
+            let sum = &mut sums[k];
+            sum.0 += distance(p, &middle, d, bounds).min(distance(p, &end, d, bounds));
+            sum.1 += bounds[0].max(bounds[1]) + TERMS * terms;
             sum.2 += 1;
         });
     }

@@ -55,9 +55,11 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
                 .filter(|&a| i.constraints.contains(&a) || gaps.values[a] <= scales.rounding(gaps, a, i.q))
                 .collect();
             let penetration = gaps.values.iter().fold(0.0, |m: f64, f| m.max(-f));
-            let (kinetic_before, kinetic_after) = match &mut gauge.energy {
-                Some((energy, _)) => (energy.both(i.t, i.q, i.v_before).0, energy.both(i.t, i.q, i.v_after).0),
-                None => (0.5 * i.speed * i.speed, 0.5 * i.speed * i.speed + i.energy_change),
+            // Of a structure the observed state does not determine the energies: those of what its stops feel are listed.
+            let (kinetic_before, kinetic_after) = match (gauge.kinetic(&i), &mut gauge.energy) {
+                (Some(energies), _) => energies,
+                (None, Some((energy, _))) => (energy.both(i.t, i.q, i.v_before).0, energy.both(i.t, i.q, i.v_after).0),
+                (None, None) => (0.5 * i.speed * i.speed, 0.5 * i.speed * i.speed + i.energy_change),
             };
             Entry {
                 t: i.t,

@@ -74,7 +74,9 @@ fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     let change = changes(motion, first, last);
     // Beyond the step itself, and for the points of a structure, which its modes move, only the fastest of the run is a bound.
     let is_step = |h: f64| h <= 1.5 * evidence.step && !evidence.by_events;
-    let is_local = |h: f64| evidence.gauge.energy.is_some() && is_step(h);
+    // (Joints move what is at rest itself.)
+    let is_free = evidence.gauge.bonds.as_ref().is_none_or(|bonds| bonds.joint_count() == 0);
+    let is_local = |h: f64| evidence.gauge.energy.is_some() && is_free && is_step(h);
     let mut walk = Walk::new(motion);
     let pairs = motion.sides(first).zip(motion.sides(first + 1));
     for (k, (now, next)) in (first..last - 1).zip(pairs) {

@@ -55,6 +55,8 @@ impl Scales {
             felt,
             change: match evidence.by_events || gauge.energy.is_some() {
                 true => vec![0.0; motion.dimension()],
+                // (Of the steps themselves, stored or not.)
+                false if evidence.audit.changes.len() == motion.dimension() => evidence.audit.changes.clone(),
                 false => changes(motion, 0, motion.len()),
             },
             gap: vec![0.0; gauge.restitution.len()],

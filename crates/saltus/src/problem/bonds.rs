@@ -162,6 +162,52 @@ impl Bonds {
         }
     }
 
+    /// Carries a velocity along moving and curved joints from one position to the next without doing work: reflected at the joints
+    /// in the middle of the way, G v + ∂t j changes sign; then put on those at its end.
+    pub fn carry(
+        &mut self,
+        metric: &Metric,
+        middle: (f64, &[f64]),
+        end: (f64, &[f64]),
+        v: &mut [f64],
+        impulses: &mut [f64],
+    ) {
+        let n = self.joint_count();
+        if n == 0 {
+            return;
+        }
+        self.joints.kinematics(middle.0, middle.1);
+        self.delassus.set(metric, &self.joints.gradients, 0..n);
+        for k in 0..n {
+            self.right[k] = -2.0 * self.joints.rate(k, v);
+        }
+        self.delassus.solve(&mut self.right);
+        for k in 0..n {
+            add(v, self.right[k], self.delassus.mobility(k));
+            impulses[k] += self.right[k];
+        }
+        self.joints.kinematics(end.0, end.1);
+        self.join(metric, v, Some(impulses));
+    }
+
+    /// One step of the iteration that moves x so that it satisfies the joints at a time, along their gradients last evaluated: x,
+    /// and `kick` beside it, move by M⁻¹Gᵀμ, and μ is added to `sum`.
+    pub fn shake(&mut self, metric: &Metric, t: f64, x: &mut [f64], kick: &mut [f64], sum: &mut [f64]) -> f64 {
+        let n = self.joint_count();
+        self.joints.evaluate(t, x);
+        self.delassus.set(metric, &self.joints.gradients, 0..n);
+        self.right.iter_mut().zip(&self.joints.values).for_each(|(r, f)| *r = -f);
+        self.delassus.solve(&mut self.right);
+        self.trial.fill(0.0);
+        for k in 0..n {
+            add(&mut self.trial, self.right[k], self.delassus.mobility(k));
+            sum[k] += self.right[k];
+        }
+        add(x, 1.0, &self.trial);
+        add(kick, 1.0, &self.trial);
+        crate::linalg::max_abs(&self.trial)
+    }
+
     /// Moves a position to the nearest one, in a metric, that satisfies the joints, to rounding. The first joint that cannot be
     /// satisfied is an error.
     pub fn assemble(&mut self, t: f64, q: &mut [f64], metric: &Metric) -> Result<(), usize> {

@@ -8,6 +8,7 @@ use super::inputs::Inputs;
 use crate::linalg::Rows;
 use crate::model::Model;
 use saltus_expr::{MissingInput, NodeId, SeriesCode};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where the blocks of outputs start.
@@ -42,6 +43,8 @@ pub struct MotionCode {
     /// Whether accelerations can vary quickly without any Taylor coefficient announcing it: those of a mass matrix that varies
     /// are quotients. (Other expressions have marks: see [`Series::is_mark`](saltus_expr::Series::is_mark).)
     pub may_hide_features: bool,
+    /// For each coordinate, the number of the body it belongs to: what masses, forces and gaps connect.
+    pub bodies: Vec<usize>,
 }
 
 impl MotionCode {
@@ -109,10 +112,61 @@ impl MotionCode {
         let compile =
             |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new);
         let may_hide_features = mass.iter().any(|&m| model.graph.value(m).is_none());
+        model.frictions.clone_from(&frictions);
+        let bodies = bodies(&model);
         let slips: Vec<NodeId> = frictions.iter().flat_map(|f| f.slips.iter().map(|slip| slip.value)).collect();
         let slips = if slips.is_empty() { None } else { Some(compile(&slips)?) };
-        Ok(MotionCode { light: compile(&light)?, full: compile(&full)?, slips, layout, rows, may_hide_features })
+        let (light, full) = (compile(&light)?, compile(&full)?);
+        Ok(MotionCode { light, full, slips, layout, rows, may_hide_features, bodies })
     }
+}
+
+/// Which coordinates move on their own.
+fn bodies(model: &Model) -> Vec<usize> {
+    let (graph, d) = (&model.graph, model.dimension());
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (i, (&q, &v)) in model.q.iter().zip(&model.v).enumerate() {
+        for name in graph.symbols_in(q).into_iter().chain(graph.symbols_in(v)) {
+            places.insert(name, i);
+        }
+    }
+    // (Each coordinate leads to another of its body, the first of it to itself.)
+    let mut leads: Vec<usize> = (0..d).collect();
+    let first = |leads: &[usize], mut i: usize| {
+        while leads[i] != i {
+            i = leads[i];
+        }
+        i
+    };
+    let mut join = |members: &mut dyn Iterator<Item = usize>| {
+        let Some(start) = members.next() else { return };
+        for other in members {
+            let (a, b) = (first(&leads, start), first(&leads, other));
+            leads[a.max(b)] = a.min(b);
+        }
+    };
+    let within = |n: NodeId| graph.symbols_in(n).into_iter().filter_map(|name| places.get(name).copied());
+    for (i, &force) in model.force.iter().enumerate() {
+        join(&mut std::iter::once(i).chain(within(force)));
+        for j in 0..d {
+            let entry = model.mass[i * d + j];
+            if !graph.is_zero(entry) {
+                join(&mut [i, j].into_iter().chain(within(entry)));
+            }
+        }
+    }
+    for constraint in &model.constraints {
+        join(&mut within(constraint.gap));
+    }
+    for joint in &model.joints {
+        join(&mut within(joint.equation));
+    }
+    for friction in &model.frictions {
+        let pressed = friction.constraint.into_iter().flat_map(|a| within(model.constraints[a].gap));
+        let slips = friction.slips.iter().flat_map(|slip| within(slip.value));
+        join(&mut pressed.chain(slips).chain(within(friction.kinetic)).chain(within(friction.sticking)));
+    }
+    (0..d).map(|i| first(&leads, i)).collect()
 }
 
 /// d/dt of an expression, less what the accelerations of the coordinates do. (States have rates.)

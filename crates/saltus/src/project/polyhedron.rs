@@ -4,7 +4,7 @@
 //! The method starts at the free point and adds violated constraints one at a time, so its cost follows the
 //! number of constraints that act, not the number there are. A constraint whose gradient depends on the active
 //! ones (more walls at a vertex than degrees of freedom) is met by exchanging it against one of them: redundant
-//! and degenerate gradients need no special case.
+//! and degenerate gradients need no special case. Equations enter first and never leave.
 
 use crate::linalg::{GrowingFactor, Metric, Rows, add, each, max_abs};
 
@@ -41,6 +41,8 @@ const THIN: f64 = 1e-11;
 #[derive(Clone, Debug)]
 pub struct Polyhedron {
     d: usize,
+    /// The first rows are equations: always active, with multipliers of any sign.
+    equations: usize,
     multipliers: Vec<f64>,
     /// Size of the numbers x is made of: bounds the rounding in a slack.
     reach: f64,
@@ -64,6 +66,7 @@ impl Polyhedron {
         let most = d.min(m);
         Polyhedron {
             d,
+            equations: 0,
             multipliers: vec![0.0; m],
             reach: 0.0,
             active: Vec::with_capacity(most + 1),
@@ -75,6 +78,23 @@ impl Polyhedron {
             r: vec![0.0; most + 1],
             zero: vec![0.0; m],
         }
+    }
+
+    /// The same, with the first rows being equations nα·x + bα = 0, whose multipliers may have any sign. An equation that depends
+    /// on those before it is left out: it is for the caller to know that it agrees with them.
+    ///
+    /// ```
+    /// use saltus::{linalg::{Metric, Rows}, project::Polyhedron};
+    /// // The half line x + y = 1, x ≥ 0.
+    /// let rows = Rows::dense(2, &[1.0, 1.0, 1.0, 0.0]);
+    /// let mut kernel = Polyhedron::new(2, 2).with_equations(1);
+    /// let mut x = [-1.0, 3.0];
+    /// kernel.project(&Metric::diagonal(2), &rows, &[-1.0, 0.0], &mut x).unwrap();
+    /// assert!(x[0].abs() < 1e-14 && (x[1] - 1.0).abs() < 1e-14 && (kernel.multipliers()[0] + 2.0).abs() < 1e-14);
+    /// ```
+    #[must_use]
+    pub fn with_equations(self, equations: usize) -> Self {
+        Polyhedron { equations, ..self }
     }
 
     /// The multipliers λα ≥ 0 of the last projection: x = x_free + M⁻¹ Σ λα nα.
@@ -93,7 +113,7 @@ impl Polyhedron {
         x: &mut [f64],
     ) -> Result<(), ProjectionError> {
         let m = rows.len();
-        if m == 1 && self.multipliers.len() == 1 {
+        if m == 1 && self.multipliers.len() == 1 && self.equations == 0 {
             return self.project_on_one(metric, rows, offsets[0], x);
         }
         self.has_mobility.fill(false);
@@ -134,6 +154,7 @@ impl Polyhedron {
         self.thin.clear();
         self.factor.clear();
         self.reach = max_abs(x);
+        (0..self.equations).for_each(|p| self.satisfy(metric, rows, offsets, x, p));
         let mut budget = 100 + 20 * (m + self.d);
         while let Some(p) = self.most_violated(rows, offsets, x, m) {
             // One constraint enters; each pass either completes that or lets another one go.
@@ -190,7 +211,7 @@ impl Polyhedron {
         self.factor.backward_first(n, &mut self.r);
         for k in 0..n {
             let a = self.active[k];
-            let change = self.r[k].max(-self.multipliers[a]);
+            let change = if a < self.equations { self.r[k] } else { self.r[k].max(-self.multipliers[a]) };
             self.multipliers[a] += change;
             for (x, w) in x.iter_mut().zip(&self.mobility[a * d..(a + 1) * d]) {
                 *x += change * w;
@@ -254,7 +275,7 @@ impl Polyhedron {
         let mut leaving = None;
         for k in 0..n {
             let r = self.r[k];
-            if r > 0.0 && self.multipliers[self.active[k]] < step * r {
+            if r > 0.0 && self.active[k] >= self.equations && self.multipliers[self.active[k]] < step * r {
                 step = self.multipliers[self.active[k]] / r;
                 leaving = Some(k);
             }
@@ -310,6 +331,39 @@ impl Polyhedron {
         }
         self.refactor(rows);
         Ok(false)
+    }
+
+    /// Makes equation `p` active before any inequality is: a step of either sign.
+    fn satisfy(&mut self, metric: &Metric, rows: &Rows, offsets: &[f64], x: &mut [f64], p: usize) {
+        self.ensure_mobility(metric, rows, p);
+        self.is_active[p] = true;
+        let (n, d) = (self.active.len(), self.d);
+        let w_p = &self.mobility[p * d..(p + 1) * d];
+        let g_pp = rows.dot(p, w_p);
+        for k in 0..n {
+            self.r[k] = rows.dot(self.active[k], w_p);
+        }
+        self.factor.forward(&mut self.r[..n]);
+        let schur = g_pp - self.r[..n].iter().map(|x| x * x).sum::<f64>();
+        if !(schur > 1e-11 * g_pp) || n >= d {
+            return;
+        }
+        self.factor.push(&self.r, schur);
+        self.factor.backward_first(n, &mut self.r);
+        let step = -(offsets[p] + rows.dot(p, x)) / schur;
+        for k in 0..n {
+            self.multipliers[self.active[k]] -= step * self.r[k];
+        }
+        self.multipliers[p] = step;
+        for i in 0..d {
+            let mut z = self.mobility[p * d + i];
+            for k in 0..n {
+                z -= self.r[k] * self.mobility[self.active[k] * d + i];
+            }
+            x[i] += step * z;
+        }
+        self.reach += step.abs() * max_abs(&self.mobility[p * d..(p + 1) * d]);
+        self.active.push(p);
     }
 
     fn ensure_mobility(&mut self, metric: &Metric, rows: &Rows, a: usize) {

@@ -35,6 +35,8 @@ pub struct Audit {
     pub contact_steps: u64,
     /// Landings too slow to count as impacts at this step: they are part of contacts.
     pub landings: u64,
+    /// With time steps of a structure: the largest change of each velocity in a step at whose ends nothing jumps.
+    pub changes: Vec<f64>,
     /// By events: where accumulations of impacts were ended, in order of time; kept with the impacts.
     pub settlings: Vec<Settling>,
 }
@@ -208,20 +210,8 @@ impl Recorder {
         }
     }
 
-    /// An impact.
+    /// An impact, with the impulses of constraints and of joints and friction by rows.
     pub fn impact(
-        &mut self,
-        measured: &Measured,
-        q: &[f64],
-        v_before: &[f64],
-        v_after: &[f64],
-        impulses: impl Iterator<Item = (usize, f64)>,
-    ) {
-        self.impact_with(measured, q, v_before, v_after, impulses, std::iter::empty());
-    }
-
-    /// An impact in which joints or friction act, with their impulses by rows.
-    pub fn impact_with(
         &mut self,
         measured: &Measured,
         q: &[f64],

@@ -190,7 +190,7 @@ impl Simulation {
             accounts: &mut recorder.accounts,
         });
         let names: Vec<String> = model.constraints.iter().map(|c| c.name.clone()).collect();
-        let mut ledger = Ledger::new(&Evidence {
+        let ledger = Ledger::new(&Evidence {
             trajectory: &trajectory,
             timeline: &timeline,
             audit: &audit,
@@ -206,12 +206,6 @@ impl Simulation {
             q0: &begun.q0,
             v0: &begun.v0,
         });
-        // Of a structure the observed state does not determine the energies: those of what its stops feel are listed.
-        for (entry, impact) in ledger.impacts.iter_mut().zip(trajectory.impacts.iter()) {
-            if let Some((before, after)) = begun.gauge.kinetic(&impact) {
-                (entry.kinetic_before, entry.kinetic_after) = (before, after);
-            }
-        }
         let mut run = Run {
             audit,
             ledger,

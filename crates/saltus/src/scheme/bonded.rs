@@ -7,7 +7,8 @@
 //! ```
 //!
 //! With ϑ = 1/2 the reactions of joints do no work in a step, and a step is symmetric in time: a joint takes no energy from a motion
-//! along it. Coefficients and limits are those of the sliding speed at v⁻; the static ones where the friction stuck in the step before,
+//! along it. A scheme that is explicit in positions takes its joints at the end of the step, ϑ = 1, from a velocity that was carried there.
+//! Coefficients and limits are those of the sliding speed at v⁻; the static ones where the friction stuck in the step before,
 //! or where there is no slip to speak of.
 //!
 //! Where a contact with restitution pushes so that its impulses would create energy, ½ P·(U⁺ + U_free) > 0 with U_free the velocities
@@ -30,7 +31,7 @@ const HALVINGS: usize = 40;
 
 /// Where a step takes its joints, and what it makes of them.
 pub struct JointPlace<'a> {
-    /// The middle of the step.
+    /// The middle of the step, or its end.
     pub t: f64,
     pub q: &'a [f64],
     /// ϑ.
@@ -56,6 +57,8 @@ pub struct Bonded {
     stuck: Vec<bool>,
     /// Impulses of joints and slips.
     pub others: Vec<f64>,
+    /// Impulses of joints that carried the velocity to the end of the step.
+    carried: Vec<f64>,
 }
 
 impl Bonded {
@@ -76,6 +79,7 @@ impl Bonded {
             kept: zero(),
             stuck: vec![false; bonds.frictions.len()],
             others: vec![0.0; bonds.len()],
+            carried: vec![0.0; bonds.joint_count()],
             bonds,
         }))
     }
@@ -257,6 +261,12 @@ impl Bonded {
         self.bonds.constrain(mass, jump, None);
     }
 
+    /// Carries the velocity before a step along the joints to its end; see [`Bonds::carry`].
+    pub fn carry(&mut self, mass: &Metric, middle: (f64, &[f64]), end: (f64, &[f64]), v: &mut [f64]) {
+        self.carried.fill(0.0);
+        self.bonds.carry(mass, middle, end, v, &mut self.carried);
+    }
+
     /// Moves a position onto the joints.
     pub fn assemble(&mut self, t: f64, q: &mut [f64], mass: &Metric) -> Result<(), Reason> {
         let joints = &self.instance.model().joints;
@@ -268,5 +278,6 @@ impl Bonded {
         self.bonds.joints.kinematics(t, q);
         let n = self.bonds.joint_count();
         self.bonds.join(mass, v, Some(&mut self.others[..n]));
+        self.others.iter_mut().zip(&self.carried).for_each(|(sum, p)| *sum += p);
     }
 }

@@ -20,8 +20,11 @@ pub struct Collocated {
     /// Restitutions that depend on the approach speed.
     restitutions: Option<Restitutions>,
     names: Vec<String>,
-    /// The position in the middle of the step, where joints are taken.
+    /// Where joints are taken: in the middle of the step, or at its end if the velocity was carried there.
+    middle_t: f64,
     middle: Vec<f64>,
+    /// What carrying the velocity along joints added to it.
+    carried: Vec<f64>,
     nothing: Vec<f64>,
     pub momentum: Momentum,
 }
@@ -39,7 +42,9 @@ impl Collocated {
             restitution: at.restitution().to_vec(),
             restitutions: at.restitutions(),
             names: at.model().constraints.iter().map(|c| c.name.clone()).collect(),
+            middle_t: start.t,
             middle: start.q.clone(),
+            carried: vec![0.0; at.dimension()],
             nothing: vec![0.0; at.dimension()],
             momentum,
         }
@@ -80,6 +85,7 @@ impl Collocated {
     /// Keeps the position in the middle of the step to come, where joints are taken.
     pub fn set_middle(&mut self) {
         if self.momentum.bonded.is_some() {
+            self.middle_t = self.t(self.n as f64 - 0.5);
             copy(&mut self.middle, &self.q);
             add(&mut self.middle, 0.5 * self.h, &self.v);
         }
@@ -95,16 +101,16 @@ impl Collocated {
         }
     }
 
-    /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0. Joints are taken in the
-    /// middle of the step from q₀, with weight `share` for the velocity after it.
+    /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0. Joints have
+    /// the weight `share` for the velocity after the step.
     pub fn activate(&mut self, t: f64, q: &[f64], share: f64) -> Result<(), Reason> {
-        let (h, start) = (self.h, self.t((self.n - 1) as f64));
+        let h = self.h;
         let momentum = &mut self.momentum;
         momentum.evaluate(t, q, &self.v)?;
         momentum.evaluate_gaps(t, q)?;
         momentum.clear();
         if let Some(bonded) = &mut momentum.bonded {
-            let joints = JointPlace { t: start + 0.5 * h, q: &self.middle, share };
+            let joints = JointPlace { t: self.middle_t, q: &self.middle, share };
             bonded.begin((t, q), &self.v, h, &joints)?;
         }
         if momentum.gaps.values.iter().any(|&f| f <= 0.0) {
@@ -130,10 +136,30 @@ impl Collocated {
         Ok(())
     }
 
-    /// The velocity after a step with forces and constraints taken at (t, q), the force implicit in it.
-    pub fn impose(&mut self, t: f64) -> Result<(), Reason> {
+    /// Carries the velocity along the joints to the end of the step, where the position is already: they are then taken there.
+    pub fn carry(&mut self) -> Result<(), Reason> {
+        let (middle, end) = (self.middle_t, self.t(self.n as f64));
+        if self.momentum.bonded.as_ref().is_none_or(|bonded| bonded.bonds.joint_count() == 0) {
+            return Ok(());
+        }
+        self.momentum.evaluate(end, &self.q, &self.v)?;
+        copy(&mut self.carried, &self.v);
+        let Momentum { bonded, mass, .. } = &mut self.momentum;
+        if let Some(bonded) = bonded {
+            bonded.carry(mass, (middle, &self.middle), (end, &self.q), &mut self.v);
+        }
+        for i in 0..self.v.len() {
+            self.carried[i] = self.v[i] - self.carried[i];
+        }
+        self.middle_t = end;
+        copy(&mut self.middle, &self.q);
+        Ok(())
+    }
+
+    /// The velocity after a step with forces and constraints taken at (t, q), the force implicit in it; `share`: see [`Collocated::activate`].
+    pub fn impose(&mut self, t: f64, share: f64) -> Result<(), Reason> {
         let q = std::mem::take(&mut self.q);
-        let done = self.activate(t, &q, 0.5).and_then(|()| {
+        let done = self.activate(t, &q, share).and_then(|()| {
             let place = Place { t, q: &q, shift: 0.0 };
             self.momentum.solve(self.h, &place, &self.nothing, &self.v_before, &mut self.v)
         });
@@ -157,7 +183,7 @@ impl Collocated {
         node.contact = self.momentum.impulses.iter().any(|&p| p > 0.0);
         for i in 0..self.v.len() {
             node.v_left[i] = self.v[i] - self.momentum.jump[i];
-            node.acceleration[i] = (node.v_left[i] - self.v_before[i]) / self.h;
+            node.acceleration[i] = (node.v_left[i] - self.v_before[i] + self.carried[i]) / self.h;
         }
         self.n += 1;
     }

@@ -47,7 +47,8 @@ impl Stepper for Mabrouk {
         state.set_middle();
         state.drift(state.h);
         state.assemble()?;
-        state.impose(state.t(state.n as f64))?;
+        state.carry()?;
+        state.impose(state.t(state.n as f64), 1.0)?;
         state.finish(node);
         Ok(())
     }

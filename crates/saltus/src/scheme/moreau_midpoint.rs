@@ -43,7 +43,7 @@ impl Stepper for Midpoint {
         }
         state.set_middle();
         state.drift(0.5 * state.h);
-        state.impose(state.t(state.n as f64 - 0.5))?;
+        state.impose(state.t(state.n as f64 - 0.5), 0.5)?;
         state.drift(0.5 * state.h);
         state.assemble()?;
         state.finish(node);

@@ -6,6 +6,9 @@ use crate::linalg::{Factor, Rows, add};
 use crate::project::{Polyhedron, ProjectionError};
 use crate::{Model, Reason};
 
+/// Sweeps over the stops of a step, at most.
+const SWEEPS: usize = 20_000;
+
 /// The stops of a structure, seen through a factored matrix.
 #[derive(Clone, Debug)]
 pub struct Stops {
@@ -18,6 +21,9 @@ pub struct Stops {
     kernel: Polyhedron,
     /// Gap of the constraint as the scheme sees it; in, without contact, out, with it.
     pub slacks: Vec<f64>,
+    /// The slacks without contact, and the multipliers.
+    free: Vec<f64>,
+    multipliers: Vec<f64>,
     n: usize,
 }
 
@@ -51,11 +57,19 @@ impl Stops {
             }
         }
         let units = (0..m).map(|a| [(a, 1.0)]).collect();
-        Stops { rows, mobility, gram, units, kernel: Polyhedron::new(m, m), slacks: vec![0.0; m], n }
+        let none = || vec![0.0; m];
+        let kernel = Polyhedron::new(m, m);
+        Stops { rows, mobility, gram, units, kernel, slacks: none(), free: none(), multipliers: none(), n }
     }
 
     /// Makes all slacks non-negative by multipliers ≥ 0, complementary to them; true if any acts.
     pub fn resolve(&mut self, model: &Model) -> Result<bool, Reason> {
+        self.resolve_limited(None, model)
+    }
+
+    /// The same with multipliers that have limits, `reach` and `budget`: where `reach` is positive, λ (slack + reach) is at most
+    /// `budget`, and the slack at least −`reach`.
+    pub fn resolve_limited(&mut self, limits: Option<(&[f64], &[f64])>, model: &Model) -> Result<bool, Reason> {
         if self.slacks.iter().all(|&s| s >= 0.0) {
             return Ok(false);
         }
@@ -64,16 +78,69 @@ impl Stops {
             return Err(Reason::Gap { constraint: model.constraints[a].name.clone() });
         }
         let name = |a: usize| model.constraints[a].name.clone();
-        self.kernel.complete(&self.gram, &self.units, &mut self.slacks).map_err(|e| match e {
+        let m = self.slacks.len();
+        self.free.copy_from_slice(&self.slacks);
+        let done = self.kernel.complete(&self.gram, &self.units, &mut self.slacks).map_err(|e| match e {
             ProjectionError::Empty { constraint } => Reason::Incompatible { constraint: name(constraint) },
             ProjectionError::Stalled { constraint } => Reason::Stalled { constraint: name(constraint) },
-        })?;
-        Ok(true)
+        });
+        if done.is_ok() {
+            self.multipliers.copy_from_slice(&self.kernel.multipliers()[..m]);
+        }
+        let Some((reach, budget)) = limits.filter(|(reach, _)| reach.iter().any(|r| *r > 0.0)) else {
+            return done.map(|()| true);
+        };
+        if done.is_ok() {
+            let exceeds = |a: usize| {
+                let given = self.multipliers[a] * (self.slacks[a] + reach[a]);
+                reach[a] > 0.0 && self.multipliers[a] > 0.0 && given > budget[a]
+            };
+            if !(0..m).any(exceeds) {
+                return Ok(true);
+            }
+        }
+        // What is contradictory as a law, or nearly so, need not be with limits.
+        self.multipliers.fill(0.0);
+        match self.sweep(reach, budget) {
+            true => Ok(true),
+            false => done.and(Err(Reason::Stalled { constraint: name(0) })),
+        }
+    }
+
+    /// A limited multiplier falls as the slack grows, so there is one solution; found one stop after the other, until nothing
+    /// changes.
+    fn sweep(&mut self, reach: &[f64], budget: &[f64]) -> bool {
+        let m = self.slacks.len();
+        let scale = self.free.iter().chain(reach).fold(0.0_f64, |s, x| s.max(x.abs()));
+        for _ in 0..SWEEPS {
+            let mut change = 0.0_f64;
+            for a in 0..m {
+                let (row, own) = (&self.gram[a * m..(a + 1) * m], self.gram[a * m + a]);
+                let others: f64 = (0..m).filter(|&b| b != a).map(|b| row[b] * self.multipliers[b]).sum();
+                let free = self.free[a] + others;
+                let mut multiplier = (-free / own).max(0.0);
+                if reach[a] > 0.0 && multiplier > 0.0 {
+                    multiplier = multiplier.min(most(own, free + reach[a], budget[a]));
+                }
+                change = change.max((multiplier - self.multipliers[a]).abs() * own);
+                self.multipliers[a] = multiplier;
+                self.slacks[a] = free + own * multiplier;
+            }
+            if change <= 8.0 * f64::EPSILON * scale {
+                return true;
+            }
+        }
+        false
     }
 
     /// Columns s A⁻¹ w, one after the other.
     pub fn mobility(&self) -> &[f64] {
         &self.mobility
+    }
+
+    /// w s A⁻¹ w of one stop.
+    pub fn own(&self, a: usize) -> f64 {
+        self.gram[a * self.rows.len() + a]
     }
 
     /// s A⁻¹ w of one stop.
@@ -83,15 +150,21 @@ impl Stops {
 
     /// The multipliers of the last [`Stops::resolve`] that returned true.
     pub fn multipliers(&self) -> &[f64] {
-        self.kernel.multipliers()
+        &self.multipliers
     }
 
     /// x += Σ λ s A⁻¹ w.
     pub fn correct(&self, x: &mut [f64]) {
-        for (a, &lambda) in self.kernel.multipliers().iter().enumerate() {
+        for (a, &lambda) in self.multipliers.iter().enumerate() {
             if lambda > 0.0 {
                 add(x, lambda, self.column(a));
             }
         }
     }
+}
+
+/// The λ ≥ 0 with λ (x + Dλ) = b.
+pub(super) fn most(own: f64, x: f64, budget: f64) -> f64 {
+    let root = x.hypot(2.0 * (own * budget).sqrt());
+    if x > 0.0 { 2.0 * budget / (x + root) } else { 0.5 * (root - x) / own }
 }

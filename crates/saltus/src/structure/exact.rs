@@ -8,9 +8,14 @@
 //! Written as a second difference this is [V] (3.2) with 2 cos Ωh − 2 in place of −h²Ω², in the metric M Ωh / sin Ωh, which is M
 //! as h → 0: the hypothesis (H4) holds and the theorem covers it. Modes with ωh > 2 are not resolved by the step at all; they
 //! go by the trapezoidal rule, that is Newmark's forcing, so that any h can be taken.
+//!
+//! Without damping a mode has η^{n+1} − η^{n−1} = b (v⁺ + v⁻), so the work P (g^{n+1} − g^{n−1})/2h of a stop (`passive`) is by how much
+//! Σ ½(b/h)(v² + Ω²η²) changes at a node: a mode counts with b/h = sin Ωh / Ωh, as it does with Newmark's forcing, where the
+//! energy between nodes has 1/(1 + Ω²h²/4). The energies here are these.
 
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
+use super::passive::Passive;
 use super::signals::Averages;
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{GAUSS_10, dot};
@@ -33,6 +38,8 @@ pub(super) struct Exact {
     /// What each load does to η and v in a step, from its values at both ends.
     pushes: Vec<[Vec<f64>; 4]>,
     stops: Stops,
+    /// What stops may give back; none in the paper's scheme.
+    passive: Option<Passive>,
     signals: Signals,
     averages: Averages,
     restitution: Vec<f64>,
@@ -42,6 +49,8 @@ pub(super) struct Exact {
     /// The others.
     quick: Vec<usize>,
     squares: Vec<f64>,
+    /// b/h: what a mode counts in the energy.
+    shares: Vec<f64>,
     q: Vec<f64>,
     next: Vec<f64>,
     left: Vec<f64>,
@@ -66,7 +75,7 @@ struct Flow {
 }
 
 impl Exact {
-    pub fn new(at: &StructureInstance, h: f64) -> Result<Self, SetupError> {
+    pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
         let t0 = at.start().t;
         if !linear.massless().is_empty() {
@@ -95,16 +104,19 @@ impl Exact {
                 std::array::from_fn(|k| (0..n).map(|i| force[i] * shares[i][k]).collect())
             })
             .collect();
+        let weights: Vec<f64> = flow.b.iter().map(|b| b / h).collect();
         let rates = |i: usize| squares[i].sqrt() + damping.as_ref().map_or(0.0, |c: &Vec<f64>| c[i]);
         let quick: Vec<usize> = (0..n).filter(|&i| h * rates(i) > 0.1).collect();
         let slow = (0..linear.loads.len())
             .map(|l| {
                 let mut force = linear.loads.vector(l, n);
+                force.iter_mut().zip(&weights).for_each(|(f, w)| *f *= w);
                 quick.iter().for_each(|&i| force[i] = 0.0);
                 force
             })
             .collect();
         let damping = damping.map(|mut c| {
+            c.iter_mut().zip(&weights).for_each(|(c, w)| *c *= w);
             quick.iter().for_each(|&i| c[i] = 0.0);
             c
         });
@@ -114,6 +126,7 @@ impl Exact {
             instance: at.clone(),
             responses: at.point_responses(Stops::diagonal(&linear, &ones).mobility(), 1.0),
             stops: Stops::diagonal(&linear, &flow.b),
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
             h,
             n: 0,
             started: false,
@@ -126,6 +139,7 @@ impl Exact {
             slow,
             quick,
             squares,
+            shares: weights,
             q: linear.q0.clone(),
             next: zero(),
             left: linear.v0.clone(),
@@ -145,11 +159,11 @@ impl Exact {
     /// step resolves; for others the change of their energy, which is the same and all that can be said.
     fn keep_account(&mut self) {
         let h = self.h;
-        let Self { q, next, right, arriving, squares, quick, damping, .. } = self;
+        let Self { q, next, right, arriving, squares, shares, quick, damping, .. } = self;
         let mut net = 0.0;
         for i in quick.iter().copied() {
-            net += 0.5 * (arriving[i] * arriving[i] - right[i] * right[i]);
-            net += 0.5 * squares[i] * (next[i] * next[i] - q[i] * q[i]);
+            net += 0.5 * shares[i] * (arriving[i] * arriving[i] - right[i] * right[i]);
+            net += 0.5 * shares[i] * squares[i] * (next[i] * next[i] - q[i] * q[i]);
         }
         self.pending.work += net;
         for (l, push) in self.slow.iter().enumerate() {
@@ -206,11 +220,19 @@ impl Exact {
         let t = self.instance.start().t + self.n as f64 * h;
         for a in 0..self.restitution.len() {
             let e = self.restitution[a];
+            if let Some(passive) = &mut self.passive {
+                let offset = self.averages.offset(&mut self.signals, a, t);
+                let gap = offset + self.stops.rows.dot(a, &self.q);
+                let free = offset + self.stops.rows.dot(a, &self.next);
+                let mirror = free - 2.0 * dot(self.stops.column(a), &self.left);
+                passive.begin(a, gap, offset + self.behind[a], mirror);
+            }
             let offset = self.averages.offset(&mut self.signals, a, t + h * (1.0 - e) / (1.0 + e));
             self.stops.slacks[a] = (1.0 + e) * offset + self.stops.rows.dot(a, &self.next) + e * self.behind[a];
         }
         self.impulses.fill(0.0);
-        if self.stops.resolve(self.instance.model())? {
+        let limits = self.passive.as_ref().map(Passive::limits);
+        if self.stops.resolve_limited(limits, self.instance.model())? {
             self.stops.correct(&mut self.next);
             self.impulses.copy_from_slice(self.stops.multipliers());
             for (a, &p) in self.impulses.iter().enumerate() {
@@ -223,10 +245,13 @@ impl Exact {
             }
             for (a, &p) in self.impulses.iter().enumerate() {
                 if p > 0.0 {
-                    let rows = &self.linear.stops;
-                    self.pending.lost -= 0.5 * p * (rows.dot(a, &self.left) + rows.dot(a, &self.right));
+                    let column = self.stops.column(a);
+                    self.pending.lost -= 0.5 * p / h * (dot(column, &self.left) + dot(column, &self.right));
                 }
             }
+        }
+        if let Some(passive) = &mut self.passive {
+            passive.depart(&self.stops, &self.impulses);
         }
         self.keep_account();
         if self.n.is_multiple_of(64) { bounded(&self.next, "mode") } else { Ok(()) }
@@ -275,8 +300,9 @@ impl Stepper for Exact {
     }
 
     fn account(&mut self) -> Option<Account> {
-        let kinetic = 0.5 * self.left.iter().map(|v| v * v).sum::<f64>();
-        let potential = 0.5 * self.q.iter().zip(&self.squares).map(|(q, k)| k * q * q).sum::<f64>();
+        let kinetic = 0.5 * self.left.iter().zip(&self.shares).map(|(v, s)| s * v * v).sum::<f64>();
+        let modes = self.q.iter().zip(&self.squares).zip(&self.shares);
+        let potential = 0.5 * modes.map(|((q, k), s)| s * k * q * q).sum::<f64>();
         Some(Account { kinetic, potential, ..self.account })
     }
 

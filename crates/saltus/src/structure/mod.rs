@@ -24,6 +24,7 @@ mod moreau_jean;
 mod newmark;
 mod nodal;
 mod part;
+mod passive;
 mod reduce;
 mod signals;
 mod springs;
@@ -412,10 +413,16 @@ impl Structure {
 }
 
 /// Paoli–Schatzman for structures, with exact flight of the modes or with Newmark's forcing.
-pub(crate) fn paoli_schatzman(at: &StructureInstance, h: f64, is_exact: bool) -> Result<Box<dyn Stepper>, SetupError> {
+/// `is_limited`: stops give back no more than they took.
+pub(crate) fn paoli_schatzman(
+    at: &StructureInstance,
+    h: f64,
+    is_exact: bool,
+    is_limited: bool,
+) -> Result<Box<dyn Stepper>, SetupError> {
     match is_exact {
-        true => Ok(Box::new(exact::Exact::new(at, h)?)),
-        false => Ok(Box::new(newmark::Newmark::new(at, h)?)),
+        true => Ok(Box::new(exact::Exact::new(at, h, is_limited)?)),
+        false => Ok(Box::new(newmark::Newmark::new(at, h, is_limited)?)),
     }
 }
 

@@ -8,20 +8,22 @@
 //! the centred second difference with ¼, ½, ¼ in load and stiffness, written for δ. With one stop this is lemma 3.2. Stable for
 //! any h. The first step is the trapezoidal rule, which is the same scheme started from a velocity.
 //!
-//! A stop with a stiffness that the step resolves, h√(k/m) ≤ 1, pushes with ½F^{n+½} + ½F^{n−½}, forces that keep energy
-//! (`springs`).
+//! A stop with a stiffness that the step resolves, h√(k/m) ≤ 1, pushes with ½F^{n+½} + ½F^{n−½}, or with F^n beside rigid stops,
+//! forces that keep energy (`springs`).
 //!
 //! Any other massless degree of freedom z (all are condensed: nothing but K_zz, stops and loads act on one) obeys its
 //! equation at t_{n+1} itself, K_zz z = p + λ w: the force of a spring that pushes, λ^{n+1}. The rest feels it with Newmark's
 //! weights (1+α)²/4, (1−α²)/2, (1−α)²/4: α = 0 keeps energy where the step resolves the contact, α = 1 takes it where it does
 //! not, as a rigid stop with e = 0 would. α is h√(k/m), up to 1, so the order is kept. What was taken is said at the end.
 //!
-//! Energies live between the nodes: ½ |u^{n+1} − u^n|²_M/h² + ½ |(u^{n+1} + u^n)/2|²_K changes by exactly the work at node n.
-//! With springs that keep energy they live at the nodes, with the velocities of the trapezoidal rule: ½ |v|²_M + ½ |u|²_K.
+//! Energies live between the nodes: ½ |u^{n+1} − u^n|²_M/h² + ½ |(u^{n+1} + u^n)/2|²_K changes by exactly the work at node n. That
+//! of massless ones is the mean of their energies at both nodes: W is convex, so a force −W'(y^{n+1}), α = 1, only takes.
+//! Where all stops are springs that keep energy, they live at the nodes, with the velocities of the trapezoidal rule: ½ |v|²_M + ½ |u|²_K.
 
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
 use super::nodal::Nodal;
+use super::passive::Passive;
 use super::signals::Averages;
 use super::springs::Springs;
 use super::{Linear, Signals, StructureInstance};
@@ -41,11 +43,14 @@ pub(super) struct Newmark {
     /// −h²K.
     pull: Symmetric,
     stops: Stops,
+    /// What stops may give back; none in the paper's scheme.
+    passive: Option<Passive>,
     started: bool,
     /// Newmark's weights of the forces of compliant stops at t_{n+1}, t_n, t_{n−1}.
     weights: [f64; 3],
     /// Stops with a stiffness that the step resolves, and the energies that go with them.
-    springs: Option<(Springs, Nodal)>,
+    springs: Option<Springs>,
+    nodal: Option<Nodal>,
     /// h√(k/m), and what springs that the step does not resolve have taken.
     resolution: f64,
     taken: f64,
@@ -55,6 +60,8 @@ pub(super) struct Newmark {
     compliant: Vec<bool>,
     pushed: Rows,
     massless: Vec<usize>,
+    /// K_zz.
+    flexibility: Vec<(usize, usize, f64)>,
     /// λ of those stops at t_{n+1}, t_n, t_{n−1}.
     forces: [Vec<f64>; 3],
     restitution: Vec<f64>,
@@ -75,7 +82,7 @@ pub(super) struct Newmark {
 }
 
 impl Newmark {
-    pub fn new(at: &StructureInstance, h: f64) -> Result<Self, SetupError> {
+    pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
         let t0 = at.start().t;
         let (n, m) = (linear.dimension(), linear.stops.len());
@@ -94,6 +101,7 @@ impl Newmark {
         let mut weights = [0.25 * (1.0 + alpha).powi(2), 0.5 * (1.0 - alpha * alpha), 0.25 * (1.0 - alpha).powi(2)];
         let own: Vec<(usize, usize, f64)> =
             linear.stiffness.entries().filter(|(i, j, _)| massless.contains(i) && massless.contains(j)).collect();
+        let flexibility = own.clone();
         let own = Symmetric::new(n, own);
         let mut terms =
             vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
@@ -107,18 +115,22 @@ impl Newmark {
         }
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
-        let mut springs = None;
-        if resolution <= 1.0
-            && let Some(own) = Springs::new(&linear, &pushed, &massless, &factor, h)
-        {
-            weights = [0.5, 0.5, 0.0];
-            springs = Some((own, Nodal::new(&linear, &compliant, h)));
+        let springs = match resolution <= 1.0 {
+            true => Springs::new(&linear, &pushed, &massless, &factor, h),
+            false => None,
+        };
+        let nodal = springs.as_ref().filter(|s| !s.is_mixed).map(|_| Nodal::new(&linear.v0, h));
+        match (&springs, &nodal) {
+            (Some(_), Some(_)) => weights = [0.5, 0.5, 0.0],
+            (Some(_), None) => weights = [1.0, 0.0, 0.0],
+            _ => {}
         }
         let stops = Stops::new(&linear, &factor, h);
         Ok(Newmark {
             instance: at.clone(),
             responses: at.point_responses(stops.mobility(), 1.0 / h),
             stops,
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
             before: linear.v0.iter().map(|v| h * v).collect(),
             h,
             n: 0,
@@ -127,6 +139,7 @@ impl Newmark {
             started: false,
             weights,
             springs,
+            nodal,
             resolution,
             taken: 0.0,
             signals: at.signals(),
@@ -134,6 +147,7 @@ impl Newmark {
             compliant,
             pushed,
             massless,
+            flexibility,
             forces: [none(), none(), none()],
             restitution: at.restitution(),
             q,
@@ -153,7 +167,7 @@ impl Newmark {
     /// with u⁻¹ = u⁰ − h v⁰.
     fn start(&mut self) -> Result<(), Reason> {
         let (h, linear) = (self.h, self.linear.clone());
-        if let Some((springs, _)) = &mut self.springs {
+        if let Some(springs) = &mut self.springs {
             // A run that is taken up again may start with a spring compressed.
             let t = self.instance.start().t;
             for a in (0..self.compliant.len()).filter(|&a| self.compliant[a]) {
@@ -175,6 +189,9 @@ impl Newmark {
         self.factor.solve(&mut self.after);
         // A massless one is found where it is, not by how much it moves.
         self.massless.iter().for_each(|&i| self.after[i] -= self.q[i]);
+        // What the velocity makes of the first step: h A⁻¹M v⁰.
+        linear.mass.multiply(&self.before, &mut self.scratch);
+        self.factor.solve(&mut self.scratch);
         self.strike()?;
         self.keep_account();
         Ok(())
@@ -199,20 +216,25 @@ impl Newmark {
         self.forces.rotate_right(1);
         self.impulses.fill(0.0);
         self.forces[0].fill(0.0);
-        if let Some((springs, _)) = &mut self.springs {
-            std::mem::swap(&mut springs.start, &mut springs.end);
-            if springs.resolve(&mut self.stops.slacks, self.instance.model())? {
+        if let Some(springs) = &mut self.springs {
+            springs.begin(self.n == 0);
+            let limits = self.passive.as_ref().map(Passive::limits);
+            if springs.resolve(&mut self.stops.slacks, limits, self.instance.model())? {
                 springs.correct(&mut self.after);
                 springs.ends().for_each(|(i, z)| self.after[i] += z);
                 for a in 0..self.impulses.len() {
-                    let whole = if self.compliant[a] { 2.0 } else { 1.0 };
-                    self.impulses[a] = whole * springs.multipliers[a];
                     self.forces[0][a] = if self.compliant[a] { springs.force(a) } else { 0.0 };
+                    self.impulses[a] =
+                        if self.compliant[a] { self.h * springs.force(a) } else { springs.multipliers[a] };
                 }
+            }
+            if let Some(passive) = &mut self.passive {
+                passive.depart(&self.stops, &self.impulses);
             }
             return Ok(());
         }
-        if self.stops.resolve(self.instance.model())? {
+        let limits = self.passive.as_ref().map(Passive::limits);
+        if self.stops.resolve_limited(limits, self.instance.model())? {
             self.stops.correct(&mut self.after);
             for (a, &p) in self.stops.multipliers().iter().enumerate() {
                 match self.compliant[a] {
@@ -224,6 +246,9 @@ impl Newmark {
                     false => self.impulses[a] = p,
                 }
             }
+        }
+        if let Some(passive) = &mut self.passive {
+            passive.depart(&self.stops, &self.impulses);
         }
         Ok(())
     }
@@ -259,6 +284,13 @@ impl Newmark {
         for a in 0..self.restitution.len() {
             let rows = &self.stops.rows;
             let (q, before, after) = (rows.dot(a, &self.q), rows.dot(a, &self.before), rows.dot(a, &self.after));
+            if let Some(passive) = self.passive.as_mut().filter(|_| !self.compliant[a]) {
+                let gap = self.averages.offset(&mut self.signals, a, t) + q;
+                match self.n {
+                    0 => passive.begin(a, gap, gap - before, gap + after - 2.0 * rows.dot(a, &self.scratch)),
+                    _ => passive.arrive(a, gap),
+                }
+            }
             self.stops.slacks[a] = if self.compliant[a] {
                 self.averages.offset(&mut self.signals, a, t + h) + q + after
             } else {
@@ -270,17 +302,23 @@ impl Newmark {
         }
     }
 
+    /// The energy of the massless degrees of freedom, ½ z·K_zz z.
+    fn held(&self, z: impl Fn(usize) -> f64) -> f64 {
+        0.5 * self.flexibility.iter().map(|&(i, j, k)| k * z(i) * z(j)).sum::<f64>()
+    }
+
     /// Work and losses at node n, now that both sides of it are known.
     fn keep_account(&mut self) {
         let h = self.h;
-        if let Some((springs, nodal)) = &mut self.springs {
-            self.pending = nodal.strike(&self.impulses);
+        if let (Some(springs), Some(_)) = (&self.springs, &self.nodal) {
+            self.pending = Account::default();
             for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
                 self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
             }
             if !self.signals.is_fixed() {
-                let acting = (0..self.impulses.len()).filter(|&a| self.compliant[a] && self.impulses[a] > 0.0);
-                self.pending.lost += acting.map(|a| springs.taken_by_wall(a, &self.after)).sum::<f64>();
+                let acting = (0..self.impulses.len()).filter(|&a| self.impulses[a] > 0.0);
+                let taken = acting.map(|a| springs.taken_by_wall(a, springs.path(a, &self.after)));
+                self.pending.lost += taken.sum::<f64>();
             }
             return;
         }
@@ -290,7 +328,7 @@ impl Newmark {
         }
         // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
         let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
-        let mut pending = Account::default();
+        let (mut pending, mut taken) = (Account::default(), 0.0);
         for (l, s) in self.averages.mean().iter().enumerate() {
             if *s != 0.0 {
                 pending.work += s * path(&self.linear.loads, l);
@@ -303,15 +341,21 @@ impl Newmark {
                 }
                 continue;
             }
-            let weighted = |w: [f64; 3]| (0..3).map(|k| w[k] * self.forces[k][a]).sum::<f64>();
-            if self.forces.iter().any(|f| f[a] != 0.0) {
-                // What has mass feels Newmark's mean; the spring itself keeps the energy of ¼, ½, ¼.
-                let massive = path(&self.pushed, a);
-                let own = path(&self.linear.stops, a) - massive;
-                let taken = -weighted(self.weights) * massive - weighted([0.25, 0.5, 0.25]) * own;
-                pending.lost += taken;
-                self.taken += taken;
+            // What the springs push; what they lose follows below.
+            let push: f64 = (0..3).map(|k| self.weights[k] * self.forces[k][a]).sum();
+            if push != 0.0 {
+                taken -= push * path(&self.pushed, a);
             }
+        }
+        if !self.massless.is_empty() {
+            let held = |sign: f64, step: &[f64]| self.held(|i| self.q[i] + sign * step[i]);
+            taken -= 0.5 * (held(1.0, &self.after) - held(-1.0, &self.before));
+            for (l, s) in self.averages.mean().iter().enumerate().filter(|(_, s)| **s != 0.0) {
+                let own = self.linear.loads.entries(l).filter(|(i, _)| self.massless.contains(i));
+                taken += own.map(|(i, b)| 0.5 * s * b * (self.before[i] + self.after[i])).sum::<f64>();
+            }
+            pending.lost += taken;
+            self.taken += taken;
         }
         self.pending = pending;
     }
@@ -327,7 +371,7 @@ impl Newmark {
         add(&mut self.q, 1.0, &self.after);
         std::mem::swap(&mut self.before, &mut self.after);
         self.account.add(&self.pending);
-        if let Some((_, nodal)) = &mut self.springs {
+        if let Some(nodal) = &mut self.nodal {
             nodal.fly(&self.before, &self.massless);
         }
         self.gather()?;
@@ -335,7 +379,7 @@ impl Newmark {
             // At node n − 1: h v·C v with v = (w + w')/2h, of which C w has become known only now.
             let own = dot(&self.before, &self.damped);
             let cross = dot(&self.before, &self.damped_before);
-            if self.springs.is_some() {
+            if self.nodal.is_some() {
                 self.account.dissipated += own / self.h;
             } else if self.n > 1 {
                 self.account.dissipated += (own + 2.0 * cross + self.own) / (4.0 * self.h);
@@ -371,12 +415,13 @@ impl Stepper for Newmark {
     }
 
     fn state(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        if let Some((_, nodal)) = &self.springs {
-            return Some((self.q.clone(), nodal.right.clone()));
+        if let Some(nodal) = &self.nodal {
+            return Some((self.q.clone(), nodal.v.clone()));
         }
         // The velocity at the node: that of the next step carried back by half of what the forces add.
         let mut v: Vec<f64> = self.after.iter().zip(&self.before).map(|(a, b)| 0.5 * (a + b) / self.h).collect();
-        for (a, &p) in self.impulses.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+        let jumps = |a: usize| self.springs.is_none() || !self.compliant[a];
+        for (a, &p) in self.impulses.iter().enumerate().filter(|(a, p)| **p != 0.0 && jumps(*a)) {
             add(&mut v, 0.5 * p / self.h, self.stops.column(a));
         }
         Some((self.q.clone(), v))
@@ -388,17 +433,18 @@ impl Stepper for Newmark {
 
     fn account(&mut self) -> Option<Account> {
         let h = self.h;
-        if let Some((_, nodal)) = &self.springs {
+        if let Some(nodal) = &self.nodal {
             let linear = &self.linear;
-            let (kinetic, potential) =
-                (linear.mass.form(&nodal.left, &nodal.left), linear.stiffness.form(&self.q, &self.q));
+            let (kinetic, potential) = (linear.mass.form(&nodal.v, &nodal.v), linear.stiffness.form(&self.q, &self.q));
             return Some(Account { kinetic: 0.5 * kinetic, potential: 0.5 * potential, ..self.account });
         }
         self.linear.mass.multiply(&self.before, &mut self.scratch);
         let kinetic = 0.5 * dot(&self.before, &self.scratch) / (h * h);
-        let middle: Vec<f64> = self.q.iter().zip(&self.before).map(|(q, w)| q - 0.5 * w).collect();
+        let mut middle: Vec<f64> = self.q.iter().zip(&self.before).map(|(q, w)| q - 0.5 * w).collect();
+        self.massless.iter().for_each(|&i| middle[i] = 0.0);
+        let springs = 0.5 * (self.held(|i| self.q[i]) + self.held(|i| self.q[i] - self.before[i]));
         self.linear.stiffness.multiply(&middle, &mut self.scratch);
-        Some(Account { kinetic, potential: 0.5 * dot(&middle, &self.scratch), ..self.account })
+        Some(Account { kinetic, potential: springs + 0.5 * dot(&middle, &self.scratch), ..self.account })
     }
 
     fn shape(&self) -> Option<Vec<f64>> {

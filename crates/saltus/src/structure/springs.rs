@@ -8,9 +8,16 @@
 //! ```
 //!
 //! With the trapezoidal rule, F^{n+½} w·(u^{n+1} − u^n) is then exactly what the spring loses: entry and exit within a step
-//! included. F falls with y^{n+1}, so the stops of a step have one solution, found one after the other until nothing
-//! changes.
+//! included. Beside rigid stops, whose work belongs to the energy between the nodes (`passive`), the springs keep that one: with
+//!
+//! ```text
+//! F^n = − (W(y^{n+1}) − W(y^{n−1})) / (y^{n+1} − y^{n−1})        energy between n and n + 1:  … + ½(W(y^n) + W(y^{n+1}))
+//! ```
+//!
+//! F^n w·(u^{n+1} − u^{n−1})/2 is what it loses. In both cases F falls with y^{n+1}, so the stops of a step have one solution,
+//! found one after the other until nothing changes.
 
+use super::contact::most;
 use super::linear::Linear;
 use crate::linalg::{Factor, Rows, add};
 use crate::{Model, Reason};
@@ -18,7 +25,7 @@ use crate::{Model, Reason};
 /// Sweeps over the stops of a step, at most.
 const SWEEPS: usize = 20_000;
 
-/// The stops of a structure, some of them springs; multipliers are impulses, ½hF for a spring.
+/// The stops of a structure, some of them springs; multipliers are impulses, for a spring ½hF or, beside rigid stops, hF.
 pub(super) struct Springs {
     h: f64,
     n: usize,
@@ -31,9 +38,14 @@ pub(super) struct Springs {
     /// Columns h A⁻¹ w, and w h A⁻¹ w.
     mobility: Vec<f64>,
     gram: Vec<f64>,
-    /// y of each spring at t_n and t_{n+1}.
-    pub start: Vec<f64>,
+    /// y of each spring at both ends of the path along which its force is the mean slope; `end` is that at t_{n+1}.
+    start: Vec<f64>,
     pub end: Vec<f64>,
+    /// Whether there are rigid stops, too: the path is then one of two steps.
+    pub is_mixed: bool,
+    /// y at the node in between, and the part of hF that a multiplier is.
+    now: Vec<f64>,
+    weight: f64,
     pub multipliers: Vec<f64>,
 }
 
@@ -69,11 +81,32 @@ impl Springs {
         let gram = (0..m * m).map(|k| rows.dot(k / m, &mobility[(k % m) * n..(k % m + 1) * n])).collect();
         let none = || vec![0.0; m];
         let rows = rows.clone();
-        Some(Springs { h, n, stiffness, ends, rows, mobility, gram, start: none(), end: none(), multipliers: none() })
+        let is_mixed = ends.iter().any(Option::is_none);
+        let (start, end, now, multipliers) = (none(), none(), none(), none());
+        let weight = 0.5;
+        Some(Springs { h, n, stiffness, ends, rows, mobility, gram, start, end, is_mixed, now, weight, multipliers })
     }
 
-    /// Multipliers for the gaps without them (`slacks`, which become those with them); true if any acts.
-    pub fn resolve(&mut self, slacks: &mut [f64], model: &Model) -> Result<bool, Reason> {
+    /// A step begins. The first one is the trapezoidal rule.
+    pub fn begin(&mut self, is_first: bool) {
+        match self.is_mixed && !is_first {
+            true => {
+                std::mem::swap(&mut self.start, &mut self.now);
+                self.weight = 1.0;
+            }
+            false => self.start.copy_from_slice(&self.end),
+        }
+        self.now.copy_from_slice(&self.end);
+    }
+
+    /// Multipliers for the gaps without them (`slacks`, which become those with them); true if any acts. `limits`: those of
+    /// rigid stops, as of [`super::contact::Stops::resolve_limited`].
+    pub fn resolve(
+        &mut self,
+        slacks: &mut [f64],
+        limits: Option<(&[f64], &[f64])>,
+        model: &Model,
+    ) -> Result<bool, Reason> {
         let m = slacks.len();
         let quiet = |a: usize| slacks[a] >= 0.0 && (self.stiffness[a] == 0.0 || self.start[a] >= 0.0);
         if (0..m).all(quiet) {
@@ -93,8 +126,16 @@ impl Springs {
                 let others: f64 = (0..m).filter(|&b| b != a).map(|b| self.gram[a * m + b] * self.multipliers[b]).sum();
                 let free = slacks[a] + others;
                 let multiplier = match self.stiffness[a] {
-                    0.0 => (-free / own).max(0.0),
-                    k => 0.5 * self.h * force(self.start[a], free, 0.5 * self.h * own, k),
+                    0.0 => match limits {
+                        Some((reach, budget)) if reach[a] > 0.0 && free < 0.0 => {
+                            (-free / own).min(most(own, free + reach[a], budget[a]))
+                        }
+                        _ => (-free / own).max(0.0),
+                    },
+                    k => {
+                        let share = self.weight * self.h;
+                        share * force(self.start[a], free, share * own, k)
+                    }
                 };
                 let moved = (multiplier - self.multipliers[a]).abs() * own;
                 if moved > change {
@@ -127,14 +168,19 @@ impl Springs {
         self.ends.iter().enumerate().filter_map(of)
     }
 
-    /// The mean force of spring a in the step.
+    /// The mean force of spring a along its path.
     pub fn force(&self, a: usize) -> f64 {
-        2.0 * self.multipliers[a] / self.h
+        self.multipliers[a] / (self.weight * self.h)
     }
 
-    /// What the motion of the wall behind spring a takes in the step.
-    pub fn taken_by_wall(&self, a: usize, step: &[f64]) -> f64 {
-        self.force(a) * (self.end[a] - self.start[a] - self.rows.dot(a, step))
+    /// What the motion of the wall behind spring a takes along its path, on which u moves by `path`.
+    pub fn taken_by_wall(&self, a: usize, path: f64) -> f64 {
+        self.force(a) * (self.end[a] - self.start[a] - path)
+    }
+
+    /// The move of the structure against spring a in a step.
+    pub fn path(&self, a: usize, step: &[f64]) -> f64 {
+        self.rows.dot(a, step)
     }
 }
 

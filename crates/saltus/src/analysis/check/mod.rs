@@ -128,7 +128,7 @@ pub fn check_from(
 ) -> Check {
     match (system.as_problem(), system.as_structure()) {
         (Some(problem), _) => of_problem(problem, start, options, observer),
-        (_, Some(structure)) => of_structure::check(structure),
+        (_, Some(structure)) => of_structure::check(structure, start.t, options, observer),
         _ => Check::default(),
     }
 }

@@ -1,6 +1,6 @@
 //! The check of a structure: M is constant and the gaps are linear, so that it is a matter of angles and restitutions.
 
-use super::{Check, Pair, Traits, Verdict, theorems};
+use super::{Check, CheckOptions, Pair, Traits, Verdict, theorems, walls};
 use crate::ledger::is_continuous;
 use crate::linalg::{Symmetric, dot};
 use crate::structure::{Structure, StructureFacts};
@@ -9,7 +9,12 @@ use crate::text::{count, grouped, number};
 /// More pairs of stops than this are not examined.
 const MAX_PAIRS: usize = 300;
 
-pub fn check(structure: &Structure) -> Check {
+pub fn check(
+    structure: &Structure,
+    t0: f64,
+    options: &CheckOptions,
+    report: &mut dyn FnMut(usize, usize) -> bool,
+) -> Check {
     let model = structure.model();
     let linear = structure.linear();
     let facts = StructureFacts::new(structure);
@@ -43,7 +48,7 @@ pub fn check(structure: &Structure) -> Check {
     let examined = pairs(structure, &rigid, &mut all);
     let graph = &model.graph;
     let e: Vec<f64> = rigid.iter().map(|&a| model.constraints[a].restitution).collect();
-    let traits = Traits {
+    let mut traits = Traits {
         is_structure: true,
         constraints: rigid.len(),
         together: !all.pairs.is_empty(),
@@ -63,6 +68,7 @@ pub fn check(structure: &Structure) -> Check {
         unbounded_walls: false,
         regular: true,
     };
+    walls::examine_stops(structure, t0, options, &mut traits, &mut all, report);
     (all.theorems, all.uncovered) = theorems::coverage(&traits);
     if rigid.is_empty() && !model.constraints.is_empty() {
         all.uncovered.push(

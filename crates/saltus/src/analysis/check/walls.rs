@@ -2,9 +2,11 @@
 //! finite and bounded.
 
 use super::{Check, CheckOptions, Traits, Verdict, around};
-use crate::linalg::{Dice, Metric, max_abs};
+use crate::Model;
+use crate::linalg::{Dice, Metric, Rows, max_abs};
 use crate::problem::{Gaps, Problem, Start};
 use crate::project::Polyhedron;
+use crate::structure::Structure;
 use crate::text::number;
 
 /// Instants at which gaps and speeds are evaluated at first.
@@ -22,12 +24,35 @@ pub fn examine(
     all: &mut Check,
     report: &mut dyn FnMut(usize, usize) -> bool,
 ) {
-    let model = problem.model();
-    let usable = options.end > start.t && options.end.is_finite();
+    look(problem.model(), start.t, |options| Walls::new(problem, start, options), options, traits, all, report);
+}
+
+/// The same for the rigid stops of a structure.
+pub fn examine_stops(
+    structure: &Structure,
+    t0: f64,
+    options: &CheckOptions,
+    traits: &mut Traits,
+    all: &mut Check,
+    report: &mut dyn FnMut(usize, usize) -> bool,
+) {
+    look(structure.model(), t0, |options| Walls::of_stops(structure, t0, options), options, traits, all, report);
+}
+
+fn look(
+    model: &Model,
+    t0: f64,
+    walls: impl Fn(&CheckOptions) -> Walls,
+    options: &CheckOptions,
+    traits: &mut Traits,
+    all: &mut Check,
+    report: &mut dyn FnMut(usize, usize) -> bool,
+) {
+    let usable = options.end > t0 && options.end.is_finite();
     if !usable || !model.has_moving_constraints() {
         return;
     }
-    let mut walls = Walls::new(problem, start, options);
+    let mut walls = walls(options);
     let moving: Vec<usize> = (0..model.constraints.len()).filter(|&a| model.is_moving(a)).collect();
     let mut fastest = 0.0_f64;
     for &a in &moving {
@@ -66,7 +91,7 @@ pub fn examine(
                 "no admissible position was found after t = {} (projections from {} points): K(t) becomes empty, as far as \
                  that goes, and a run ends there",
                 number(after, 6),
-                walls.starts.len() + 1
+                if walls.stops.is_some() { 1 } else { walls.starts.len() + 1 }
             );
             all.note("walls", Verdict::Bad, text);
         }
@@ -74,7 +99,7 @@ pub fn examine(
             let text = format!(
                 "moving constraints leave room and keep finite speeds from t = {} to {} ({INSTANTS} instants, {LOOKS} \
                  projections; largest |∂f/∂t| {})",
-                number(start.t, 6),
+                number(t0, 6),
                 number(options.end, 6),
                 number(fastest, 4)
             );
@@ -102,6 +127,15 @@ struct Walls {
     q0: Vec<f64>,
     starts: Vec<Vec<f64>>,
     scale: f64,
+    /// Of a structure: its rigid stops, and their rows on the degrees of freedom they act on. (Points may depend on each other.)
+    stops: Option<(Vec<usize>, Rows)>,
+}
+
+/// The constraints at a time and a position: values, slopes, and what rounding makes of the values.
+struct Linearised {
+    values: Vec<f64>,
+    gradients: Rows,
+    rounding: Vec<f64>,
 }
 
 impl Walls {
@@ -115,6 +149,46 @@ impl Walls {
             starts: around(&q0, options.starts.clamp(8, 40), &mut dice),
             scale: max_abs(&q0).max(1.0),
             q0,
+            stops: None,
+        }
+    }
+
+    fn of_stops(structure: &Structure, t0: f64, options: &CheckOptions) -> Self {
+        let linear = structure.linear();
+        let rigid: Vec<usize> = (0..linear.stops.len()).filter(|&a| !linear.is_compliant(a)).collect();
+        let mut used: Vec<usize> = rigid.iter().flat_map(|&a| linear.stops.entries(a).map(|(i, _)| i)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let place = |i: usize| used.partition_point(|&j| j < i);
+        let rows: Rows = rigid.iter().map(|&a| linear.stops.entries(a).map(|(i, w)| (place(i), w))).collect();
+        let mut gaps = structure.gaps();
+        let origin = vec![0.0; linear.points.len()];
+        gaps.evaluate(t0, &origin);
+        // Displacements are as large as what is open.
+        let scale = max_abs(&gaps.values).max(f64::MIN_POSITIVE);
+        let q0 = vec![0.0; used.len()];
+        Walls { gaps, from: t0, end: options.end, starts: vec![origin], scale, q0, stops: Some((rigid, rows)) }
+    }
+
+    fn linearised(&mut self, t: f64, q: &[f64]) -> Linearised {
+        let gaps = &mut self.gaps;
+        match &self.stops {
+            None => {
+                gaps.linearise(t, q);
+                let rounding = (0..gaps.values.len()).map(|a| gaps.rounding(a, q)).collect();
+                Linearised { values: gaps.values.clone(), gradients: gaps.gradients.clone(), rounding }
+            }
+            Some((rigid, rows)) => {
+                gaps.evaluate(t, &self.starts[0]);
+                let values: Vec<f64> =
+                    rigid.iter().enumerate().map(|(k, &a)| gaps.values[a] + rows.dot(k, q)).collect();
+                let rounding = rigid
+                    .iter()
+                    .enumerate()
+                    .map(|(k, &a)| 8.0 * f64::EPSILON * (gaps.values[a].abs() + rows.dot_abs(k, q)))
+                    .collect();
+                Linearised { values, gradients: rows.clone(), rounding }
+            }
         }
     }
 
@@ -228,7 +302,9 @@ impl Walls {
         if let Some(q) = self.project(t, from) {
             return Some(q);
         }
-        (0..self.starts.len()).find_map(|k| {
+        // (Stops are linear: one projection decides.)
+        let starts = if self.stops.is_some() { 0 } else { self.starts.len() };
+        (0..starts).find_map(|k| {
             let start = self.starts[k].clone();
             self.project(t, &start)
         })
@@ -240,23 +316,22 @@ impl Walls {
         let d = from.len();
         let mut q = from.to_vec();
         for _ in 0..60 {
-            self.gaps.linearise(t, &q);
-            let m = self.gaps.values.len();
-            if self.gaps.values.iter().chain(&self.gaps.gradients.values).any(|x| !x.is_finite()) {
+            let Linearised { values, gradients, rounding } = self.linearised(t, &q);
+            let m = values.len();
+            if values.iter().chain(&gradients.values).any(|x| !x.is_finite()) {
                 return None;
             }
-            let inside = (0..m).all(|a| self.gaps.values[a] >= -1e-9 * self.scale - self.gaps.rounding(a, &q));
-            if inside {
+            if (0..m).all(|a| values[a] >= -1e-9 * self.scale - rounding[a]) {
                 return Some(q);
             }
-            let offsets: Vec<f64> = (0..m).map(|a| self.gaps.values[a] - self.gaps.gradients.dot(a, &q)).collect();
+            let offsets: Vec<f64> = (0..m).map(|a| values[a] - gradients.dot(a, &q)).collect();
             let mut next = q.clone();
-            let solved = Polyhedron::new(d, m).project(&Metric::diagonal(d), &self.gaps.gradients, &offsets, &mut next);
+            let solved = Polyhedron::new(d, m).project(&Metric::diagonal(d), &gradients, &offsets, &mut next);
             if solved.is_err() || !max_abs(&next).is_finite() {
                 next.clone_from(&q);
                 for a in 0..m {
-                    let value = offsets[a] + self.gaps.gradients.dot(a, &next);
-                    let (columns, slopes) = self.gaps.gradients.row(a);
+                    let value = offsets[a] + gradients.dot(a, &next);
+                    let (columns, slopes) = gradients.row(a);
                     let size: f64 = slopes.iter().map(|s| s * s).sum();
                     if value < 0.0 && size > 0.0 {
                         columns.iter().zip(slopes).for_each(|(&i, s)| next[i] -= 0.9 * value * s / size);
@@ -264,7 +339,8 @@ impl Walls {
                 }
             }
             let moved = next.iter().zip(&q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            let share = (self.scale / moved.max(1e-300)).min(1.0);
+            let reach = if self.stops.is_some() { f64::MAX } else { self.scale };
+            let share = (reach / moved.max(1e-300)).min(1.0);
             q.iter_mut().zip(&next).for_each(|(q, n)| *q += share * (n - *q));
         }
         None

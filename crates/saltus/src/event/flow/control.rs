@@ -8,44 +8,40 @@ use crate::linalg::Rows;
 impl Flow {
     /// The longest step, up to `cap`, at which the last four terms of every series are below `tol` of its scale (or of the
     /// larger of its first terms): velocities, reactions, arguments of switches, and gaps that are neither `far` nor held
-    /// closed. Coordinates
-    /// that hardly move are measured by the others: by 1e-4 of the largest speed, in the kinetic metric. The second
+    /// closed. The second
     /// number is what all but the gaps would allow; zero where a series is not a number.
     pub fn step(&mut self, tol: f64, cap: f64, scales: &Scales, far: &[bool]) -> (f64, f64) {
         let (mut h, mut alone) = (cap, cap);
-        let n = self.order;
+        let n = self.reached;
         // The scale of a series that starts from rest depends on the step: from above, until both fit.
         for _ in 0..60 {
             let mut speeds = std::mem::take(&mut self.scales);
-            let mut energy = 0.0_f64;
             for i in 0..self.d {
                 speeds[i] = scales.v[i].max(largest_term(&self.velocity(i)[..=n / 2], h));
-                if i < self.degrees {
-                    energy = energy.max(speeds[i] * speeds[i] * self.inertia(i));
-                }
             }
+            self.share(&mut speeds);
             let mut worst = Worst::new(n);
             for (i, speed) in speeds.iter_mut().enumerate() {
-                // (A state is measured by itself.)
-                if i < self.degrees {
-                    *speed = speed.max(1e-4 * (energy / self.inertia(i)).sqrt());
-                }
-                worst.see(self.velocity(i), tol * *speed, Culprit::Coordinate(i));
+                worst.see(&self.velocity(i)[..=n], tol * *speed, Culprit::Coordinate(i));
             }
             self.scales = speeds;
             for (k, &alpha) in self.working.iter().enumerate() {
                 let c = self.reaction(k);
                 let scale = scales.reaction[alpha].max(largest_term(&c[..=n / 2], h));
-                worst.see(c, tol * scale, Culprit::Constraint(alpha));
+                worst.see(&c[..n], tol * scale, Culprit::Constraint(alpha));
             }
             if self.using_full {
                 for switch in 0..self.full.switches() {
                     let c = self.full.argument(switch);
                     // (A denominator beyond the largest number: the function inside it has marks of its own.)
-                    if self.is_mark(switch) && c[0].is_infinite() {
+                    if self.is_mark(switch) && !c.iter().all(|c| c.is_finite()) {
                         continue;
                     }
-                    worst.see(c, tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)), Culprit::Switch);
+                    worst.see(
+                        &c[..=n],
+                        tol * scales.switch[switch].max(largest_term(&c[..=n / 2], h)),
+                        Culprit::Switch,
+                    );
                 }
             }
             alone = worst.step();
@@ -55,7 +51,7 @@ impl Flow {
                     continue;
                 }
                 let c = self.gap(alpha);
-                worst.see(c, tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
+                worst.see(&c[..=n], tol * scale.max(largest_term(&c[..=n / 2], h)), Culprit::Constraint(alpha));
             }
             let fits = worst.step();
             self.culprit = worst.culprit;
@@ -67,11 +63,25 @@ impl Flow {
         (h, alone.min(cap))
     }
 
+    /// Coordinates that hardly move are measured by others of their body: by 1e-4 of its largest speed, in the kinetic metric.
+    pub(super) fn share(&mut self, speeds: &mut [f64]) {
+        self.energies.fill(0.0);
+        // (A state is measured by itself.)
+        for (i, speed) in speeds[..self.degrees].iter().enumerate() {
+            let energy = speed * speed * self.inertia(i);
+            let most = &mut self.energies[self.bodies[i]];
+            *most = most.max(energy);
+        }
+        for (i, speed) in speeds[..self.degrees].iter_mut().enumerate() {
+            *speed = speed.max(1e-4 * (self.energies[self.bodies[i]] / self.inertia(i)).sqrt());
+        }
+    }
+
     /// What the series of one gap allows by itself.
     pub fn gap_step(&self, alpha: usize, tol: f64, cap: f64, scale: f64) -> f64 {
         let c = self.gap(alpha);
-        let mut worst = Worst::new(self.order);
-        worst.see(c, tol * scale.max(c[0].abs()), Culprit::Constraint(alpha));
+        let mut worst = Worst::new(self.reached);
+        worst.see(&c[..=self.reached], tol * scale.max(c[0].abs()), Culprit::Constraint(alpha));
         worst.step().min(cap)
     }
 
@@ -81,7 +91,7 @@ impl Flow {
         // A root somewhere inside: whose series grows fastest with it.
         let culprit = match self.culprit {
             Culprit::Switch => {
-                let growth = |c: &[f64]| match (c[c.len() - 1] / c[c.len() - 2]).abs() {
+                let growth = |c: &[f64]| match (c[self.reached] / c[self.reached - 1]).abs() {
                     g if g.is_nan() && c.iter().all(|x| x.is_finite()) => 0.0,
                     g if g.is_nan() => f64::INFINITY,
                     g => g,

@@ -243,6 +243,15 @@ impl Flow {
         }
     }
 
+    /// Ends the series of friction before order k.
+    pub(super) fn truncate_friction(&mut self, k: usize) {
+        let n = self.order + 1;
+        let Friction { direction, weight, force, .. } = &mut self.friction;
+        for series in [direction, weight, force] {
+            series.chunks_exact_mut(n).for_each(|c| c[k - 1..].fill(0.0));
+        }
+    }
+
     /// The forces of friction that slides, by rows, as polynomials.
     pub fn sliding_forces(&self) -> impl Iterator<Item = (usize, &[f64])> {
         let n = self.order + 1;

@@ -94,11 +94,12 @@ impl Flow {
         let end = self.step_rk4(t + 0.5 * h, &half, 0.5 * h).ok()?;
         // Measured by the speeds of this step; a series, which there is none, says nothing about them.
         let fastest = |i: usize| from.v[i].abs().max(end.v[i].abs());
-        let energy = (0..self.degrees).map(|i| fastest(i).powi(2) * self.inertia(i)).fold(0.0, f64::max);
-        for i in 0..self.d {
-            let others = if i < self.degrees { 1e-4 * (energy / self.inertia(i)).sqrt() } else { 0.0 };
-            self.scales[i] = fastest(i).max(others);
+        let mut speeds = std::mem::take(&mut self.scales);
+        for (i, speed) in speeds.iter_mut().enumerate() {
+            *speed = fastest(i);
         }
+        self.share(&mut speeds);
+        self.scales = speeds;
         let mut error = 0.0_f64;
         for i in 0..self.d {
             // (What rounding does to positions is no error of the step.)

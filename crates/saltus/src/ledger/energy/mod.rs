@@ -71,19 +71,22 @@ pub struct Balance {
     /// What the residual is measured by: the energy exchanged, at least the largest kinetic energy and the largest change of
     /// the potential, and a millionth of what is there.
     pub exchanged: f64,
+    /// What the forces gave and took, ∫|power|: where it nearly cancels, the residual is what the integration of it leaves.
+    pub turnover: f64,
     /// With time steps: the energy of impacts in progress at the start or the end, which are not complete, and the work of the
     /// forces that the instants that were stored leave open.
     pub unsettled: f64,
 }
 
 impl Balance {
-    /// The residual, less what impacts in progress at the ends and sparse storage explain, relative to the energy exchanged.
+    /// The residual, less what impacts in progress at the ends and sparse storage explain, relative to the energy exchanged, or
+    /// to a hundredth of what went to and fro.
     pub fn relative(&self) -> f64 {
         let open = match self.closure.is_nan() {
             true => f64::NAN,
             false => (self.closure.abs() - self.unsettled).max(0.0),
         };
-        if open == 0.0 { 0.0 } else { open / self.exchanged }
+        if open == 0.0 { 0.0 } else { open / self.exchanged.max(0.01 * self.turnover) }
     }
 }
 
@@ -139,6 +142,7 @@ fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
         friction: 0.0,
         closure: change - work + lost,
         exchanged,
+        turnover: 0.0,
         unsettled: 0.0,
     };
     (intervals.collect(), balance)

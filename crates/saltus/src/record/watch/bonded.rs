@@ -11,6 +11,8 @@ pub(super) struct Bonded {
     law: FrictionImpactLaw,
     u: Vec<f64>,
     p: Vec<f64>,
+    /// The impulses of the scheme, and those of the law where it was evaluated.
+    own: Vec<f64>,
     lawful: Vec<f64>,
     /// Impulses of joints and slips that are listed with the impact.
     pub listed: Vec<(usize, f64)>,
@@ -23,18 +25,17 @@ impl Bonded {
             law: FrictionImpactLaw::new(rows),
             u: Vec::new(),
             p: Vec::new(),
+            own: Vec::new(),
             lawful: Vec::new(),
             listed: Vec::new(),
         }
     }
 
-    /// The law applied to a velocity; false if it has no solution.
+    /// The law applied to a velocity, its search started from the impulses there are; false if it has no solution.
     fn apply(&mut self, v: &mut [f64]) -> bool {
         let blocks = &self.blocks;
         self.u.clear();
         self.u.extend((0..blocks.len()).map(|i| blocks.walls[i] + blocks.rows.dot(i, v)));
-        self.p.clear();
-        self.p.resize(blocks.len(), 0.0);
         let impact = FrictionImpact {
             d: &blocks.delassus,
             u_before: &self.u,
@@ -48,6 +49,27 @@ impl Bonded {
         }
         self.p.iter().enumerate().for_each(|(k, &p)| add(v, p, blocks.mobility(k)));
         true
+    }
+}
+
+impl Bonded {
+    /// Replaces the impulses of the law by those of the scheme, moved by as much as the law's are from where it was evaluated to the
+    /// instant of the impact, if all contacts push and all friction is within its cone then.
+    fn move_along(&mut self) {
+        let moved = |i: usize| self.own[i] + self.p[i] - self.lawful[i];
+        let mut at = 0;
+        let is_lawful = self.blocks.laws.iter().all(|law| {
+            let first = at;
+            at += law.unknowns();
+            let pressed = moved(first);
+            let bound = if let Law::Coulomb { mu, .. } = *law { mu * pressed } else { 0.0 };
+            let size = (first + 1..at).map(|i| moved(i).powi(2)).sum::<f64>().sqrt();
+            pressed >= 0.0 && size <= bound * (1.0 + 1e-12)
+        });
+        if is_lawful {
+            self.own.iter_mut().zip(&self.lawful).zip(&self.p).for_each(|((own, lawful), p)| *own += p - lawful);
+            std::mem::swap(&mut self.own, &mut self.p);
+        }
     }
 }
 
@@ -77,6 +99,14 @@ impl Watch {
                 speed = speed.max(rate(&self.v_before).max(rate(&self.v_after)) * weight(i, b));
             }
         }
+        // Where impulses are not unique (two corners of one body), those of the scheme are kept.
+        let window = &self.window;
+        bonded.own.clear();
+        bonded.own.extend(bonded.blocks.labels.iter().map(|label| match *label {
+            Label::Normal(a) => window.impulses[a],
+            Label::Other(row) => window.others[row],
+        }));
+        bonded.p.clone_from(&bonded.own);
         self.v_law.copy_from_slice(&self.v_before);
         let mut holds = bonded.apply(&mut self.v_law);
         bonded.lawful.clone_from(&bonded.p);
@@ -93,38 +123,29 @@ impl Watch {
         for (v, deviation) in self.v_after.iter_mut().zip(&self.v_law) {
             *v += deviation;
         }
-        // The impulses move along, so that they explain the jump.
-        let mut at = 0;
-        for law in &bonded.blocks.laws {
-            let rows = at..at + law.unknowns();
-            at = rows.end;
-            let mut pressed = 0.0;
-            for i in rows.clone() {
-                let moved = bonded.p[i] - bonded.lawful[i];
-                bonded.p[i] = match bonded.blocks.labels[i] {
-                    Label::Normal(a) => {
-                        pressed = (self.window.impulses[a] + moved).max(0.0);
-                        self.window.impulses[a] = pressed;
-                        pressed
-                    }
-                    Label::Other(row) => self.window.others[row] + moved,
-                };
-            }
-            // (The cone is not moved along: what leaves it is cut off.)
-            if let Law::Coulomb { mu, .. } = *law {
-                let slips = rows.start + 1..rows.end;
-                let size = bonded.p[slips.clone()].iter().map(|p| p * p).sum::<f64>().sqrt();
-                if size > mu * pressed {
-                    bonded.p[slips].iter_mut().for_each(|p| *p *= mu * pressed / size);
-                }
+        // The impulses move along, so that they explain the jump; those of the law where that would leave its cones.
+        bonded.move_along();
+        for (i, &p) in bonded.p.iter().enumerate() {
+            if let Label::Normal(a) = bonded.blocks.labels[i] {
+                self.window.impulses[a] = p;
             }
         }
         let labelled = bonded.blocks.labels.iter().copied().zip(bonded.p.iter().copied());
-        let joints = self.gauge.impulses_of_joints(labelled.clone(), self.window.q.len());
+        // Listed is what the constraints that act do.
+        let bonds = self.gauge.bonds.as_deref();
+        let slips_of = |a: usize| bonds.and_then(|bonds| Some(bonds.slips(bonds.of_constraint(a)?))).unwrap_or(0..0);
+        let acts = |label: Label| match label {
+            Label::Normal(a) => self.acted.contains(&a),
+            Label::Other(row) => self.acted.iter().any(|&a| slips_of(a).contains(&row)),
+        };
+        let acting: Vec<(Label, f64)> = labelled.clone().filter(|(label, _)| acts(*label)).collect();
+        let joints = self.gauge.impulses_of_joints(acting.iter().copied(), self.window.q.len());
         let mean = |row: &dyn Fn(&[f64]) -> f64| 0.5 * (row(&self.v_before) + row(&self.v_after));
         let mut change = 0.0;
-        for (i, (label, p)) in labelled.enumerate() {
+        for (i, (_, p)) in labelled.enumerate() {
             change += p * mean(&|v| bonded.blocks.rows.dot(i, v));
+        }
+        for (label, p) in acting {
             if let Label::Other(row) = label {
                 bonded.listed.push((row, p));
             }
@@ -138,6 +159,20 @@ impl Watch {
         bonded.listed.retain(|&(_, p)| p != 0.0);
         bonded.listed.sort_by_key(|&(row, _)| row);
         (change, if holds { residual } else { f64::NAN }, speed)
+    }
+
+    /// What the curvature of gaps adds to their accelerations: bodies that roll and turn on a corner come back to it without a force.
+    pub(super) fn bend(&mut self) {
+        if self.bonded.is_none() {
+            return;
+        }
+        let (h, w, gaps) = (self.h, &self.window, &mut self.gauge.gaps);
+        self.v_law.copy_from_slice(&w.q);
+        add(&mut self.v_law, h, &w.v_left);
+        gaps.kinematics(w.t + h, &self.v_law);
+        (0..self.bent.len()).for_each(|a| self.bent[a] = gaps.rate(a, &w.v_left));
+        gaps.kinematics(w.t, &w.q);
+        (0..self.bent.len()).for_each(|a| self.bent[a] = (self.bent[a] - gaps.rate(a, &w.v_left)) / h);
     }
 
     /// Adds what a lasting contact does to a reaction: its impulse and that of its friction.

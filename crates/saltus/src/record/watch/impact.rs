@@ -77,6 +77,7 @@ impl Watch {
         let usual = self.scheme.contact_steps.map_or(steps, |n| n as f64);
         let extra = 0.5 * (steps - usual).max(0.0);
         let mut delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
+        self.bend();
         // Incoming motion: where it meets the first constraint.
         self.gauge.gaps.evaluate(self.window.t, &self.window.q);
         self.gauge.gaps.kinematics(self.window.t, &self.window.q);
@@ -117,7 +118,7 @@ impl Watch {
         let impulses = self.acted.iter().map(|&a| (a, self.window.impulses[a]));
         let impact = Measured { t, energy_change, residual, speed, approach };
         let others = self.bonded.iter().flat_map(|bonded| bonded.listed.iter().copied());
-        out.impact_with(&impact, &self.window.q, &self.v_before, &self.v_after, impulses, others);
+        out.impact(&impact, &self.window.q, &self.v_before, &self.v_after, impulses, others);
     }
 
     /// The velocities before and after the window, carried to `delay` after its first node.
@@ -140,7 +141,8 @@ impl Watch {
         self.acted.iter().all(|&a| {
             // Only an acceleration towards the constraint brings the motion back to it.
             let recent = self.slides.is_none() || self.window.flight[a] <= SHORT;
-            let normal = if recent { (-g.gradients.dot(a, &self.window.acceleration)).max(0.0) } else { 0.0 };
+            let towards = -g.gradients.dot(a, &self.window.acceleration) - self.bent[a];
+            let normal = if recent { towards.max(0.0) } else { 0.0 };
             // Rounding in positions, divided by the step, is no approach either.
             let size = g.partial_t[a].abs() + g.gradients.dot_abs(a, &self.v_before);
             let rounding = 1e-9 * size + 16.0 * f64::EPSILON / self.h * g.gradients.dot_abs(a, &self.window.q);

@@ -21,6 +21,7 @@
 
 mod bonded;
 mod impact;
+mod window;
 
 use self::bonded::Bonded;
 use super::gauge::Gauge;
@@ -39,9 +40,6 @@ const SHORT: u64 = 1;
 
 /// In a lasting contact, an impulse this many times the one before is an impact.
 const SUDDEN: f64 = 10.0;
-
-/// A window is at most this many times as long as one impact takes: what goes on longer is listed as several.
-const LONGEST: u64 = 4;
 
 /// Watches the nodes of a run and finds its impacts and contacts.
 pub(crate) struct Watch {
@@ -81,6 +79,8 @@ pub(crate) struct Watch {
     bonded: Option<Box<Bonded>>,
     /// Impulses of joints and slips in the step before.
     before_others: Vec<f64>,
+    /// Where there are joints or friction: what the curvature of each gap adds to its acceleration at the beginning of the window.
+    bent: Vec<f64>,
 }
 
 /// Buffers for impacts that fall together without being coupled.
@@ -184,6 +184,7 @@ impl Watch {
             slides: None,
             bonded: (others > 0).then(|| Box::new(Bonded::new(m + others, d))),
             before_others: vec![0.0; others],
+            bent: vec![0.0; m],
             gauge,
         }
     }
@@ -221,7 +222,10 @@ impl Watch {
             return false;
         }
         self.in_contact = node.contact || (node.index == 0 && self.in_contact);
-        let fresh = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
+        let mut fresh = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
+        if self.is_complete_in_one() && self.window.open && node.index > self.window.last {
+            fresh |= self.echoes(node);
+        }
         if self.window.open && self.is_over(node, fresh) {
             self.close(Some(node), out);
         }
@@ -323,57 +327,8 @@ impl Watch {
         let usual = if self.touched[a] { SUDDEN * self.before[a] } else { 0.0 };
         // A constraint closed from the start has no usual impulse yet.
         let closed = self.touched[a] && self.before[a] == 0.0;
-        node.impulses[a] > usual && !closed && !(self.window.open && self.touched[a])
-    }
-
-    /// Whether the impact in progress was complete before this node.
-    fn is_over(&mut self, node: &Node, fresh: bool) -> bool {
-        let Some(steps) = self.scheme.contact_steps else { return !node.contact || self.is_spent(node) };
-        if node.index >= self.window.first + LONGEST * steps {
-            return true;
-        }
-        if node.index <= self.window.last || fresh {
-            return false;
-        }
-        // An impulse that no force explains still belongs to it: two impacts within a step of each other echo.
-        let echo = node.contact
-            && (0..node.impulses.len()).any(|a| {
-                let weight = if node.impulses[a] > 0.0 { self.weight(node, a) } else { 0.0 };
-                node.impulses[a] > 2.0 * weight + 1e-3 * self.window.impulses[a] && self.window.before[a] == 0.0
-            });
-        if echo {
-            self.window.last = node.index;
-        }
-        !echo
-    }
-
-    /// A compliant contact goes on after its impact where the forces press: past its peak, with no more than their weight.
-    fn is_spent(&mut self, node: &Node) -> bool {
-        let now: f64 = node.impulses.iter().sum();
-        self.window.peak = self.window.peak.max(now);
-        if now > 0.5 * self.window.peak {
-            return false;
-        }
-        let acting = |a: &usize| node.impulses[*a] != 0.0;
-        let mut still = true;
-        for a in (0..node.impulses.len()).filter(acting) {
-            let weight = self.weight(node, a);
-            still &= (node.impulses[a] - weight).abs() <= 0.1 * weight;
-        }
-        // A contact that is about to open passes through that, too; one that lasts stays there.
-        self.window.calm = if still { self.window.calm + 1 } else { 0 };
-        self.window.calm > 10 + (node.index - self.window.first) / 2
-    }
-
-    /// The impulse a step of the forces presses out of constraint `a` alone.
-    fn weight(&mut self, node: &Node, a: usize) -> f64 {
-        if !self.gauge.prepare(node.t, &node.q, &node.v_left) {
-            return f64::INFINITY;
-        }
-        self.gauge.gaps.kinematics(node.t, &node.q);
-        self.gauge.response(a, &mut self.response);
-        let gradients = &self.gauge.gaps.gradients;
-        self.h * (-gradients.dot(a, &node.acceleration)).max(0.0) / gradients.dot(a, &self.response)
+        let joins = self.window.open && self.touched[a] && !self.is_complete_in_one();
+        node.impulses[a] > usual && !closed && !joins
     }
 
     /// A constraint leaves contact: an interval that is listed lasts longer than an impact and its echo.

@@ -79,11 +79,16 @@ impl PaoliSchatzman {
         self.mass.apply(&self.kick, &mut self.residual);
         let factor = self.force_factor();
         add(&mut self.residual, -factor, &self.dynamics.g);
+        if self.held > 0 {
+            add(&mut self.residual, -1.0, &self.shake);
+        }
         Ok(())
     }
 
     /// The free motion: M kick = h² g(tn, qⁿ, (advance + kick/2)/h), by Newton's method where g depends on v.
     pub(super) fn free_flight(&mut self) -> Result<(), Reason> {
+        self.shake.fill(0.0);
+        self.shaken.fill(0.0);
         if self.n > 1 && self.dynamics.code.fixed {
             // The kick of the step before is the kick of this one.
         } else if self.is_explicit() {
@@ -96,8 +101,50 @@ impl PaoliSchatzman {
         } else {
             self.newton()?;
         }
+        if self.held > 0 {
+            self.hold()?;
+        }
         copy(&mut self.free, &self.kick);
         if self.place() { Ok(()) } else { Err(self.not_finite().unwrap_or(Reason::Force { iterations: 0 })) }
+    }
+
+    /// The free motion put on the joints, along their gradients at qⁿ. What is left the projection does.
+    fn hold(&mut self) -> Result<(), Reason> {
+        copy(&mut self.plain, &self.kick);
+        let (t, next) = (self.t(), self.t() + self.h);
+        let Some(mut joints) = self.joints.take() else { return Ok(()) };
+        joints.joints.kinematics(t, &self.q);
+        let mut last = f64::INFINITY;
+        let mut done = Ok(());
+        for _ in 0..MAX_ITERATIONS {
+            if !self.place() {
+                break;
+            }
+            let metric = if self.is_explicit() { &self.mass } else { &self.implicit };
+            let moved = joints.shake(metric, next, &mut self.x, &mut self.kick, &mut self.shaken);
+            if !moved.is_finite() {
+                // The projection has to do without.
+                self.shaken.fill(0.0);
+                self.shake.fill(0.0);
+                copy(&mut self.kick, &self.plain);
+                break;
+            }
+            self.shake.fill(0.0);
+            (0..self.held).for_each(|k| joints.add_to(k, self.shaken[k], &mut self.shake));
+            // (What does not contract is left to the projection.)
+            if moved >= 0.5 * last || moved <= self.tolerance() {
+                break;
+            }
+            last = moved;
+            if !self.is_explicit() {
+                done = self.newton();
+                if done.is_err() {
+                    break;
+                }
+            }
+        }
+        self.joints = Some(joints);
+        done
     }
 
     /// Newton's method for M kick = h² g with the exact ∂g/∂v, shortened where the residual would grow: forces such as

@@ -17,6 +17,10 @@
 //! Fⁿ = M⁻¹g at tn with the centred velocity (qⁿ⁺¹ − qⁿ⁻¹)/2h, implicit in it ([V] (3.3), H4). For damping −Cv this
 //! makes the metric of the projection M + hC/2.
 //!
+//! Joints are equations j(tn+1, x) = 0 of the same projection. The free motion is put on them beforehand, along their gradients at qⁿ
+//! (as in the method called SHAKE: Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23, 1977), which does no work; the gradients at qⁿ⁺¹ alone, as those of curved
+//! constraints do, would take energy from a motion along a curved joint at a rate of order h.
+//!
 //! The averaged instant t̄ is this project's: it makes a moving wall obey v⁺ − w' = −e (v⁻ − w'). Convergence with
 //! e > 0 and moving K, or e > 0 and several constraints at once whose active gradients are not orthogonal in M⁻¹, is not
 //! proved in the papers; tests compare those cases with exact solutions.
@@ -29,7 +33,7 @@ use super::{
 };
 use crate::Reason;
 use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
-use crate::problem::{Dynamics, Gaps, Instance};
+use crate::problem::{Bonds, Dynamics, Gaps, Instance};
 use crate::project::Polyhedron;
 use crate::structure;
 
@@ -41,11 +45,12 @@ pub const SCHEME: Scheme = Scheme {
              kinetic angle, or any one e and right angles (Paoli 2005, 2010); moving K with e = 0 and M constant (Paoli 2015)",
     use_for: "what the papers prove; positions stay in K (e = 0) or within a step of it",
     follows_law: true,
-    laws: Laws::GAPS,
+    laws: Laws { joints: true, ..Laws::GAPS },
     order: 1.0,
-    settings: &[FORCING],
+    settings: &[FORCING, REBOUND],
     structures: StructureSteps::Steps(|at, h, settings| {
-        structure::paoli_schatzman(at, h, settings.word(&FORCING, Systems::Structures) == "exact")
+        let word = |setting| settings.word(setting, Systems::Structures);
+        structure::paoli_schatzman(at, h, word(&FORCING) == "exact", word(&REBOUND) == "limited")
     }),
     method: Method::Steps(Stepping {
         carried: 0.0,
@@ -71,6 +76,16 @@ pub const FORCING: Setting = Setting {
         ),
         choice("newmark", "1/4, 1/2, 1/4 in load and stiffness ([V] (3.12)): stable for any step", Systems::Structures),
         choice("exact", "exact free flight of the modes", Systems::Structures),
+    ]),
+};
+
+/// What a stop with e > 0 gives back.
+pub const REBOUND: Setting = Setting {
+    name: "rebound",
+    meaning: "what a stop of a structure with e > 0 gives back",
+    domain: Domain::Choice(&[
+        choice("limited", "no more energy than it has taken in the same contact", Systems::Structures),
+        choice("paper", "what [V] (3.2) gives, which on nodes of a mesh can be more than it took", Systems::Structures),
     ]),
 };
 
@@ -144,7 +159,15 @@ struct PaoliSchatzman {
     entries: Vec<f64>,
     groups: Vec<Group>,
     affine: bool,
-    /// Model index of each constraint of the projection.
+    /// Joints: the first rows of the projection are their equations at x.
+    joints: Option<Box<Bonds>>,
+    /// Number of those rows.
+    held: usize,
+    /// The kick without joints; the impulses (times h) with which joints at qⁿ hold the free motion, and Σ of them times ∇j.
+    plain: Vec<f64>,
+    shaken: Vec<f64>,
+    shake: Vec<f64>,
+    /// Model index of each row of the projection: of joints, then of constraints.
     order: Vec<usize>,
     rows: Rows,
     slack: Vec<f64>,
@@ -154,12 +177,14 @@ struct PaoliSchatzman {
 
 impl PaoliSchatzman {
     fn new(at: &Instance, h: f64, settings: &Settings) -> Self {
-        let (d, m) = (at.dimension(), at.constraints());
+        let held = at.model().joints.len();
+        let (d, m) = (at.dimension(), held + at.constraints());
         let start = at.start();
         let mut rows = Rows::new();
         let mut order = Vec::new();
         let mut groups = Vec::new();
-        for (e, gaps) in at.gap_groups() {
+        let joints = (held > 0).then(|| (0.0, at.joints()));
+        for (e, gaps) in joints.into_iter().chain(at.gap_groups()) {
             let (first, entries) = (order.len(), rows.values.len());
             order.extend_from_slice(&gaps.code.members);
             (0..gaps.gradients.len()).for_each(|a| rows.push_row_of(&gaps.gradients, a));
@@ -206,11 +231,16 @@ impl PaoliSchatzman {
             dynamics,
             groups,
             affine,
+            joints: Bonds::of(at).map(Box::new),
+            held,
+            plain: zero(),
+            shaken: vec![0.0; held],
+            shake: vec![0.0; if held > 0 { d } else { 0 }],
             order,
             rows,
             slack: vec![0.0; m],
             multipliers: vec![0.0; m],
-            kernel: Polyhedron::new(d, m),
+            kernel: Polyhedron::new(d, m).with_equations(held),
         }
     }
 
@@ -219,7 +249,11 @@ impl PaoliSchatzman {
     }
 
     fn constraint(&self, a: usize) -> String {
-        self.instance.model().constraints[self.order[a]].name.clone()
+        let model = self.instance.model();
+        match a < self.held {
+            true => model.joints[self.order[a]].name.clone(),
+            false => model.constraints[self.order[a]].name.clone(),
+        }
     }
 
     fn t(&self) -> f64 {
@@ -274,7 +308,7 @@ impl PaoliSchatzman {
         each(p.len(), |i| p[i] = 0.0);
         each(node.impulses.len(), |a| node.impulses[a] = 0.0);
         if contact {
-            for (a, &alpha) in self.order.iter().enumerate() {
+            for (a, &alpha) in self.order.iter().enumerate().skip(self.held) {
                 let impulse = rate * self.multipliers[a];
                 node.impulses[alpha] = impulse;
                 if impulse > 0.0 {
@@ -282,6 +316,15 @@ impl PaoliSchatzman {
                 }
             }
             self.mass.solve(&mut self.p);
+        }
+        if let Some(joints) = &mut self.joints {
+            // What constraints do, joints taking part; what joints do besides is part of the smooth motion.
+            if contact {
+                joints.joints.kinematics(node.t, &self.q);
+                joints.constrain(&self.mass, &mut self.p, None);
+            }
+            node.others.clear();
+            node.others.extend(self.multipliers.iter().zip(&self.shaken).map(|(m, s)| rate * (m + s)));
         }
         let d = self.q.len();
         let (kick, advance, jump) = (&self.kick[..d], &self.advance[..d], &self.p[..d]);
@@ -319,8 +362,9 @@ impl Stepper for PaoliSchatzman {
             }
             contact = self.leaves()?;
         }
-        if contact {
+        if contact || self.held > 0 {
             self.project()?;
+            contact = self.multipliers[self.held..].iter().any(|&m| m > 0.0);
         }
         self.complete(node, contact);
         // On to the next node; the kick of free flight is the best guess for the next one.
@@ -328,7 +372,7 @@ impl Stepper for PaoliSchatzman {
         std::mem::swap(&mut self.q_before, &mut self.q);
         copy(&mut self.q, &self.x);
         let scale = if self.n == 0 { 2.0 } else { 1.0 };
-        let (kick, free) = (&mut self.kick, &self.free);
+        let (kick, free) = (&mut self.kick, if self.held > 0 { &self.plain } else { &self.free });
         each(kick.len(), |i| kick[i] = scale * free[i]);
         self.n += 1;
         self.averaging = true;

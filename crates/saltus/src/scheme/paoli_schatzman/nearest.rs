@@ -47,7 +47,7 @@ impl PaoliSchatzman {
             if !self.slack[a].is_finite() {
                 return Err(Reason::Gap { constraint: self.constraint(a) });
             }
-            leaves |= self.slack[a] < 0.0;
+            leaves |= a >= self.held && self.slack[a] < 0.0;
         }
         Ok(leaves)
     }
@@ -61,13 +61,23 @@ impl PaoliSchatzman {
         }
     }
 
-    /// Whether the free first step leaves K through a constraint that is open at the start.
+    /// Whether the free first step leaves K through a constraint that is open at the start. A state that a run reached may be
+    /// outside before the impact is made (positions leave K by up to two steps): there a constraint is hit, too, that the
+    /// velocity closes, not only the force.
     pub(super) fn is_hit(&mut self) -> bool {
+        let start = self.instance.start();
+        let (t, is_reached) = (start.t, start.reached_by().is_some());
         let mut at_start = self.instance.gaps();
-        at_start.linearise(self.instance.start().t, &self.q);
-        (0..self.slack.len()).any(|a| {
+        at_start.linearise(t, &self.q);
+        at_start.kinematics(t, &self.q);
+        (self.held..self.slack.len()).any(|a| {
             let alpha = self.order[a];
-            self.slack[a] < 0.0 && at_start.values[alpha] > at_start.rounding(alpha, &self.q)
+            let is_open = at_start.values[alpha] > at_start.rounding(alpha, &self.q);
+            let closes = || {
+                let fall = at_start.gradients.dot(alpha, &self.free).abs();
+                self.h * at_start.rate(alpha, &start.v) < -2.0 * fall - at_start.rounding(alpha, &self.q)
+            };
+            self.slack[a] < 0.0 && (is_open || (is_reached && closes()))
         })
     }
 
