@@ -10,6 +10,7 @@ mod curved;
 mod exact;
 mod exact_sets;
 mod friction;
+mod in_steps;
 mod many;
 mod mass;
 mod mechanisms;

@@ -270,7 +270,13 @@ impl EventEngine {
             flow,
             instance,
         };
-        engine.begin().map_err(|reason| SetupError::new(reason.to_string()))?;
+        engine.begin().map_err(|reason| {
+            let refused = SetupError::new(reason.to_string());
+            match reason {
+                Reason::Painleve { .. } => refused.help("use `auto`, or start where the friction is smaller"),
+                _ => refused,
+            }
+        })?;
         Ok(engine)
     }
 

@@ -11,13 +11,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct DynamicsCode {
     d: usize,
+    /// Coordinates come first, then states.
+    degrees: usize,
     /// M has no entry off the diagonal: only the diagonal is stored.
     pub diagonal: bool,
     /// g does not depend on the velocity, so a centred scheme is explicit.
     pub velocity_free: bool,
     /// ∂g/∂v is symmetric and does not depend on v, and no function in g has corners: one Newton step is exact.
     pub damping_linear: bool,
-    /// ∂g/∂v is symmetric.
+    /// ∂g/∂v is symmetric, and nothing in it couples states.
     pub symmetric: bool,
     /// M and ∂g/∂v have no entry off the diagonal.
     pub damping_diagonal: bool,
@@ -47,8 +49,14 @@ impl DynamicsCode {
                 }
             }
         }
-        let symmetric = (0..d).all(|i| (0..i).all(|j| velocity_free || jacobian[i * d + j] == jacobian[j * d + i]));
         let graph = &model.graph;
+        // (Couplings with states are not: see `take_symmetric`.)
+        let degrees = model.degrees();
+        let agree = |i: usize, j: usize| {
+            let (a, b) = (jacobian[i * d + j], jacobian[j * d + i]);
+            if i < degrees { a == b } else { graph.is_zero(a) && graph.is_zero(b) }
+        };
+        let symmetric = velocity_free || (0..d).all(|i| (0..i).all(|j| agree(i, j)));
         let diagonal = (0..d).all(|i| (0..d).all(|j| i == j || graph.is_zero(model.mass[i * d + j])));
         let mass: Vec<NodeId> = match diagonal {
             true => (0..d).map(|i| model.mass[i * d + i]).collect(),
@@ -57,6 +65,7 @@ impl DynamicsCode {
         let full = Blocks::compile(graph, inputs, &[&mass, &force, &jacobian])?;
         Ok(DynamicsCode {
             d,
+            degrees,
             diagonal,
             velocity_free,
             symmetric,
@@ -112,6 +121,23 @@ impl Dynamics {
             (true, _) => Metric::diagonal(0),
             (false, true) => Metric::diagonal(self.code.d),
             (false, false) => Metric::full(self.code.d),
+        }
+    }
+
+    /// entries − factor sym(matrix), for a matrix of derivatives of g: what it adds to the metric of a step.
+    ///
+    /// No reaction acts on a state, and its unit is a matter of choice: the symmetric part of what couples it to others has no
+    /// meaning, and may be of any size. Of states only what each does to itself counts, unless it makes it grow; the
+    /// iteration in which the metric is used does the rest.
+    pub fn take_symmetric(&self, matrix: &[f64], factor: f64, entries: &mut [f64]) {
+        let (d, degrees) = (self.code.d, self.code.degrees);
+        for i in 0..degrees {
+            for j in 0..degrees {
+                entries[i * d + j] -= 0.5 * factor * (matrix[i * d + j] + matrix[j * d + i]);
+            }
+        }
+        for i in degrees..d {
+            entries[i * d + i] -= (factor * matrix[i * d + i]).min(0.0);
         }
     }
 

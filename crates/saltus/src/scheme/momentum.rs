@@ -281,18 +281,11 @@ impl Momentum {
             }
         } else {
             self.mass.write_full(&mut self.entries);
-            let mut take = |matrix: &[f64], factor: f64| {
-                for i in 0..d {
-                    for j in 0..d {
-                        self.entries[i * d + j] -= 0.5 * factor * (matrix[i * d + j] + matrix[j * d + i]);
-                    }
-                }
-            };
             if !jacobian.is_empty() {
-                take(jacobian, h);
+                self.dynamics.take_symmetric(jacobian, h, &mut self.entries);
             }
             if let (true, Some(stiffness)) = (shift != 0.0, &self.stiffness) {
-                take(&stiffness.matrix, h * shift);
+                self.dynamics.take_symmetric(&stiffness.matrix, h * shift, &mut self.entries);
             }
             for (k, (c, _)) in self.coefficients.iter().enumerate() {
                 let (columns, values) = self.dampers.row(k);

@@ -55,11 +55,7 @@ impl PaoliSchatzman {
             }
         } else {
             self.mass.write_full(entries);
-            for i in 0..d {
-                for j in 0..d {
-                    entries[i * d + j] -= 0.25 * self.h * (jacobian[i * d + j] + jacobian[j * d + i]);
-                }
-            }
+            self.dynamics.take_symmetric(jacobian, 0.5 * self.h, entries);
         }
         let set = self.implicit.set(entries);
         set.map_err(|e| Reason::Mass { coordinate: self.coordinate(e.pivot) })
