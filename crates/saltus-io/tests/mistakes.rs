@@ -190,7 +190,7 @@ fn units_and_shapes_are_understood() {
     assert_eq!((model.units.position(0), model.units.velocity(0).as_str()), ("m", "m/s"));
     assert_eq!((model.units.parameter("g"), model.units.parameter("m")), ("m/s²", ""));
     let mut drawing = saltus::problem::Drawing::new(model).expect("compiled").expect("one");
-    assert_eq!(drawing.at(2.0, &[3.0]), [0.0, 5.0, 0.5, -1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(drawing.at(2.0, &[3.0], &[0.0]), [0.0, 5.0, 0.5, -1.0, 0.0, 1.0, 0.0]);
     assert_eq!(model.draw[0].flashes, [0]);
     assert_eq!((model.draw[0].look.name(), model.draw[1].look.name()), ("body", "wall"));
 }

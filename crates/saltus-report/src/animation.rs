@@ -61,8 +61,8 @@ pub fn animation(
         times = instants(trajectory, columns);
         let mut values: Vec<Vec<f64>> = vec![Vec::with_capacity(times.len()); columns];
         for &t in &times {
-            let Some((q, _)) = trajectory.at(t, Side::Right) else { continue };
-            values.iter_mut().zip(drawing.at(t, &q)).for_each(|(column, &x)| column.push(x));
+            let Some((q, v)) = trajectory.at(t, Side::Right) else { continue };
+            values.iter_mut().zip(drawing.at(t, &q, &v)).for_each(|(column, &x)| column.push(x));
         }
         curves = outlines(walls, all, trajectory, &values);
         let mut column = values.iter().map(|c| channel(c));

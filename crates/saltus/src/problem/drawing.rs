@@ -33,8 +33,10 @@ impl Drawing {
     }
 
     /// The numbers of all shapes, in the order of [`Model::draw`] and [`Drawn::numbers`].
-    pub fn at(&mut self, t: f64, q: &[f64]) -> &[f64] {
-        self.evaluator.run(t, &[q]);
+    ///
+    /// `v` has the states of the model, behind the velocities.
+    pub fn at(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
+        self.evaluator.run(t, &[q, v]);
         self.evaluator.write(0, &mut self.numbers);
         &self.numbers
     }
