@@ -337,7 +337,8 @@ impl EventEngine {
         let left = self.end - self.t;
         // After a step that did not hold, caution: no more than twice as long as the one that did.
         let longest = if self.may_hide { LONGEST * (self.end - self.t0) } else { f64::INFINITY };
-        let cap = left.min(longest).min(2.0 * self.trusted).min(self.launch());
+        let launch = self.launch();
+        let cap = left.min(longest).min(2.0 * self.trusted).min(launch);
         self.cap = cap;
         let shortest = self.shortest();
         let mut h = self.length(cap)?;
@@ -386,7 +387,6 @@ impl EventEngine {
             self.pressed.fill(false);
             self.rubbing.loose.fill(None);
             self.rubbing.edge.fill(false);
-            self.flow.friction.is_launching = false;
         } else {
             self.idle += 1;
         }

@@ -14,8 +14,10 @@ use crate::motion::{Measured, Phase, PhaseKind};
 use crate::problem::{Frictions, Gaps, Instance, Restitutions};
 use crate::{Reason, SetupError};
 
-/// Slip that begins in space has a direction at once: for this part of the present pace it is the one of its acceleration.
+/// Slip that begins in space has a direction at once, that of its acceleration, and keeps it until it is large enough to have one
+/// itself: in steps that begin with this part of the present pace, each so many times as long as the one before.
 const LAUNCH: f64 = 1e-7;
+const LONGER: f64 = 4.0;
 
 /// In space slip has stopped where it is below this many tolerances of the velocities it is made of.
 const STOPPED: f64 = 30.0;
@@ -38,6 +40,8 @@ pub(super) struct Rubbing {
     pub edge: Vec<bool>,
     /// Slip in space that has come to a stop, to the tolerance.
     stopped: Vec<bool>,
+    /// How long the last step was in which slip took up its direction.
+    launch: f64,
     /// The largest slip speeds of late, and what time, which is rounded, makes of them.
     pub scale: Vec<f64>,
     noise: Vec<f64>,
@@ -100,6 +104,7 @@ impl Rubbing {
             loose: vec![None; n],
             edge: vec![false; n],
             stopped: vec![false; n],
+            launch: 0.0,
             scale: vec![0.0; n],
             noise: vec![0.0; n],
             reduced: (0, 1.0),
@@ -137,6 +142,10 @@ impl EventEngine {
         let candidates: Vec<usize> = (0..self.rubbing.scale.len()).filter(|&f| in_space(f)).collect();
         self.evaluate(false)?;
         self.measure_slips();
+        if self.flow.friction.is_launching {
+            self.flow.friction.is_launching = self.begins_to_slide();
+            return Ok(false);
+        }
         let mut any = false;
         for f in candidates {
             self.rubbing.stopped[f] = self.slip_speed(f) <= self.stop_speed(f) && self.rubbing.loose[f].is_none();
@@ -301,7 +310,7 @@ impl EventEngine {
             let friction = &self.flow.friction;
             matches!(friction.grip[f], Grip::Slide(_))
                 && friction.elements[f].slips == 2
-                && self.slip_speed(f) <= self.no_slip(f)
+                && self.slip_speed(f) <= self.stop_speed(f)
         };
         (0..self.rubbing.scale.len()).any(begins)
     }
@@ -395,11 +404,14 @@ impl EventEngine {
     }
 
     /// The longest step while slip in space takes up its direction.
-    pub(super) fn launch(&self) -> f64 {
-        match self.flow.friction.is_launching {
-            true => LAUNCH * if self.pace > 0.0 { self.pace } else { self.end - self.t },
-            false => f64::INFINITY,
+    pub(super) fn launch(&mut self) -> f64 {
+        if !self.flow.friction.is_launching {
+            self.rubbing.launch = 0.0;
+            return f64::INFINITY;
         }
+        let first = LAUNCH * if self.pace > 0.0 { self.pace } else { self.end - self.t };
+        self.rubbing.launch = (LONGER * self.rubbing.launch).max(first.max(4.0 * self.shortest()));
+        self.rubbing.launch
     }
 
     /// The impact law with joints and friction: members are in the buffers, their rows in their order. The velocity after into
