@@ -22,6 +22,7 @@ mod accumulation;
 mod contact;
 mod engine;
 mod flow;
+mod happen;
 mod impact;
 mod locate;
 mod own;
@@ -33,7 +34,7 @@ mod stretch;
 mod trust;
 
 use crate::linalg::{Metric, Rows};
-use crate::motion::{Crossing, Phase, PhaseKind};
+use crate::motion::{Crossing, PhaseKind};
 use crate::problem::{Dynamics, Gaps, Instance};
 use crate::project::Polyhedron;
 use crate::record::Keep;
@@ -346,7 +347,8 @@ impl EventEngine {
         let left = self.end - self.t;
         // After a step that did not hold, caution: no more than twice as long as the one that did.
         let longest = if self.may_hide { LONGEST * (self.end - self.t0) } else { f64::INFINITY };
-        let cap = left.min(longest).min(2.0 * self.trusted).min(self.launch());
+        let launch = self.launch();
+        let cap = left.min(longest).min(2.0 * self.trusted).min(launch);
         self.cap = cap;
         let shortest = self.shortest();
         let mut h = self.length(cap)?;
@@ -395,7 +397,6 @@ impl EventEngine {
             self.pressed.fill(false);
             self.rubbing.loose.fill(None);
             self.rubbing.edge.fill(false);
-            self.flow.friction.is_launching = false;
         } else {
             self.idle += 1;
         }
@@ -447,90 +448,6 @@ impl EventEngine {
         // Where there is no series, switches are not located either: they are set anew.
         self.fresh |= self.flow.is_rough;
         self.record.reached(self.t, &self.q, &self.v);
-        Ok(())
-    }
-
-    /// What an event does to the state and the mode.
-    fn handle(&mut self, event: Event, at_once: bool) -> Result<(), Reason> {
-        match event {
-            Event::Own(k) => {
-                self.own_event_occurs(k);
-                return Ok(());
-            }
-            Event::Switch { switch, state } => {
-                self.flow.set_state(switch, state);
-                self.switched += usize::from(!self.flow.is_root(switch) && !self.flow.is_mark(switch));
-                // At the place itself a root has no series to go on with.
-                self.must_be_rough = at_once && self.flow.is_root(switch);
-                self.follow_jumps()?;
-                self.implied.fill(false);
-            }
-            // Which of them stick, and which slide on the other way, the accelerations tell.
-            Event::Stop(f) => {
-                // It has only begun to slide, and does not: on the edge.
-                if at_once && self.rubbing.loose[f].take().is_some() {
-                    self.rubbing.edge[f] = true;
-                }
-                self.slip_stops()?;
-            }
-            Event::Slip { friction, direction } => self.rubbing.loose[friction] = Some(direction),
-            Event::Release(a) => {
-                self.touch[a] = Touch::Closed;
-                self.released[a] = true;
-                self.implied.fill(false);
-                self.record.phase(Phase::new(PhaseKind::Release, self.t, self.t, &[a]));
-                self.record.instant(self.t, &self.q, &self.v);
-            }
-            Event::Hit(a) => {
-                let was = self.touch[a];
-                self.evaluate(false)?;
-                self.touch[a] = Touch::Closed;
-                if self.flow.gap_rate(a, &self.v) < -self.still(a) {
-                    self.implied.fill(false);
-                    self.strike()?;
-                    self.own_events_at_jump();
-                } else if was == Touch::Open {
-                    // No speed: a tangential contact.
-                    self.record.phase(Phase::new(PhaseKind::Graze, self.t, self.t, &[a]));
-                } else if at_once {
-                    // Free to open, it did not: it is pressed, by a higher derivative than the acceleration.
-                    self.pressed[a] = true;
-                    self.record.out.timeline.unrelease(self.t, a);
-                }
-            }
-        }
-        self.choose()
-    }
-
-    /// After a switch: at the place itself rounding may leave an expression on the wrong side of its domain (a root of
-    /// −1e-20). A moment later it is inside.
-    fn enter(&mut self) -> Result<(), Reason> {
-        let mut outcome = self.evaluate(false);
-        let mut s = self.shortest();
-        let longest = 1e-9 * self.pace;
-        while matches!(outcome, Err(Reason::Undefined { .. } | Reason::Gap { .. })) && s < longest {
-            for (q, v) in self.q.iter_mut().zip(&self.v) {
-                *q += s * v;
-            }
-            (self.t, self.t_rest) = sum(self.t, self.t_rest + s);
-            outcome = self.evaluate(false);
-            s *= 2.0;
-        }
-        outcome
-    }
-
-    /// A gap may jump with a switch: a support that goes opens it; an obstacle that appears around the body is no motion.
-    fn follow_jumps(&mut self) -> Result<(), Reason> {
-        self.enter()?;
-        for a in 0..self.touch.len() {
-            let (gap, near) = (self.flow.gaps[a], self.near(a).max(1e2 * self.noise[a]));
-            if gap < -10.0 * near {
-                return Err(Reason::Inside { constraint: self.constraint(a) });
-            }
-            if self.touch[a] != Touch::Open && gap > near {
-                self.touch[a] = Touch::Open;
-            }
-        }
         Ok(())
     }
 }
