@@ -1,10 +1,11 @@
 //! Options that several commands share: which model, changed how, started where, run how finely.
 
+use crate::text::{number, printable};
 use crate::{diagnose, locate, progress};
 use clap::{Arg, ArgMatches, Command};
 use saltus::analysis::stiffness_for_penetration;
 use saltus::scheme::{self, Domain, Scheme, Settings, all_settings};
-use saltus::{Options, SetupError, Start};
+use saltus::{Options, SetupError, Start, System};
 use saltus_io::{Changes, FileError, ModelFile, Opened, Rerun, SavedRun};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ pub struct ModelArgs {
 /// Where a run starts.
 #[derive(clap::Args, Clone, Default)]
 pub struct StartArgs {
-    /// Start here instead of where the model says: x=0.3,x'=0, or t=2 for the time; may be repeated. For a structure:
+    /// Start here instead of where the model says: x=0.3,x'=0, a state p=2, or t=2 for the time; may be repeated. For a structure:
     /// displacement=, velocity= (of everything), or a point, which gives the shape of least elastic energy through it
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Start", conflicts_with = "from")]
     pub start: Vec<String>,
@@ -38,6 +39,9 @@ pub struct StartArgs {
     /// With --from: continue from this time instead; the run is made again up to there
     #[arg(long, value_name = "T", help_heading = "Start", requires = "from", allow_hyphen_values = true)]
     pub at: Option<f64>,
+    /// Start from the nearest position and velocity that satisfy the joints
+    #[arg(long, help_heading = "Start")]
+    pub assemble: bool,
 }
 
 /// How far to run, and the settings of the schemes.
@@ -186,6 +190,10 @@ pub struct Ready {
     pub opened: Opened,
     /// Whether it starts where the (changed) model says.
     pub own_start: bool,
+    /// Whether it continues another run.
+    continues: bool,
+    /// The start that --assemble took, where it is another than the one given.
+    pub assembled: Option<String>,
     given: Settings,
     penetration: Option<f64>,
     end_is_given: bool,
@@ -227,11 +235,16 @@ impl ModelArgs {
             given.set(name, word.as_str());
         }
         opened.defaults.residual |= asked.structure.is_some_and(|s| s.residual);
-        let mut own_start = true;
+        let mut continues = false;
         if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
             opened.start = continued(dir, &opened, asked.start.and_then(|s| s.at))?;
-            own_start = false;
+            continues = true;
         }
+        let assembled = match asked.start.is_some_and(|s| s.assemble) {
+            true => assemble(&mut opened)?,
+            false => None,
+        };
+        let own_start = !continues && assembled.is_none();
         if let Some(path) = &self.report {
             saltus_io::output::spare(path, file.sources()).map_err(|e| {
                 SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
@@ -244,7 +257,8 @@ impl ModelArgs {
             saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         let (penetration, end) = (asked.run.and_then(|r| r.penetration), asked.run.and_then(|r| r.end.as_ref()));
-        Ok(Ready { file, changes, opened, own_start, given, penetration, end_is_given: end.is_some() })
+        let end_is_given = end.is_some();
+        Ok(Ready { file, changes, opened, own_start, continues, assembled, given, penetration, end_is_given })
     }
 }
 
@@ -253,9 +267,11 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     let saved = SavedRun::open(dir)?;
     let model = opened.system.model();
     let constraints = model.constraints.iter().map(|c| &c.name);
-    if saved.coordinates != model.coordinates || !saved.constraints.iter().eq(constraints) {
+    let states = model.states.iter().map(|s| &s.name);
+    let is_same = saved.coordinates == model.coordinates && saved.states.iter().eq(states);
+    if !is_same || !saved.constraints.iter().eq(constraints) {
         let message = format!("`{}` is a run of another model: \"{}\"", dir.display(), saved.title);
-        let help = "a run is continued by a model with the same coordinates and constraints; parameters may differ";
+        let help = "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
         return Err(SetupError::new(message).help(help).into());
     }
     match at {
@@ -263,13 +279,36 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
             let mut bar = progress::Bar::new(false);
             let start = Rerun::new(&saved)?.state_at(t, &mut |p| bar.report(p));
             bar.finish();
-            Ok(start?)
+            let mut start = start?;
+            start.q.truncate(start.q.len() - model.states.len().min(start.q.len()));
+            Ok(start)
         }
         None => saved.last.ok_or_else(|| {
             let message = format!("`{}` has no last state to continue from", dir.display());
             SetupError::new(message).help("it was written by an earlier version; make the run again").into()
         }),
     }
+}
+
+/// Puts the joints together; says where the start is then, if it is another.
+fn assemble(opened: &mut Opened) -> Result<Option<String>, Refusal> {
+    let model = opened.system.model().clone();
+    let Some(problem) = opened.system.as_problem().filter(|_| !model.joints.is_empty()) else {
+        let message = "--assemble puts joints together, and this model has none";
+        return Err(SetupError::new(message).help("joints are [[joint]] sections").into());
+    };
+    if problem.admits(&opened.start).is_ok() {
+        return Ok(None);
+    }
+    let near = problem.assembled(&opened.start)?;
+    let entry = |i: usize| {
+        let name = printable(&model.coordinates[i]);
+        format!("{name} = {} ({})", number(near.q[i], 8), number(near.v[i], 6))
+    };
+    let shown: Vec<String> = (0..model.degrees().min(8)).map(entry).collect();
+    let more = if model.degrees() > 8 { ", …" } else { "" };
+    opened.start = near;
+    Ok(Some(format!("{}{more}", shown.join(", "))))
 }
 
 impl StructureArgs {
@@ -289,7 +328,17 @@ impl Ready {
     /// A saved run that is made again.
     pub fn of(again: Rerun, changes: Changes, own_start: bool) -> Self {
         let Rerun { file, opened, .. } = again;
-        Ready { file, changes, opened, own_start, given: Settings::new(), penetration: None, end_is_given: true }
+        Ready {
+            file,
+            changes,
+            opened,
+            own_start,
+            continues: false,
+            assembled: None,
+            given: Settings::new(),
+            penetration: None,
+            end_is_given: true,
+        }
     }
 
     /// The start.
@@ -306,7 +355,7 @@ impl Ready {
     pub fn options(&self, scheme: Option<Scheme>) -> Result<Options, SetupError> {
         let mut options = self.opened.defaults.options(scheme, &self.file.name, &self.given)?;
         // A run that is continued without an end goes on for as long as the model's own.
-        if !self.own_start && !self.end_is_given {
+        if self.continues && !self.end_is_given {
             options.end += self.start().t;
         }
         if let (Some(depth), false, None) =

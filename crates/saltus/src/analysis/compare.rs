@@ -7,7 +7,7 @@ use crate::problem::Start;
 use crate::run::{Options, Run, System};
 use crate::scheme::{self, Domain, SCHEMES, Scheme, Settings, StructureSteps, Systems, TOLERANCE};
 use crate::text::{count, number};
-use crate::{SetupError, Side, Status};
+use crate::{SetupError, Status};
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -266,7 +266,7 @@ fn own_error(runs: &[Timed]) -> f64 {
 
 /// The largest velocity of a run.
 fn fastest(run: &Run) -> f64 {
-    run.trajectory.velocities(Side::Left).fold(0.0, |m: f64, v| m.max(v.abs()))
+    run.trajectory.fastest()
 }
 
 /// The range of the coordinate that moves most.
@@ -277,7 +277,7 @@ fn extent(run: &Run) -> f64 {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         high - low
     };
-    (0..motion.dimension()).map(range).fold(0.0, f64::max)
+    (0..motion.degrees()).map(range).fold(0.0, f64::max)
 }
 
 impl Comparison {

@@ -374,7 +374,7 @@ fn impulse(run: &Run) -> f64 {
 }
 
 fn largest(run: &Run) -> f64 {
-    run.trajectory.positions().iter().fold(0.0, |m, x| m.max(x.abs()))
+    run.trajectory.reach()
 }
 
 fn level(size: f64, coarsest: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {

@@ -92,7 +92,7 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
     let events = b.events()?;
     let settings = b.settings()?;
     let draw = b.drawing(&constraints)?;
-    let units = Units::new(text, &b.members)?;
+    let units = Units::new(text, &b.members, &states)?;
     let warnings = b.warnings(&constraints);
     let conservative = text.forces.is_empty()
         && text.states.is_empty()

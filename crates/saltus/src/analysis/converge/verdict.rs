@@ -1,7 +1,6 @@
 //! What the errors of a study mean: orders where there are any, and words.
 
 use super::{Level, Orders, impulse, largest};
-use crate::Side;
 use crate::analysis::{Fit, fit};
 use crate::run::Run;
 use crate::text::{count, number};
@@ -21,7 +20,7 @@ impl Floors {
         let relative = 1e-10_f64.max(4.0 * f64::EPSILON * steps).max(10.0 * reference.tolerance.unwrap_or(0.0));
         let (from, to) = reference.trajectory.span().unwrap_or((0.0, 0.0));
         let span = to - from;
-        let fastest = reference.trajectory.velocities(Side::Left).fold(0.0, |m: f64, v| m.max(v.abs()));
+        let fastest = reference.trajectory.fastest();
         let pushed = impulse(reference).abs();
         Floors {
             position: relative * largest(reference).max(1e-300),
