@@ -5,7 +5,7 @@ use crate::{diagnose, locate, progress};
 use clap::{Arg, ArgMatches, Command};
 use saltus::analysis::stiffness_for_penetration;
 use saltus::scheme::{self, Domain, Scheme, Settings, all_settings};
-use saltus::{Options, SetupError, Start, System};
+use saltus::{Options, SetupError, Start};
 use saltus_io::{Changes, FileError, ModelFile, Opened, Rerun, SavedRun};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,7 +40,7 @@ pub struct StartArgs {
     #[arg(long, value_name = "T", help_heading = "Start", requires = "from", allow_hyphen_values = true)]
     pub at: Option<f64>,
     /// Start from the nearest position and velocity that satisfy the joints
-    #[arg(long, help_heading = "Start")]
+    #[arg(long, help_heading = "Start", conflicts_with = "from")]
     pub assemble: bool,
 }
 
@@ -190,8 +190,6 @@ pub struct Ready {
     pub opened: Opened,
     /// Whether it starts where the (changed) model says.
     pub own_start: bool,
-    /// Whether it continues another run.
-    continues: bool,
     /// The start that --assemble took, where it is another than the one given.
     pub assembled: Option<String>,
     given: Settings,
@@ -223,6 +221,7 @@ impl ModelArgs {
         if let Some(start) = asked.start {
             let split: Vec<String> = start.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
             changes.start = pairs("--start", &split, true)?;
+            changes.assemble = start.assemble;
         }
         let mut opened = file.changed(&changes)?;
         let mut given = Settings::new();
@@ -235,16 +234,15 @@ impl ModelArgs {
             given.set(name, word.as_str());
         }
         opened.defaults.residual |= asked.structure.is_some_and(|s| s.residual);
-        let mut continues = false;
+        let mut own_start = true;
         if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
             opened.start = continued(dir, &opened, asked.start.and_then(|s| s.at))?;
-            continues = true;
+            own_start = false;
         }
         let assembled = match asked.start.is_some_and(|s| s.assemble) {
-            true => assemble(&mut opened)?,
+            true => assembled(&opened)?,
             false => None,
         };
-        let own_start = !continues && assembled.is_none();
         if let Some(path) = &self.report {
             saltus_io::output::spare(path, file.sources()).map_err(|e| {
                 SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
@@ -258,7 +256,7 @@ impl ModelArgs {
         }
         let (penetration, end) = (asked.run.and_then(|r| r.penetration), asked.run.and_then(|r| r.end.as_ref()));
         let end_is_given = end.is_some();
-        Ok(Ready { file, changes, opened, own_start, continues, assembled, given, penetration, end_is_given })
+        Ok(Ready { file, changes, opened, own_start, assembled, given, penetration, end_is_given })
     }
 }
 
@@ -290,24 +288,24 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     }
 }
 
-/// Puts the joints together; says where the start is then, if it is another.
-fn assemble(opened: &mut Opened) -> Result<Option<String>, Refusal> {
-    let model = opened.system.model().clone();
-    let Some(problem) = opened.system.as_problem().filter(|_| !model.joints.is_empty()) else {
+/// Where the start is that --assemble took, if it is another than the model's; a model without joints is refused.
+fn assembled(opened: &Opened) -> Result<Option<String>, Refusal> {
+    let (model, near) = (opened.system.model(), &opened.start);
+    if model.joints.is_empty() {
         let message = "--assemble puts joints together, and this model has none";
         return Err(SetupError::new(message).help("joints are [[joint]] sections").into());
-    };
-    if problem.admits(&opened.start).is_ok() {
+    }
+    let d = model.degrees();
+    let off = |a: &[f64], b: &[f64]| a.iter().zip(b).take(d).any(|(a, b)| (a - b).abs() > 1e-12 * (1.0 + a.abs()));
+    if !off(&near.q, &model.q0) && !off(&near.v, &model.v0) {
         return Ok(None);
     }
-    let near = problem.assembled(&opened.start)?;
     let entry = |i: usize| {
         let name = printable(&model.coordinates[i]);
         format!("{name} = {} ({})", number(near.q[i], 8), number(near.v[i], 6))
     };
-    let shown: Vec<String> = (0..model.degrees().min(8)).map(entry).collect();
-    let more = if model.degrees() > 8 { ", …" } else { "" };
-    opened.start = near;
+    let shown: Vec<String> = (0..d.min(8)).map(entry).collect();
+    let more = if d > 8 { ", …" } else { "" };
     Ok(Some(format!("{}{more}", shown.join(", "))))
 }
 
@@ -333,7 +331,6 @@ impl Ready {
             changes,
             opened,
             own_start,
-            continues: false,
             assembled: None,
             given: Settings::new(),
             penetration: None,
@@ -355,7 +352,7 @@ impl Ready {
     pub fn options(&self, scheme: Option<Scheme>) -> Result<Options, SetupError> {
         let mut options = self.opened.defaults.options(scheme, &self.file.name, &self.given)?;
         // A run that is continued without an end goes on for as long as the model's own.
-        if self.continues && !self.end_is_given {
+        if !self.own_start && !self.end_is_given {
             options.end += self.start().t;
         }
         if let (Some(depth), false, None) =
