@@ -86,7 +86,7 @@ fn print(title: &str, found: &Check, facts: Option<&StructureFacts>, assembled: 
             Verdict::Note => ("·", DIM),
             Verdict::Bad => ("!", YELLOW),
         };
-        out!("{BOLD}{shown:8}{BOLD:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 10, 100));
+        out!("{BOLD}{shown:9}{BOLD:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 11, 100));
     }
     out!("\n{BOLD}theorems{BOLD:#}\n");
     for theorem in &found.theorems {

@@ -4,10 +4,11 @@ mod constraints;
 mod dynamics;
 mod laws;
 mod states;
+mod warnings;
 
 use super::description::*;
 use super::names::{Family, Level, Meaning, Names, indexed};
-use super::{Constraint, Event, Model, Open, Places, Setting, Units};
+use super::{Event, Model, Open, Places, Setting, Units};
 use crate::{Kind, SetupError};
 use saltus_expr::{
     Expr, ExprKind, Graph, NodeId, Program, Scalar, Span, integer, lower_with, parse_at, parse_range_at,
@@ -93,7 +94,7 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
     let settings = b.settings()?;
     let draw = b.drawing(&constraints)?;
     let units = Units::new(text, &b.members, &states)?;
-    let warnings = b.warnings(&constraints);
+    let warnings = b.warnings(&constraints, &force);
     let conservative = text.forces.is_empty()
         && text.states.is_empty()
         && frictions.is_empty()
@@ -488,18 +489,6 @@ impl Build<'_> {
                 Ok(Setting { name: name.clone(), node, value, span: text.span.clone() })
             })
             .collect()
-    }
-
-    fn warnings(&self, constraints: &[Constraint]) -> Vec<String> {
-        let bent = constraints.iter().filter(|c| !self.graph.is_smooth(c.gap));
-        bent.map(|c| {
-            format!(
-                "the gap of `{}` has corners (abs, min, max, if, …): the impact law needs one gradient at each point; \
-                 write each smooth piece as a constraint of its own",
-                c.name
-            )
-        })
-        .collect()
     }
 }
 

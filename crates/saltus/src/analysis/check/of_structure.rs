@@ -62,6 +62,8 @@ pub fn check(structure: &Structure) -> Check {
         becomes_empty: false,
         unbounded_walls: false,
         regular: true,
+        joints_independent: true,
+        ..Traits::default()
     };
     (all.theorems, all.uncovered) = theorems::coverage(&traits);
     if rigid.is_empty() && !model.constraints.is_empty() {
