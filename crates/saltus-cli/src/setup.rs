@@ -269,7 +269,8 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     let is_same = saved.coordinates == model.coordinates && saved.states.iter().eq(states);
     if !is_same || !saved.constraints.iter().eq(constraints) {
         let message = format!("`{}` is a run of another model: \"{}\"", dir.display(), saved.title);
-        let help = "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
+        let help =
+            "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
         return Err(SetupError::new(message).help(help).into());
     }
     match at {

@@ -75,7 +75,8 @@ impl SavedRun {
         let others = |i: &Impact| i.others.iter().map(|(_, p)| *p).filter(|p| *p != 0.0).collect::<Vec<f64>>();
         let impacts = (0..a.impacts.len().min(b.impacts.len())).find_map(|k| {
             let (x, y) = (a.impacts.get(k), b.impacts.get(k));
-            first("impact time", k + 1, &[x.t], &[y.t]).or_else(|| first("impulse", k + 1, x.impulses, y.impulses))
+            first("impact time", k + 1, &[x.t], &[y.t])
+                .or_else(|| first("impulse", k + 1, x.impulses, y.impulses))
                 .or_else(|| first("impulse of joints and friction", k + 1, &others(&x), &others(&y)))
         });
         let contacts = a.contacts.iter().zip(&b.contacts).enumerate().find_map(|(k, (x, y))| {

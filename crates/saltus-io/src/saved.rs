@@ -161,7 +161,9 @@ impl SavedRun {
         let others = (matrix("joint_reaction", j, false)?, matrix("friction_force", s, false)?);
         motion.set_reaction_samples(match (others.0.is_empty(), others.1.is_empty()) {
             (true, true) => reactions,
-            _ => (0..n).flat_map(|k| [part(&reactions, k, m), part(&others.0, k, j), part(&others.1, k, s)].concat()).collect(),
+            _ => (0..n)
+                .flat_map(|k| [part(&reactions, k, m), part(&others.0, k, j), part(&others.1, k, s)].concat())
+                .collect(),
         });
         self.trajectory = motion;
         Ok(())

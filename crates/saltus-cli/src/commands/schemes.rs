@@ -56,7 +56,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
 
 /// What a scheme knows besides gaps and forces, in words.
 fn laws(laws: Laws) -> String {
-    let all = [(laws.joints, "joints"), (laws.friction, "friction"), (laws.varying_restitution, "restitution of the speed")];
+    let all =
+        [(laws.joints, "joints"), (laws.friction, "friction"), (laws.varying_restitution, "restitution of the speed")];
     let known: Vec<&str> = all.iter().filter(|(knows, _)| *knows).map(|(_, law)| *law).collect();
     let missing: Vec<&str> = all.iter().filter(|(knows, _)| !*knows).map(|(_, law)| *law).collect();
     let refuses = if missing.is_empty() { String::new() } else { format!("; refuses {}", missing.join(", ")) };

@@ -206,7 +206,8 @@ fn more_of(n: usize, word: &str) {
 fn impacts(model: &Model, run: &Run) {
     let all = &run.trajectory.impacts;
     if model.constraints.is_empty() {
-        let what = if model.has_joints_or_friction() { "no one-sided constraints" } else { "no constraints: free motion" };
+        let what =
+            if model.has_joints_or_friction() { "no one-sided constraints" } else { "no constraints: free motion" };
         out!("{what}\n\n");
         return;
     }

@@ -99,11 +99,7 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
         widest
     };
     let (wide, narrow) = (spread(true), spread(false));
-    let scale = ended
-        .iter()
-        .map(|(_, r)| r.trajectory.reach())
-        .fold(0.0_f64, f64::max)
-        .max(1e-300);
+    let scale = ended.iter().map(|(_, r)| r.trajectory.reach()).fold(0.0_f64, f64::max).max(1e-300);
     // Continuous: a tenth of the perturbation gives about a tenth of the spread (less where impacts are tangential: a root).
     // A twentieth of the motion is apart, however large the perturbations are.
     let splits = narrow > 0.6 * wide && narrow > (1e3 * largest).min(0.05) * scale;

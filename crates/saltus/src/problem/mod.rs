@@ -105,7 +105,7 @@ impl Problem {
     /// ```
     /// use saltus::{Options, model::Builder, problem::Problem};
     /// let pendulum = Builder::new("pendulum").coordinate("x", 0.9, 0.0).coordinate("y", 0.0, 0.0)
-    ///     .kinetic("(x'^2 + y'^2)/2").potential("9.81*y").joint("rod", "x^2 + y^2 - 1").build()?;
+    ///     .kinetic("(x'^2 + y'^2)/2").potential("9.81*y").joint("rod", &["x^2 + y^2 - 1"]).build()?;
     /// assert!(pendulum.problem().is_err());
     /// let (problem, start) = Problem::assemble(pendulum, 0.0)?;
     /// assert!((start.q[0] - 1.0).abs() < 1e-12);

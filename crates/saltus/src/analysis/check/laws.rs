@@ -81,7 +81,8 @@ pub fn examine(problem: &Problem, start: &Start, all: &mut Check) -> bool {
         let names: Vec<String> = model.states.iter().take(8).map(|s| format!("`{}`", s.name)).collect();
         let more = if model.states.len() > 8 { ", …" } else { "" };
         let number = count(model.states.len() as u64, "first-order state");
-        let text = format!("{number} ({}{more}): continuous through impacts, of full order by events", names.join(", "));
+        let text =
+            format!("{number} ({}{more}): continuous through impacts, of full order by events", names.join(", "));
         all.note("states", Verdict::Note, text);
     }
     independent

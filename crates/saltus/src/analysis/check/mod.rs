@@ -250,7 +250,10 @@ fn mass(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Trait
         Some(q) => all.note(
             "mass",
             Verdict::Bad,
-            format!("M is not positive definite at q = ({}): a run that comes there ends", position(&q[..degrees], max_abs(&q[..degrees]))),
+            format!(
+                "M is not positive definite at q = ({}): a run that comes there ends",
+                position(&q[..degrees], max_abs(&q[..degrees]))
+            ),
         ),
         None => {
             let at = if traits.mass_constant {

@@ -70,7 +70,8 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
     let with = |more: &[Hypothesis]| [more, &plain].concat();
     let no_sliders = (!t.sliders, "there is dry friction of known limit as well");
     let free = (t.constraints == 0, "there are constraints");
-    let constant_limits = (t.constant_limits, "the coefficient or limit of friction is not constant, or another while sticking");
+    let constant_limits =
+        (t.constant_limits, "the coefficient or limit of friction is not constant, or another while sticking");
     let mut theorems = vec![
         theorem(
             "paoli-schatzman",
@@ -94,7 +95,19 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
             "paoli-schatzman with forcing averaged",
             "Paoli 2015 ([T] theorem 2)",
             "convergence with moving constraints, loads only integrable in time, on the whole interval",
-            &with(&[some, forcing, smooth, constant, no_velocity, integrable, inelastic, acute, not_empty, bounded, regular]),
+            &with(&[
+                some,
+                forcing,
+                smooth,
+                constant,
+                no_velocity,
+                integrable,
+                inelastic,
+                acute,
+                not_empty,
+                bounded,
+                regular,
+            ]),
         ),
         theorem(
             "mabrouk",
@@ -114,7 +127,19 @@ pub(super) fn coverage(t: &Traits) -> (Vec<Coverage>, Vec<String>) {
             "existence, with friction",
             "Monteiro Marques 1993 (one contact, e = 0), Stewart 1998 (the same, through Painlevé's problem)",
             "a motion exists, with impulses where Painlevé's problem asks for them; it need not be unique",
-            &[one, still, continuous, smooth, no_clock, inelastic, constant_limits, stateless, unjointed, no_sliders, regular],
+            &[
+                one,
+                still,
+                continuous,
+                smooth,
+                no_clock,
+                inelastic,
+                constant_limits,
+                stateless,
+                unjointed,
+                no_sliders,
+                regular,
+            ],
         ));
     }
     if t.sliders && !t.coulomb {

@@ -9,6 +9,7 @@ use crate::text::{count, number};
 pub(super) struct Floors {
     position: f64,
     velocity: f64,
+    relative: f64,
     times: f64,
     impulse: f64,
 }
@@ -25,6 +26,7 @@ impl Floors {
         Floors {
             position: relative * largest(reference).max(1e-300),
             velocity: relative * (fastest * span).max(1e-300),
+            relative,
             times: relative * span.max(to.abs()),
             impulse: relative * pushed.max(1e-300),
         }
@@ -45,9 +47,10 @@ impl Orders {
         };
         let (position, a) = of(&|l| Some(l.position), floors.position);
         let (velocity, b) = of(&|l| Some(l.velocity), floors.velocity);
+        let (state, _) = of(&|l| Some(l.state), floors.relative);
         let (times, c) = of(&|l| l.times, floors.times);
         let (impulse, d) = of(&|l| Some(l.impulse), floors.impulse);
-        Orders { position, velocity, times, impulse, equal: [a, b, c, d] }
+        Orders { position, velocity, state, times, impulse, equal: [a, b, c, d] }
     }
 }
 
