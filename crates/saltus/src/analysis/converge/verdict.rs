@@ -112,7 +112,7 @@ pub(super) fn warnings(levels: &[Level], orders: &Orders, extent: f64, declared:
 pub(super) fn richardson(runs: &[Run], orders: &Orders, ratio: f64) -> Option<Vec<f64>> {
     let order = orders.position?.order;
     let [.., a, b] = runs else { return None };
-    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
+    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1)[..run.trajectory.degrees()].to_vec();
     let gain = ratio.powf(order) - 1.0;
     // What is only rounding next to the motion is zero.
     let extent = largest(b);
