@@ -107,9 +107,8 @@ pub fn grips(model: &Model, run: &Run) -> Vec<Grip> {
     let last = run.trajectory.t.last().copied().unwrap_or(run.start.t);
     let mut all: Vec<Grip> = Vec::new();
     for (k, friction) in model.frictions.iter().enumerate() {
-        let is_own = |p: &&saltus::Phase| {
-            matches!(p.kind, PhaseKind::Stick | PhaseKind::Slip) && p.note == friction.name
-        };
+        let is_own =
+            |p: &&saltus::Phase| matches!(p.kind, PhaseKind::Stick | PhaseKind::Slip) && p.note == friction.name;
         let own: Vec<(f64, bool)> =
             run.timeline.phases.iter().filter(is_own).map(|p| (p.start, p.kind == PhaseKind::Stick)).collect();
         for (i, &(start, sticks)) in own.iter().enumerate() {
@@ -121,7 +120,9 @@ pub fn grips(model: &Model, run: &Run) -> Vec<Grip> {
             let end = opens.unwrap_or(next).min(next);
             match all.last_mut() {
                 // (Sliding the other way is sliding.)
-                Some(before) if before.friction == k && before.sticks == sticks && before.end == start => before.end = end,
+                Some(before) if before.friction == k && before.sticks == sticks && before.end == start => {
+                    before.end = end
+                }
                 _ if end > start => all.push(Grip { friction: k, sticks, start, end }),
                 _ => {}
             }

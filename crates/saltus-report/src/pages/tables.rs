@@ -1,10 +1,10 @@
 //! The tables of a run: impacts, shocks, contacts, ledger, settings.
 
 use super::RunReport;
+use crate::figures::Grip;
 use crate::html::{Cell, table};
 use crate::page::Page;
 use crate::text::{count, grouped, number, with_unit};
-use crate::figures::Grip;
 use saltus::analysis::Shocks;
 
 /// The largest number of rows in a table.
