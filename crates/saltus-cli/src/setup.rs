@@ -1,5 +1,6 @@
 //! Options that several commands share: which model, changed how, started where, run how finely.
 
+use crate::text::{number, printable};
 use crate::{diagnose, locate, progress};
 use clap::{Arg, ArgMatches, Command};
 use saltus::analysis::stiffness_for_penetration;
@@ -28,7 +29,7 @@ pub struct ModelArgs {
 /// Where a run starts.
 #[derive(clap::Args, Clone, Default)]
 pub struct StartArgs {
-    /// Start here instead of where the model says: x=0.3,x'=0, or t=2 for the time; may be repeated. For a structure:
+    /// Start here instead of where the model says: x=0.3,x'=0, a state p=2, or t=2 for the time; may be repeated. For a structure:
     /// displacement=, velocity= (of everything), or a point, which gives the shape of least elastic energy through it
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Start", conflicts_with = "from")]
     pub start: Vec<String>,
@@ -38,6 +39,9 @@ pub struct StartArgs {
     /// With --from: continue from this time instead; the run is made again up to there
     #[arg(long, value_name = "T", help_heading = "Start", requires = "from", allow_hyphen_values = true)]
     pub at: Option<f64>,
+    /// Start from the nearest position and velocity that satisfy the joints
+    #[arg(long, help_heading = "Start", conflicts_with = "from")]
+    pub assemble: bool,
 }
 
 /// How far to run, and the settings of the schemes.
@@ -186,6 +190,8 @@ pub struct Ready {
     pub opened: Opened,
     /// Whether it starts where the (changed) model says.
     pub own_start: bool,
+    /// The start that --assemble took, where it is another than the one given.
+    pub assembled: Option<String>,
     given: Settings,
     penetration: Option<f64>,
     end_is_given: bool,
@@ -215,6 +221,7 @@ impl ModelArgs {
         if let Some(start) = asked.start {
             let split: Vec<String> = start.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
             changes.start = pairs("--start", &split, true)?;
+            changes.assemble = start.assemble;
         }
         let mut opened = file.changed(&changes)?;
         let mut given = Settings::new();
@@ -232,6 +239,10 @@ impl ModelArgs {
             opened.start = continued(dir, &opened, asked.start.and_then(|s| s.at))?;
             own_start = false;
         }
+        let assembled = match asked.start.is_some_and(|s| s.assemble) {
+            true => assembled(&opened)?,
+            false => None,
+        };
         if let Some(path) = &self.report {
             saltus_io::output::spare(path, file.sources()).map_err(|e| {
                 SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
@@ -244,7 +255,8 @@ impl ModelArgs {
             saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         let (penetration, end) = (asked.run.and_then(|r| r.penetration), asked.run.and_then(|r| r.end.as_ref()));
-        Ok(Ready { file, changes, opened, own_start, given, penetration, end_is_given: end.is_some() })
+        let end_is_given = end.is_some();
+        Ok(Ready { file, changes, opened, own_start, assembled, given, penetration, end_is_given })
     }
 }
 
@@ -253,9 +265,12 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     let saved = SavedRun::open(dir)?;
     let model = opened.system.model();
     let constraints = model.constraints.iter().map(|c| &c.name);
-    if saved.coordinates != model.coordinates || !saved.constraints.iter().eq(constraints) {
+    let states = model.states.iter().map(|s| &s.name);
+    let is_same = saved.coordinates == model.coordinates && saved.states.iter().eq(states);
+    if !is_same || !saved.constraints.iter().eq(constraints) {
         let message = format!("`{}` is a run of another model: \"{}\"", dir.display(), saved.title);
-        let help = "a run is continued by a model with the same coordinates and constraints; parameters may differ";
+        let help =
+            "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
         return Err(SetupError::new(message).help(help).into());
     }
     match at {
@@ -263,13 +278,36 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
             let mut bar = progress::Bar::new(false);
             let start = Rerun::new(&saved)?.state_at(t, &mut |p| bar.report(p));
             bar.finish();
-            Ok(start?)
+            let mut start = start?;
+            start.q.truncate(start.q.len() - model.states.len().min(start.q.len()));
+            Ok(start)
         }
         None => saved.last.ok_or_else(|| {
             let message = format!("`{}` has no last state to continue from", dir.display());
             SetupError::new(message).help("it was written by an earlier version; make the run again").into()
         }),
     }
+}
+
+/// Where the start is that --assemble took, if it is another than the model's; a model without joints is refused.
+fn assembled(opened: &Opened) -> Result<Option<String>, Refusal> {
+    let (model, near) = (opened.system.model(), &opened.start);
+    if model.joints.is_empty() {
+        let message = "--assemble puts joints together, and this model has none";
+        return Err(SetupError::new(message).help("joints are [[joint]] sections").into());
+    }
+    let d = model.degrees();
+    let off = |a: &[f64], b: &[f64]| a.iter().zip(b).take(d).any(|(a, b)| (a - b).abs() > 1e-12 * (1.0 + a.abs()));
+    if !off(&near.q, &model.q0) && !off(&near.v, &model.v0) {
+        return Ok(None);
+    }
+    let entry = |i: usize| {
+        let name = printable(&model.coordinates[i]);
+        format!("{name} = {} ({})", number(near.q[i], 8), number(near.v[i], 6))
+    };
+    let shown: Vec<String> = (0..d.min(8)).map(entry).collect();
+    let more = if d > 8 { ", …" } else { "" };
+    Ok(Some(format!("{}{more}", shown.join(", "))))
 }
 
 impl StructureArgs {
@@ -289,7 +327,16 @@ impl Ready {
     /// A saved run that is made again.
     pub fn of(again: Rerun, changes: Changes, own_start: bool) -> Self {
         let Rerun { file, opened, .. } = again;
-        Ready { file, changes, opened, own_start, given: Settings::new(), penetration: None, end_is_given: true }
+        Ready {
+            file,
+            changes,
+            opened,
+            own_start,
+            assembled: None,
+            given: Settings::new(),
+            penetration: None,
+            end_is_given: true,
+        }
     }
 
     /// The start.

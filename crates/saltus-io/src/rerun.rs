@@ -1,7 +1,7 @@
 //! Making a saved run again, from `run.json` alone.
 
 use crate::{FileError, Opened, SavedRun};
-use saltus::{Options, Progress, Run, SetupError, Side, Start, run_observed};
+use saltus::{Impact, Options, Progress, Run, SetupError, Side, Start, run_observed};
 
 /// A saved run that can be made again.
 pub struct Rerun {
@@ -68,13 +68,16 @@ impl SavedRun {
         };
         let instants = (0..a.len().min(b.len())).find_map(|k| {
             first("time", k + 1, &[a.t[k]], &[b.t[k]])
-                .or_else(|| first("position", k + 1, a.q(k), b.q(k)))
+                .or_else(|| first("position", k + 1, &a.q(k)[..a.degrees()], b.q(k)))
                 .or_else(|| first("velocity", k + 1, a.v(k, Side::Left), b.v(k, Side::Left)))
                 .or_else(|| first("velocity", k + 1, a.v(k, Side::Right), b.v(k, Side::Right)))
         });
+        let others = |i: &Impact| i.others.iter().map(|(_, p)| *p).filter(|p| *p != 0.0).collect::<Vec<f64>>();
         let impacts = (0..a.impacts.len().min(b.impacts.len())).find_map(|k| {
             let (x, y) = (a.impacts.get(k), b.impacts.get(k));
-            first("impact time", k + 1, &[x.t], &[y.t]).or_else(|| first("impulse", k + 1, x.impulses, y.impulses))
+            first("impact time", k + 1, &[x.t], &[y.t])
+                .or_else(|| first("impulse", k + 1, x.impulses, y.impulses))
+                .or_else(|| first("impulse of joints and friction", k + 1, &others(&x), &others(&y)))
         });
         let contacts = a.contacts.iter().zip(&b.contacts).enumerate().find_map(|(k, (x, y))| {
             first("contact", k + 1, &[x.start, x.end, x.impulse], &[y.start, y.end, y.impulse])

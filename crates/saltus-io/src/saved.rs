@@ -37,9 +37,21 @@ pub struct SavedRun {
     /// Names of the coordinates.
     #[serde(skip)]
     pub coordinates: Vec<String>,
+    /// Names of the first-order states.
+    #[serde(skip)]
+    pub states: Vec<String>,
     /// Names of the constraints.
     #[serde(skip)]
     pub constraints: Vec<String>,
+    /// Names of the equations of joints.
+    #[serde(skip)]
+    pub joints: Vec<String>,
+    /// Names of the slips of friction.
+    #[serde(skip)]
+    pub frictions: Vec<String>,
+    /// Where friction sticks and slides: (name, since when, whether it sticks), in order.
+    #[serde(skip)]
+    pub grips: Vec<(String, f64, bool)>,
     /// The motion at its stored instants, with its impacts and contacts.
     #[serde(skip)]
     pub trajectory: Trajectory,
@@ -85,6 +97,7 @@ impl SavedRun {
         run.read_motion(&dir.join("trajectory.npz"))?;
         run.read_impacts(&dir.join("impacts.csv"))?;
         run.read_contacts(&dir.join("contacts.csv"))?;
+        run.read_grips(&dir.join("timeline.csv"))?;
         run.last = state(&dir.join("state.npz"))?;
         Ok(run)
     }
@@ -125,7 +138,7 @@ impl SavedRun {
             return Err(SetupError::new(format!("there is no `{name}`")).help(help));
         }
         let mut archive = archive(path)?;
-        let (d, m) = (self.coordinates.len(), self.constraints.len());
+        let (d, m, states) = (self.coordinates.len(), self.constraints.len(), self.states.len());
         let t = array(&mut archive, "t", &name)?.ok_or_else(|| damaged(&name))?;
         let n = t.len();
         let mut matrix = |what: &str, width: usize, needed: bool| match array(&mut archive, what, &name)? {
@@ -135,24 +148,38 @@ impl SavedRun {
             None => Ok(Vec::new()),
         };
         let (q, left, right) = (matrix("q", d, true)?, matrix("v_left", d, true)?, matrix("v_right", d, true)?);
-        let mut motion = Trajectory::new(d);
+        let z = matrix("z", states, states > 0)?;
+        let mut motion = Trajectory::new(d + states).with_states(states);
+        let (nothing, own) = (vec![0.0; states], |k: usize| &z[k * states..(k + 1) * states]);
         for k in 0..n {
-            let row = |x: &[f64]| x[k * d..(k + 1) * d].to_vec();
-            motion.push_instant(t[k], &row(&q), &row(&left), &row(&right)).map_err(|_| foreign(&name))?;
+            let row = |x: &[f64], rest: &[f64]| [&x[k * d..(k + 1) * d], rest].concat();
+            let (q, left, right) = (row(&q, &nothing), row(&left, own(k)), row(&right, own(k)));
+            motion.push_instant(t[k], &q, &left, &right).map_err(|_| foreign(&name))?;
         }
-        motion.set_reaction_samples(matrix("reaction", m, false)?);
+        let (j, s) = (self.joints.len(), self.frictions.len());
+        let reactions = matrix("reaction", m, false)?;
+        let others = (matrix("joint_reaction", j, false)?, matrix("friction_force", s, false)?);
+        motion.set_reaction_samples(match (others.0.is_empty(), others.1.is_empty()) {
+            (true, true) => reactions,
+            _ => (0..n)
+                .flat_map(|k| [part(&reactions, k, m), part(&others.0, k, j), part(&others.1, k, s)].concat())
+                .collect(),
+        });
         self.trajectory = motion;
         Ok(())
     }
 
     fn read_impacts(&mut self, path: &Path) -> Result<(), SetupError> {
-        let d = self.coordinates.len();
+        let (d, states) = (self.coordinates.len(), self.states.len());
         let vector = |prefix: &str| self.coordinates.iter().map(|c| format!("{prefix}{c}")).collect::<Vec<_>>();
         let fixed = ["impact", "t", "constraint", "impulse", "approach", "energy_change", "law_residual"];
         let mut columns: Vec<String> = fixed.map(String::from).to_vec();
         columns.extend(vector(""));
         columns.extend(vector("v_before_"));
         columns.extend(vector("v_after_"));
+        columns.extend(self.states.iter().cloned());
+        columns.extend(self.joints.iter().map(|name| format!("joint_impulse_{name}")));
+        columns.extend(self.frictions.iter().map(|name| format!("friction_impulse_{name}")));
         // One row per constraint; rows of one impact have the same number.
         let mut impacts: Vec<ImpactRows> = Vec::new();
         for row in table(path, &columns)? {
@@ -170,14 +197,16 @@ impl SavedRun {
         }
         for ImpactRows { values: n, constraints, impulses, .. } in &impacts {
             let part = |k: usize| &n[5 + k * d..5 + (k + 1) * d];
+            let (z, others) = n[5 + 3 * d..].split_at(states);
+            let others: Vec<(usize, f64)> = others.iter().copied().enumerate().filter(|(_, p)| *p != 0.0).collect();
             self.trajectory.impacts.push_impact(&Impact {
                 t: n[0],
-                q: part(0),
-                v_before: part(1),
-                v_after: part(2),
+                q: &[part(0), vec![0.0; states].as_slice()].concat(),
+                v_before: &[part(1), z].concat(),
+                v_after: &[part(2), z].concat(),
                 constraints,
                 impulses,
-                others: &[],
+                others: &others,
                 energy_change: n[3],
                 law_residual: n[4],
                 speed: f64::NAN,
@@ -192,6 +221,19 @@ impl SavedRun {
             let constraint = self.constraint(&row[0], path)?;
             let (start, end, impulse) = (value(&row[1], path)?, value(&row[2], path)?, value(&row[3], path)?);
             self.trajectory.contacts.push(Contact { constraint, start, end, impulse });
+        }
+        Ok(())
+    }
+
+    /// Where friction sticks and slides, where a run located that.
+    fn read_grips(&mut self, path: &Path) -> Result<(), SetupError> {
+        if self.frictions.is_empty() || !path.exists() {
+            return Ok(());
+        }
+        for row in table(path, &["phase", "start", "note"].map(String::from))? {
+            if let "stick" | "slip" = row[0].as_str() {
+                self.grips.push((row[2].clone(), value(&row[1], path)?, row[0] == "stick"));
+            }
         }
         Ok(())
     }
@@ -219,7 +261,8 @@ fn state(path: &Path) -> Result<Option<Start>, SetupError> {
     let mut archive = archive(path)?;
     let mut vector = |what: &str| array(&mut archive, what, &name)?.ok_or_else(|| damaged(&name));
     let t = vector("t")?.first().copied().ok_or_else(|| damaged(&name))?;
-    let (q, v) = (vector("q")?, vector("v")?);
+    let (q, mut v) = (vector("q")?, vector("v")?);
+    v.extend(vector("z")?);
     let parameters = vector("parameters")?;
     let closed = vector("closed")?.iter().map(|&a| a as usize).collect();
     let modes = vector("modes")?;
@@ -229,6 +272,11 @@ fn state(path: &Path) -> Result<Option<Start>, SetupError> {
         within_impact: vector("within_impact")?.first() == Some(&1.0),
     };
     Ok(Some(Start::new(t, q, v).with_parameters(parameters).reached(by)))
+}
+
+/// Row k of a matrix.
+fn part(matrix: &[f64], k: usize, width: usize) -> &[f64] {
+    matrix.get(k * width..(k + 1) * width).unwrap_or_default()
 }
 
 fn damaged(name: &str) -> SetupError {
@@ -256,6 +304,7 @@ fn described(path: &Path) -> Result<SavedRun, SetupError> {
     let mut run: SavedRun = serde_json::from_str(&text).map_err(|_| other())?;
     run.title = summary["title"].as_str().unwrap_or_default().to_string();
     (run.coordinates, run.constraints) = (words("coordinates"), words("constraints"));
+    (run.states, run.joints, run.frictions) = (words("states"), words("joints"), words("frictions"));
     if run.coordinates.is_empty() {
         return Err(damaged(&name));
     }

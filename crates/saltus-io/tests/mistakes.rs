@@ -86,7 +86,7 @@ fn mistakes_in_expressions() {
     mistake("m*g*y", "m*g*(y", "", "(", "");
     mistake("m*g*y", "m g*y", "without an operator", "m g", "m*g");
     mistake("m*g*y", "m*g*y'", "potential may not depend on velocities", "m*g*y'", "force");
-    mistake("gap = \"height\"", "gap = \"height == 0\"", "bilateral constraints", "height == 0", "unilateral");
+    mistake("gap = \"height\"", "gap = \"height == 0\"", "a constraint is one-sided", "height == 0", "[[joint]]");
     mistake("gap = \"height\"", "gap = \"height >= 0\"", "not a comparison", "height >= 0", "gap = \"x - a\"");
     mistake("gap = \"height\"", "gap = \"y'\"", "gap may not depend on velocities", "y'", "");
     mistake("gap = \"height\"", "gap = \"1 + t\"", "does not depend on any coordinate", "1 + t", "");
@@ -112,15 +112,9 @@ fn mistakes_in_expressions() {
 
 #[test]
 fn what_people_try_first() {
-    mistake("[run]", "friction = 0.3\n[run]", "unknown key `friction`", "friction", "tanh(x'/1e-3)");
-    mistake(
-        "gap = \"height\"",
-        "gap = \"height\"\nfriction = 0.3",
-        "unknown key `friction`",
-        "friction",
-        "What exists",
-    );
-    mistake("restitution = 0.8", "restitution = 0.8\nmu = 0.3", "unknown key `mu`", "mu", "restitution in [impact]");
+    mistake("[run]", "friction = 0.3\n[run]", "unknown key `friction`", "friction", "[[friction]]");
+    mistake("gap = \"height\"", "gap = \"height\"\nfriction = 0.3", "friction needs the velocity", "0.3", "slip = ");
+    mistake("restitution = 0.8", "restitution = 0.8\nmu = 0.3", "unknown key `mu`", "mu", "[[constraint]]");
     mistake("title = \"Ball\"", "friction = 0.3", "unknown key `friction`", "friction", "dry friction");
     mistake("[dynamics.force]", "[forces]", "unknown key `forces`", "forces", "[dynamics.force]");
     mistake("title = \"Ball\"", "restitution = 0.3", "unknown key `restitution`", "restitution", "[impact]");
@@ -167,7 +161,7 @@ fn mistakes_in_drawings_and_units() {
     mistake(
         "[run]",
         "[units]\ntmie = \"s\"\n[run]",
-        "`tmie` is neither a quantity, a coordinate nor a parameter",
+        "`tmie` is neither a quantity, a coordinate, a state nor a parameter",
         "tmie",
         "`time`",
     );

@@ -85,7 +85,7 @@ fn a_changed_model() {
                 set: vec![pair("e", "1/3"), pair("g", "2*m")],
                 start: vec![pair("y", "2"), pair("y'", "-m/7"), pair("t", "0.1")],
                 run: vec![pair("step", "0.003"), pair("end", "3 + m")],
-                observe: Vec::new(),
+                ..Changes::default()
             },
         ),
         (
@@ -95,6 +95,7 @@ fn a_changed_model() {
                 start: Vec::new(),
                 run: vec![pair("end", "0.3"), pair("modes", "5")],
                 observe: vec!["x=0.3".to_string()],
+                ..Changes::default()
             },
         ),
         // With a record of an earthquake beside it.

@@ -82,7 +82,7 @@ fn since(motion: &Trajectory, from: f64, further: Further) -> Option<Trajectory>
         return None;
     }
     let mut refiner = Refiner::new(motion, &times);
-    let mut fine = Trajectory::new(d);
+    let mut fine = Trajectory::new(d).with_states(d - motion.degrees());
     let mut stored = motion.t.partition_point(|&t| t < from);
     let mut here = refiner.read(times.first().copied()?, Side::Right)?;
     for (k, &t) in times.iter().enumerate() {
@@ -154,6 +154,8 @@ impl<'a> Refiner<'a> {
             if height > 1e-12 * low.abs().max(high.abs()) { TOLERANCE * height } else { f64::INFINITY }
         };
         refiner.invisible = ranges.iter().map(height).collect();
+        // The integral of a state is not shown.
+        refiner.invisible[motion.degrees()..d].fill(f64::INFINITY);
         refiner
     }
 

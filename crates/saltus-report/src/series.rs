@@ -226,6 +226,31 @@ pub fn reactions(trajectory: &Trajectory, m: usize, limit: Limit) -> Vec<Line> {
     lines.into_iter().map(Thinner::finish).collect()
 }
 
+/// The densities of some rows, such as joints and slips, which act at any time; broken where they jump.
+#[must_use]
+pub fn densities(trajectory: &Trajectory, rows: std::ops::Range<usize>, limit: Limit) -> Vec<Line> {
+    let (n, m) = (rows.len(), rows.end);
+    let mut lines: Vec<Thinner<1>> = (0..n).map(|_| Thinner::new(trajectory.len(), span(trajectory), limit)).collect();
+    let mut jumps = 0;
+    for &t in &trajectory.t {
+        let (left, right) = (trajectory.reactions(t, Side::Left, m), trajectory.reactions(t, Side::Right, m));
+        // Not known where a stretch was time-stepped.
+        let (Some(left), Some(right)) = (left.clone().or(right.clone()), right.or(left)) else { continue };
+        for (line, row) in lines.iter_mut().zip(rows.clone()) {
+            let (a, b) = (left[row], right[row]);
+            if (a - b).abs() <= 1e-9 * (a.abs() + b.abs()) {
+                line.push(t, [a]);
+            } else if jumps < limit.jumps * n {
+                jumps += 1;
+                line.jump(t, [a], [b]);
+            } else {
+                line.pass(t, [a], [b]);
+            }
+        }
+    }
+    lines.into_iter().map(Thinner::finish).collect()
+}
+
 /// The impulses of a constraint at impacts.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

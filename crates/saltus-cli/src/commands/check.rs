@@ -54,7 +54,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if args.model.json {
         print_json(&ready.file.name, &found, facts.as_ref());
     } else {
-        print(&system.model().title, &found, facts.as_ref());
+        print(&system.model().title, &found, facts.as_ref(), ready.assembled.as_deref());
     }
     if let Some(path) = &args.model.report {
         let origin = report::origin(&ready.file);
@@ -64,8 +64,11 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     Ok(if found.stopped { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
+fn print(title: &str, found: &Check, facts: Option<&StructureFacts>, assembled: Option<&str>) {
     out!("{BOLD}{}{BOLD:#}\n", printable(title));
+    if let Some(start) = assembled {
+        out!("{DIM}assembled: starts at {start}{DIM:#}\n");
+    }
     match facts {
         Some(facts) => {
             out!("\n");
@@ -83,7 +86,7 @@ fn print(title: &str, found: &Check, facts: Option<&StructureFacts>) {
             Verdict::Note => ("·", DIM),
             Verdict::Bad => ("!", YELLOW),
         };
-        out!("{BOLD}{shown:8}{BOLD:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 10, 100));
+        out!("{BOLD}{shown:9}{BOLD:#}{style}{mark}{style:#} {}\n", wrapped(&printable(&finding.text), 11, 100));
     }
     out!("\n{BOLD}theorems{BOLD:#}\n");
     for theorem in &found.theorems {

@@ -145,14 +145,18 @@ fn print(ready: &Ready, how: &CompareOptions, found: &Comparison, derived: bool)
                 format!("{} = {} ({})", printable(&model.coordinates[i]), number(q, 6), number(v, 4))
             })
             .collect();
-        out!("{:width$} {}\n", entry.way.label, state.join(", "));
+        let states = model.states.iter().zip(motion.states(k)).take(4);
+        let states = states.map(|(state, z)| format!(", {} = {}", printable(&state.name), number(*z, 6)));
+        out!("{:width$} {}{}\n", entry.way.label, state.join(", "), states.collect::<String>());
     }
     if !found.distances.is_empty() {
-        out!("\n{DIM}distance: largest in position / ∫|Δv| dt{DIM:#}\n");
+        let states = if model.states.is_empty() { "" } else { " / largest in a state, relative" };
+        out!("\n{DIM}distance: largest in position / ∫|Δv| dt{states}{DIM:#}\n");
     }
     for &(a, b, d) in &found.distances {
         let (a, b) = (&found.entries[a].way.label, &found.entries[b].way.label);
-        out!("{a:width$} {b:width$} {} / {}\n", number(d.position, 3), number(d.velocity, 3));
+        let states = if model.states.is_empty() { String::new() } else { format!(" / {}", number(d.state, 3)) };
+        out!("{a:width$} {b:width$} {} / {}{states}\n", number(d.position, 3), number(d.velocity, 3));
     }
     out!("\n");
     for sentence in &found.sentences {
@@ -183,7 +187,10 @@ fn print_json(ready: &Ready, found: &Comparison) {
         serde_json::json!({
             "scheme": e.way.label, "step": run.step, "steps": run.steps, "wall_s": e.seconds(),
             "impacts": motion.impacts.len(),
-            "final": { "t": motion.t[k], "q": motion.q(k), "v": motion.v(k, Side::Left) },
+            "final": {
+                "t": motion.t[k], "q": motion.q(k)[..motion.degrees()], "v": motion.v(k, Side::Left)[..motion.degrees()],
+                "z": motion.states(k),
+            },
             "max_violation": run.audit.max_violation, "infeasible_steps": run.audit.infeasible,
             "energy_gained_at_an_impact": run.largest_energy_gain(),
             "worst_law_residual": run.audit.worst_law_residual,
@@ -191,7 +198,7 @@ fn print_json(ready: &Ready, found: &Comparison) {
         })
     });
     let distances = found.distances.iter().map(|&(a, b, d)| {
-        serde_json::json!({ "a": label(a), "b": label(b), "position": d.position, "at": d.at, "velocity": d.velocity })
+        serde_json::json!({ "a": label(a), "b": label(b), "position": d.position, "at": d.at, "velocity": d.velocity, "state": d.state })
     });
     let refused = found
         .refused

@@ -137,6 +137,10 @@ fn print(ready: &Ready, found: &Convergence) {
             shown(found.orders.impulse, found.orders.equal[3])
         ),
     }
+    if !model.states.is_empty() {
+        let errors: Vec<String> = found.levels.iter().map(|l| number(l.state, 3)).collect();
+        out!("first-order states, relative: {}; order {}\n", errors.join(", "), shown(found.orders.state, false));
+    }
     if found.orders.equal.contains(&true) {
         out!("rounding: equal to the reference up to rounding, which has no order\n");
     }
@@ -159,7 +163,7 @@ fn print_json(ready: &Ready, found: &Convergence) {
         .iter()
         .map(|l| {
             serde_json::json!({
-                size: l.size, "position": l.position, "velocity": l.velocity, "impact_times": l.times,
+                size: l.size, "position": l.position, "velocity": l.velocity, "state": l.state, "impact_times": l.times,
                 "total_impulse": l.impulse, "impacts": l.impacts, "unmatched": l.unmatched,
             })
         })
@@ -174,7 +178,7 @@ fn print_json(ready: &Ready, found: &Convergence) {
         "model": ready.file.name, "scheme": found.scheme.name, "over": size, "reference": reference,
         "reference_step": step, "levels": rows,
         "orders": {
-            "position": line(orders.position), "velocity": line(orders.velocity),
+            "position": line(orders.position), "velocity": line(orders.velocity), "state": line(orders.state),
             "impact_times": line(orders.times), "total_impulse": line(orders.impulse),
         },
         "equal_to_rounding": {

@@ -31,6 +31,9 @@ pub struct Args {
     /// The search begins around this position: x=0.3; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     start: Vec<String>,
+    /// Begin from the nearest position that satisfies the joints
+    #[arg(long)]
+    assemble: bool,
     /// The time at which what moves is frozen
     #[arg(long, value_name = "T", default_value_t = 0.0, allow_hyphen_values = true)]
     time: f64,
@@ -43,7 +46,7 @@ pub struct Args {
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
-    let start = StartArgs { start: args.start.clone(), ..StartArgs::default() };
+    let start = StartArgs { start: args.start.clone(), assemble: args.assemble, ..StartArgs::default() };
     let ready = args.model.ready(&Asked { start: Some(&start), ..Asked::default() })?;
     let system = &*ready.opened.system;
     let options = EquilibriaOptions {
@@ -84,6 +87,11 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
 fn landscape(system: &dyn System, t: f64) -> Option<Box<saltus_report::Landscape<'static>>> {
     let problem = system.as_problem()?;
     let (mut energy, mut gaps) = (problem.energy(), problem.gaps());
+    let model = problem.model();
+    // A landscape with joints is no plane of positions.
+    if !model.joints.is_empty() || !model.states.is_empty() {
+        return None;
+    }
     let still = vec![0.0; problem.dimension()];
     Some(Box::new(move |q: &[f64]| {
         gaps.evaluate(t, q);
@@ -126,7 +134,11 @@ fn print(system: &dyn System, t: f64, all: &Equilibria) {
         1 => "1 equilibrium".to_string(),
         n => format!("{n} equilibria"),
     };
-    out!("\n{BOLD}{found}{BOLD:#}\n");
+    let which = if model.frictions.is_empty() { "" } else { " without friction" };
+    for note in all.notes.iter().take(SHOWN) {
+        out!("{DIM}{}{DIM:#}\n", wrapped(&printable(note), 0, 100));
+    }
+    out!("\n{BOLD}{found}{which}{BOLD:#}\n");
     for (k, e) in all.found.iter().enumerate() {
         let size = e.q.iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-3);
         let plain = |x: f64| if x.abs() < 1e-12 * size { 0.0 } else { x };
@@ -137,11 +149,21 @@ fn print(system: &dyn System, t: f64, all: &Equilibria) {
                 .map(|(x, name)| format!("{} = {}", printable(name), number(plain(*x), 10)))
                 .collect();
         let more = if e.q.len() > 8 { ", …" } else { "" };
-        out!("{:>4}  {}{more}\n", k + 1, q.join(", "));
+        let states = e.z.iter().take(8).zip(&model.states);
+        let states = states.map(|(z, state)| format!(", {} = {}", printable(&state.name), number(*z, 10)));
+        out!("{:>4}  {}{more}{}\n", k + 1, q.join(", "), states.collect::<String>());
         out!("      {}\n", wrapped(&contacts(model, e), 6, 100));
+        if !e.joint_reactions.is_empty() {
+            let pairs = e.joint_reactions.iter().zip(&model.joints).take(SHOWN);
+            let each = pairs.map(|(r, joint)| format!("{} {}", printable(&joint.name), number(*r, 10)));
+            out!("      {}\n", wrapped(&format!("joints: {}", each.collect::<Vec<_>>().join(", ")), 6, 100));
+        }
         if !e.family.is_empty() {
             let is_free = |i: &usize| e.family.iter().any(|w| w[*i].abs() > 0.999);
-            let free: Vec<String> = (0..e.q.len()).filter(is_free).map(|i| printable(&model.coordinates[i])).collect();
+            let free: Vec<String> = (0..model.dimension().min(e.family[0].len()))
+                .filter(is_free)
+                .map(|i| printable(model.unknown(i)))
+                .collect();
             let which = match free.as_slice() {
                 [] => String::new(),
                 [one] => format!(": {one} is arbitrary"),
@@ -168,13 +190,15 @@ fn print_json(name: &str, model: &Model, t: f64, all: &Equilibria) {
         .map(|e| {
             let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
             serde_json::json!({
-                "q": e.q, "closed": names(&e.closed), "reactions": e.reactions, "degenerate": names(&e.degenerate),
+                "q": e.q, "z": e.z, "joint_reactions": e.joint_reactions, "closed": names(&e.closed), "reactions": e.reactions, "degenerate": names(&e.degenerate),
                 "family": e.family, "isolation": e.isolation.kind(), "stability": e.stability.kind(), "evidence": e.stability.sentence(), "residual": e.residual,
             })
         })
         .collect();
     let object = serde_json::json!({
-        "model": name, "time": t, "coordinates": model.coordinates, "equilibria": found, "sets": all.sets,
+        "model": name, "time": t, "coordinates": model.coordinates,
+        "states": model.states.iter().map(|s| &s.name).collect::<Vec<_>>(),
+        "joints": model.joints.iter().map(|j| &j.name).collect::<Vec<_>>(), "notes": all.notes, "equilibria": found, "sets": all.sets,
         "starts": all.starts, "exhaustive": all.exhaustive, "stopped": all.stopped,
     });
     crate::text::print_json(&object);

@@ -77,9 +77,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         return Err(SetupError::new(message).into());
     }
     let run = SavedRun::open(&args.dir)?;
-    let chosen = match what.of_constraints() {
-        true => choose(&args.constraint, &run.constraints, "constraint")?,
-        false => choose(&args.coordinate, &run.coordinates, "coordinate")?,
+    let chosen = match what {
+        What::States => choose(&args.coordinate, &run.states, "state")?,
+        _ if what.of_constraints() => choose(&args.constraint, &run.constraints, "constraint")?,
+        _ => choose(&args.coordinate, &run.coordinates, "coordinate")?,
     };
     let needed = matches!(what, What::Gaps | What::Energy);
     // Other figures can do without the model, whose data files may be elsewhere; then the axes have no units.
@@ -95,6 +96,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let motion = Motion {
         title: &run.title,
         coordinates: &run.coordinates,
+        states: &run.states,
         constraints: &run.constraints,
         units: system.as_ref().map(|s| s.model().units.clone()).unwrap_or_default(),
         trajectory: windowed.as_ref().unwrap_or(whole),

@@ -2,7 +2,7 @@
 
 use crate::setup::Refusal;
 use crate::text::{BOLD, out, wrapped};
-use saltus::scheme::{Domain, SCHEMES, Setting};
+use saltus::scheme::{Domain, Laws, SCHEMES, Setting};
 use std::process::ExitCode;
 
 /// List the schemes: what they do, what is proved about them, what to use them for.
@@ -21,6 +21,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
                 serde_json::json!({
                     "name": s.name, "level": s.level, "restitution": s.restitution, "order": s.order.is_finite().then_some(s.order),
                     "proved": s.proved, "use_for": s.use_for,
+                    "laws": {
+                        "joints": s.laws.joints, "friction": s.laws.friction,
+                        "varying_restitution": s.laws.varying_restitution, "states": true,
+                    },
                     "settings": s.settings.iter().map(json).collect::<Vec<_>>(),
                 })
             })
@@ -30,9 +34,14 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     for s in SCHEMES {
         out!("{BOLD}{}{BOLD:#}\n", s.name);
-        for (what, text) in
-            [("level", s.level), ("restitution", s.restitution), ("proved", s.proved), ("use it for", s.use_for)]
-        {
+        let laws = laws(s.laws);
+        for (what, text) in [
+            ("level", s.level),
+            ("restitution", s.restitution),
+            ("knows", &laws),
+            ("proved", s.proved),
+            ("use it for", s.use_for),
+        ] {
             out!("  {what:12} {}\n", wrapped(text, 15, 95));
         }
         for (k, setting) in s.settings.iter().enumerate() {
@@ -43,6 +52,16 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     out!("All work with M(q), several, curved and moving constraints. Details: docs/schemes.md\n");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a scheme knows besides gaps and forces, in words.
+fn laws(laws: Laws) -> String {
+    let all =
+        [(laws.joints, "joints"), (laws.friction, "friction"), (laws.varying_restitution, "restitution of the speed")];
+    let known: Vec<&str> = all.iter().filter(|(knows, _)| *knows).map(|(_, law)| *law).collect();
+    let missing: Vec<&str> = all.iter().filter(|(knows, _)| !*knows).map(|(_, law)| *law).collect();
+    let refuses = if missing.is_empty() { String::new() } else { format!("; refuses {}", missing.join(", ")) };
+    format!("first-order states{}{}{refuses}", if known.is_empty() { "" } else { ", " }, known.join(", "))
 }
 
 /// The values that a setting takes, in words.

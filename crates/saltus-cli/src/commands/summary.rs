@@ -17,6 +17,9 @@ pub fn print(ready: &Ready, done: &Done) {
     let reached = run.trajectory.t.last().copied().unwrap_or(run.start.t);
     out!("{BOLD}{}{BOLD:#}\n", printable(&model.title));
     out!("{DIM}{}, t = {} … {}{DIM:#}\n", heading(run), number(run.start.t, 6), number(reached, 6));
+    if let Some(start) = &ready.assembled {
+        out!("{DIM}assembled: starts at {start}{DIM:#}\n");
+    }
     let per_step = done.wall_s / run.steps.max(1) as f64;
     out!("{} in {}, {} per step\n\n", count(run.steps, "step"), duration(done.wall_s), duration(per_step));
     if let Some(facts) = &done.facts {
@@ -160,9 +163,7 @@ fn verification(model: &Model, run: &Run, structure: bool) {
 fn final_state(model: &Model, run: &Run) {
     let Some(k) = run.trajectory.len().checked_sub(1) else { return };
     let shown = model.coordinates.len().min(6);
-    let largest = |m: f64, x: f64| m.max(x.abs());
-    let far = run.trajectory.positions().iter().copied().fold(0.0, largest);
-    let fast = run.trajectory.velocities(Side::Left).fold(0.0, largest);
+    let (far, fast) = (run.trajectory.reach(), run.trajectory.fastest());
     // A moment of enormous velocity, from a step that blew up, does not make the others rounding.
     let span = run.trajectory.span().map_or(0.0, |(first, last)| last - first);
     let fast = if span > 0.0 { fast.min(1e6 * far / span) } else { fast };
@@ -175,6 +176,13 @@ fn final_state(model: &Model, run: &Run) {
         .collect();
     let more = if shown < model.coordinates.len() { ", …" } else { "" };
     out!("final state          {}{more}  {DIM}position (velocity){DIM:#}\n", state.join(", "));
+    let states: Vec<String> = (model.states.iter().zip(run.trajectory.states(k)).take(6))
+        .map(|(state, z)| format!("{} = {}", printable(&state.name), number(*z, 6)))
+        .collect();
+    if !states.is_empty() {
+        let more = if states.len() < model.states.len() { ", …" } else { "" };
+        out!("states               {}{more}\n", states.join(", "));
+    }
 }
 
 /// Zero where a number is only what rounding left of `scale`; the files keep every digit.
@@ -198,7 +206,9 @@ fn more_of(n: usize, word: &str) {
 fn impacts(model: &Model, run: &Run) {
     let all = &run.trajectory.impacts;
     if model.constraints.is_empty() {
-        out!("no constraints: free motion\n\n");
+        let what =
+            if model.has_joints_or_friction() { "no one-sided constraints" } else { "no constraints: free motion" };
+        out!("{what}\n\n");
         return;
     }
     if all.is_empty() {
@@ -304,9 +314,32 @@ fn phases(model: &Model, run: &Run) {
         out!("grazed {} at t = {}\n", names(phase), number(phase.start, 8));
     }
     more_of(grazes.len(), "graze");
-    if !all.is_empty() || !grazes.is_empty() {
+    let friction = friction_phases(model, run);
+    if !all.is_empty() || !grazes.is_empty() || friction {
         out!("\n");
     }
+}
+
+/// Where each friction sticks and slides; false where nothing is said.
+fn friction_phases(model: &Model, run: &Run) -> bool {
+    let is_grip = |p: &&Phase| matches!(p.kind, PhaseKind::Stick | PhaseKind::Slip);
+    let all: Vec<&Phase> = run.timeline.phases.iter().filter(is_grip).collect();
+    let mut said = false;
+    for friction in model.frictions.iter().take(SHOWN) {
+        let own: Vec<&&Phase> = all.iter().filter(|p| p.note == friction.name).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let times = own.iter().take(SHOWN).enumerate().map(|(k, p)| {
+            let verb = if p.kind == PhaseKind::Stick { "sticks" } else { "slips" };
+            format!("{verb} from {}{}", if k == 0 { "t = " } else { "" }, number(p.start, 6))
+        });
+        let more = if own.len() > SHOWN { format!(", … ({} changes)", own.len()) } else { String::new() };
+        let name = printable(&friction.name);
+        out!("{BOLD}friction of {name}{BOLD:#}: {}{more}\n", times.collect::<Vec<_>>().join(", "));
+        said = true;
+    }
+    said
 }
 
 /// Events of the user's own.

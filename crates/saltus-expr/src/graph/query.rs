@@ -71,6 +71,21 @@ impl Graph {
         })
     }
 
+    /// Every sign(…) in a node whose argument contains one of the symbols, with its argument.
+    #[must_use]
+    pub fn signs_of(&self, n: NodeId, symbols: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+        let mut signs = Vec::new();
+        self.any_below(n, u128::MAX, |id, node| {
+            if let Node::Unary(F1::Sign, a) = node
+                && self.depends_on_any(*a, symbols)
+            {
+                signs.push((id, *a));
+            }
+            false
+        });
+        signs
+    }
+
     /// The arguments with which a table is used anywhere in the graph.
     #[must_use]
     pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {

@@ -39,6 +39,9 @@ pub struct Changes {
     pub run: Vec<(String, String)>,
     /// Further points of a structure to record: `x=0.3`, `part:floor=2`, `all`.
     pub observe: Vec<String>,
+    /// Whether the start is the nearest one that satisfies the joints.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assemble: bool,
 }
 
 /// A system with its start and the run defaults of its file.
@@ -115,13 +118,21 @@ impl ModelFile {
         let given: Vec<String> = changes.run.iter().map(|(name, _)| name.clone()).collect();
         let kind = if self.structure.is_some() { Systems::Structures } else { Systems::Models };
         let defaults = RunDefaults::new(&self.run, &model, &given, kind).map_err(here)?;
+        let mut assembled = None;
         let system = match &self.structure {
             None => {
                 if !changes.observe.is_empty() {
                     let error = SetupError::new("further points can be observed on structures only");
                     return Err(FileError::whole(&self.name, error));
                 }
-                AnySystem::Problem(Problem::new(model.clone()).map_err(here)?)
+                AnySystem::Problem(match changes.assemble && !model.joints.is_empty() {
+                    true => {
+                        let (problem, start) = Problem::assemble(model.clone(), t0).map_err(here)?;
+                        assembled = Some(start);
+                        problem
+                    }
+                    false => Problem::new(model.clone()).map_err(here)?,
+                })
             }
             Some(text) => {
                 let wants_start = self.start_is_given(&changes.start);
@@ -134,7 +145,7 @@ impl ModelFile {
                 AnySystem::Structure(structure)
             }
         };
-        let mut start = system.start();
+        let mut start = assembled.unwrap_or_else(|| system.start());
         if let AnySystem::Structure(structure) = &system
             && !shape.is_empty()
         {

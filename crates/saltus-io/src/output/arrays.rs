@@ -1,6 +1,6 @@
 //! The numbers of a run as named arrays: one list for every format that holds arrays or columns.
 
-use saltus::{Model, Side, Trajectory};
+use saltus::{Impact, Model, Side, Trajectory};
 
 /// What the columns of an array stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,8 +9,39 @@ pub enum Columns {
     None,
     /// One column per coordinate.
     Coordinates,
+    /// One column per first-order state.
+    States,
     /// One column per constraint.
     Constraints,
+    /// One column per equation of a joint.
+    Joints,
+    /// One column per slip of friction.
+    Slips,
+}
+
+impl Columns {
+    fn width(self, model: &Model) -> usize {
+        match self {
+            Columns::None => 1,
+            Columns::Coordinates => model.coordinates.len(),
+            Columns::States => model.states.len(),
+            Columns::Constraints => model.constraints.len(),
+            Columns::Joints => model.joints.len(),
+            Columns::Slips => model.bonds() - model.joints.len(),
+        }
+    }
+
+    /// What the columns are called.
+    pub fn names(self, model: &Model) -> Vec<String> {
+        match self {
+            Columns::None => Vec::new(),
+            Columns::Coordinates => model.coordinates.clone(),
+            Columns::States => model.states.iter().map(|state| state.name.clone()).collect(),
+            Columns::Constraints => model.constraints.iter().map(|c| c.name.clone()).collect(),
+            Columns::Joints => model.joints.iter().map(|joint| joint.name.clone()).collect(),
+            Columns::Slips => model.slip_names(),
+        }
+    }
 }
 
 /// Puts row k of an array into a buffer.
@@ -49,55 +80,84 @@ impl Array<'_> {
         }
         block
     }
-}
 
-/// The motion at the stored instants: t, q, v_left, v_right and, by events, reaction.
-pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
-    let (d, m) = (trajectory.dimension(), model.constraints.len());
-    let array = |name, columns, fill: Fill<'a>| Array {
-        name,
-        rows: trajectory.len(),
-        width: width(columns, d, m),
-        columns,
-        fill,
-    };
-    let mut arrays = vec![
-        array("t", Columns::None, Box::new(|k, out| out[0] = trajectory.t[k])),
-        array("q", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(trajectory.q(k)))),
-        array("v_left", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(trajectory.v(k, Side::Left)))),
-        array("v_right", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(trajectory.v(k, Side::Right)))),
-    ];
-    if trajectory.has_reactions() {
-        let fill: Fill<'a> = Box::new(move |k, out| out.copy_from_slice(&trajectory.reactions_at(k, m)));
-        arrays.push(array("reaction", Columns::Constraints, fill));
+    /// The names of its columns in tables: positions and states have their own.
+    pub fn column_names(&self, model: &Model) -> Vec<String> {
+        match (self.name, self.columns) {
+            (name, Columns::None) => vec![name.to_string()],
+            ("q" | "z", columns) => columns.names(model),
+            (name, columns) => columns.names(model).iter().map(|column| format!("{name}_{column}")).collect(),
+        }
     }
-    arrays
 }
 
-/// The impacts, one row each: impact_t, impact_q, impact_v_before, impact_v_after, impact_impulse.
+/// Lists arrays; those of laws that a model does not have are left out.
+struct List<'a> {
+    rows: usize,
+    arrays: Vec<Array<'a>>,
+}
+
+impl<'a> List<'a> {
+    fn add(&mut self, model: &Model, name: &'static str, columns: Columns, fill: impl Fn(usize, &mut [f64]) + 'a) {
+        let (rows, width) = (self.rows, columns.width(model));
+        if width > 0 || matches!(columns, Columns::Constraints) {
+            self.arrays.push(Array { name, rows, width, columns, fill: Box::new(fill) });
+        }
+    }
+}
+
+/// The motion at the stored instants: t, q, z, v_left, v_right and, by events, reaction, joint_reaction, friction_force.
+pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
+    let (d, m, j) = (model.coordinates.len(), model.constraints.len(), model.joints.len());
+    let all = m + model.bonds();
+    let mut list = List { rows: trajectory.len(), arrays: Vec::new() };
+    list.add(model, "t", Columns::None, |k, out| out[0] = trajectory.t[k]);
+    list.add(model, "q", Columns::Coordinates, move |k, out| out.copy_from_slice(&trajectory.q(k)[..d]));
+    list.add(model, "z", Columns::States, |k, out| out.copy_from_slice(trajectory.states(k)));
+    for (name, side) in [("v_left", Side::Left), ("v_right", Side::Right)] {
+        list.add(model, name, Columns::Coordinates, move |k, out| out.copy_from_slice(&trajectory.v(k, side)[..d]));
+    }
+    if trajectory.has_reactions() {
+        let part = |from: usize, to: usize| {
+            move |k: usize, out: &mut [f64]| out.copy_from_slice(&trajectory.reactions_at(k, all)[from..to])
+        };
+        list.add(model, "reaction", Columns::Constraints, part(0, m));
+        list.add(model, "joint_reaction", Columns::Joints, part(m, m + j));
+        list.add(model, "friction_force", Columns::Slips, part(m + j, all));
+    }
+    list.arrays
+}
+
+/// The impacts, one row each: impact_t, impact_q, impact_v_before, impact_v_after, impact_impulse, and where a model has
+/// states, joints or friction, impact_z, impact_joint_impulse and impact_friction_impulse.
 pub fn impacts<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
-    let (d, m) = (trajectory.dimension(), model.constraints.len());
+    let (d, j) = (model.coordinates.len(), model.joints.len());
     let impacts = &trajectory.impacts;
-    let array =
-        |name, columns, fill: Fill<'a>| Array { name, rows: impacts.len(), width: width(columns, d, m), columns, fill };
-    let impulse: Fill<'a> = Box::new(|k, out| {
+    let mut list = List { rows: impacts.len(), arrays: Vec::new() };
+    list.add(model, "impact_t", Columns::None, |k, out| out[0] = impacts.get(k).t);
+    list.add(model, "impact_q", Columns::Coordinates, move |k, out| out.copy_from_slice(&impacts.get(k).q[..d]));
+    let before = move |k: usize, out: &mut [f64]| out.copy_from_slice(&impacts.get(k).v_before[..d]);
+    list.add(model, "impact_v_before", Columns::Coordinates, before);
+    let after = move |k: usize, out: &mut [f64]| out.copy_from_slice(&impacts.get(k).v_after[..d]);
+    list.add(model, "impact_v_after", Columns::Coordinates, after);
+    list.add(model, "impact_impulse", Columns::Constraints, |k, out| {
         let impact = impacts.get(k);
         out.fill(0.0);
         impact.constraints.iter().zip(impact.impulses).for_each(|(&a, p)| out[a] = *p);
     });
-    vec![
-        array("impact_t", Columns::None, Box::new(|k, out| out[0] = impacts.get(k).t)),
-        array("impact_q", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(impacts.get(k).q))),
-        array("impact_v_before", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(impacts.get(k).v_before))),
-        array("impact_v_after", Columns::Coordinates, Box::new(|k, out| out.copy_from_slice(impacts.get(k).v_after))),
-        array("impact_impulse", Columns::Constraints, impulse),
-    ]
+    list.add(model, "impact_z", Columns::States, move |k, out| out.copy_from_slice(&impacts.get(k).v_before[d..]));
+    let others = |from: usize| move |k: usize, out: &mut [f64]| other_impulses(&impacts.get(k), from, out);
+    list.add(model, "impact_joint_impulse", Columns::Joints, others(0));
+    list.add(model, "impact_friction_impulse", Columns::Slips, others(j));
+    list.arrays
 }
 
-fn width(columns: Columns, d: usize, m: usize) -> usize {
-    match columns {
-        Columns::None => 1,
-        Columns::Coordinates => d,
-        Columns::Constraints => m,
+/// The impulses of the rows of joints and slips from one on.
+pub fn other_impulses(impact: &Impact, from: usize, out: &mut [f64]) {
+    out.fill(0.0);
+    for &(row, impulse) in impact.others {
+        if let Some(out) = row.checked_sub(from).and_then(|k| out.get_mut(k)) {
+            *out = impulse;
+        }
     }
 }

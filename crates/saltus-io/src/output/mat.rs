@@ -28,7 +28,7 @@ const FIELD: usize = 32;
 pub fn write(
     out: &mut impl Write,
     arrays: &[Array],
-    names: &[(&str, Vec<&str>)],
+    names: &[(&str, Vec<String>)],
     meta: &[(&str, Value)],
 ) -> io::Result<()> {
     header(out)?;
@@ -104,7 +104,7 @@ fn number(name: &str, x: f64) -> Vec<u8> {
 }
 
 /// A row of texts.
-fn cell(name: &str, texts: &[&str]) -> Vec<u8> {
+fn cell(name: &str, texts: &[String]) -> Vec<u8> {
     let mut content = beginning(CELL, &[usize::from(!texts.is_empty()), texts.len()], name);
     texts.iter().for_each(|t| content.extend(text("", t)));
     matrix(&content)

@@ -27,6 +27,7 @@ pub use summary::{
 };
 
 use crate::read::reason;
+use arrays::Columns;
 use saltus::analysis::Shocks;
 use saltus::{Ledger, Model, Run};
 use stage::{Staged, folder, place, remove, scratch, staged, sync, tidy};
@@ -98,7 +99,7 @@ pub fn write(
         staged(path("impacts.csv"), |w| tables::impacts(w, model, trajectory, ledger))?,
         staged(path("contacts.csv"), |w| tables::contacts(w, model, trajectory))?,
         staged(path("energy.csv"), |w| tables::energy(w, ledger))?,
-        staged(path("state.npz"), |w| npz::state(w, run.last()))?,
+        staged(path("state.npz"), |w| npz::state(w, run.last(), model.states.len()))?,
     ];
     if !run.timeline.phases.is_empty() {
         complete.push(staged(path("timeline.csv"), |w| tables::timeline(w, model, &run.timeline))?);
@@ -171,12 +172,21 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Re
 }
 
 /// What the columns of the arrays are.
-fn columns(model: &Model) -> [(&'static str, Vec<&str>); 3] {
-    [
-        ("coordinates", model.coordinates.iter().map(String::as_str).collect()),
-        ("constraints", model.constraints.iter().map(|c| c.name.as_str()).collect()),
-        ("coordinate_units", (0..model.coordinates.len()).map(|i| model.units.position(i)).collect()),
-    ]
+fn columns(model: &Model) -> Vec<(&'static str, Vec<String>)> {
+    let units = (0..model.coordinates.len()).map(|i| model.units.position(i).to_string());
+    let mut columns = vec![
+        ("coordinates", Columns::Coordinates.names(model)),
+        ("constraints", Columns::Constraints.names(model)),
+        ("coordinate_units", units.collect()),
+    ];
+    let others = [
+        ("states", Columns::States.names(model)),
+        ("state_units", model.units.states.clone()),
+        ("joints", Columns::Joints.names(model)),
+        ("frictions", Columns::Slips.names(model)),
+    ];
+    columns.extend(others.into_iter().filter(|(_, names)| !names.is_empty()));
+    columns
 }
 
 /// The trajectory in one format.

@@ -6,16 +6,18 @@ use npyz::WriterBuilder;
 use std::io::{self, Seek, Write};
 use zip::write::SimpleFileOptions;
 
-/// `state.npz`: the last state of all degrees of freedom, from which a run can go on.
-pub fn state<W: Write + Seek>(out: W, last: &saltus::Start) -> io::Result<()> {
+/// `state.npz`: the last state of all degrees of freedom and of the first-order states, from which a run can go on.
+pub fn state<W: Write + Seek>(out: W, last: &saltus::Start, states: usize) -> io::Result<()> {
+    let (q, v, z) = last.parts(states);
     let by = last.reached_by().cloned().unwrap_or_default();
     let closed: Vec<f64> = by.closed.iter().map(|&a| a as f64).collect();
     let modes: Vec<f64> = by.modes.iter().flat_map(|&(n, residual)| [n as f64, f64::from(residual)]).collect();
     let vector = |name, values: &[f64]| Array::vector(name, values.to_vec());
     let arrays = [
         vector("t", &[last.t]),
-        vector("q", &last.q),
-        vector("v", &last.v),
+        vector("q", q),
+        vector("v", v),
+        vector("z", z),
         vector("parameters", &last.parameters),
         vector("closed", &closed),
         vector("modes", &modes),
@@ -33,7 +35,7 @@ pub fn write<W: Write + Seek>(out: W, arrays: &[Array]) -> io::Result<()> {
 pub fn described<W: Write + Seek>(
     out: W,
     arrays: &[Array],
-    names: &[(&str, Vec<&str>)],
+    names: &[(&str, Vec<String>)],
     meta: &[(&str, Value)],
 ) -> io::Result<()> {
     let mut zip = zip::ZipWriter::new(out);
@@ -80,7 +82,13 @@ fn array<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, array: &Array) -> io::Res
 
 /// An array of texts, or a single one without dimensions: four bytes for each character, as many characters as the longest
 /// has (NumPy's `<U` kind).
-fn texts<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, name: &str, list: &[&str], is_list: bool) -> io::Result<()> {
+fn texts<W: Write + Seek>(
+    zip: &mut zip::ZipWriter<W>,
+    name: &str,
+    list: &[impl AsRef<str>],
+    is_list: bool,
+) -> io::Result<()> {
+    let list: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
     let width = list.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let shape = if is_list { format!("({},)", list.len()) } else { "()".to_string() };
     let mut header = format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': {shape}, }}");

@@ -1,6 +1,6 @@
 //! `trajectory.parquet` and `impacts.parquet`: columns for pandas, Polars, DuckDB and the like; metadata as key-value pairs.
 
-use super::arrays::{Array, Columns};
+use super::arrays::Array;
 use super::meta::Value;
 use parquet::basic::{ConvertedType, Repetition, Type as Kind};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -20,7 +20,7 @@ type Meta<'a> = &'a [(&'static str, Value)];
 
 /// One row a stored instant, one column a number, named as in `trajectory.csv`.
 pub fn trajectory(out: impl Write + Send, model: &Model, arrays: &[Array], meta: Meta) -> io::Result<()> {
-    let names = arrays.iter().flat_map(|a| (0..a.width).map(|i| column(model, a, i)));
+    let names = arrays.iter().flat_map(|a| a.column_names(model));
     let fields = names.map(|name| field(&name, Kind::DOUBLE, ConvertedType::NONE)).collect::<Result<Vec<_>, _>>();
     let rows = arrays.first().map_or(0, |a| a.rows);
     let write = |fields| -> Result<(), ParquetError> {
@@ -42,16 +42,6 @@ pub fn trajectory(out: impl Write + Send, model: &Model, arrays: &[Array], meta:
     fields.and_then(write).map_err(plain)
 }
 
-/// The name of a column, the same as in the CSV table.
-fn column(model: &Model, array: &Array, i: usize) -> String {
-    match (array.name, array.columns) {
-        (name, Columns::None) => name.to_string(),
-        ("q", Columns::Coordinates) => model.coordinates[i].clone(),
-        (name, Columns::Coordinates) => format!("{name}_{}", model.coordinates[i]),
-        (name, Columns::Constraints) => format!("{name}_{}", model.constraints[i].name),
-    }
-}
-
 /// One row for each constraint that acts in an impact, the columns of `impacts.csv`.
 pub fn impacts(
     out: impl Write + Send,
@@ -67,7 +57,7 @@ pub fn impacts(
         .flat_map(|(k, i)| (0..i.constraints.len().min(i.impulses.len())).map(move |at| (k, at)))
         .filter(|&(k, _)| k < ledger.impacts.len())
         .collect();
-    let (coordinates, all) = (&model.coordinates, &trajectory.impacts);
+    let (state, all) = (super::tables::impact_state(model), &trajectory.impacts);
     let write = || -> Result<(), ParquetError> {
         let mut fields = vec![
             field("impact", Kind::INT64, ConvertedType::NONE)?,
@@ -77,10 +67,8 @@ pub fn impacts(
         for name in super::tables::IMPACT_NUMBERS {
             fields.push(field(name, Kind::DOUBLE, ConvertedType::NONE)?);
         }
-        for prefix in ["", "v_before_", "v_after_"] {
-            for name in coordinates {
-                fields.push(field(&format!("{prefix}{name}"), Kind::DOUBLE, ConvertedType::NONE)?);
-            }
+        for name in &state {
+            fields.push(field(name, Kind::DOUBLE, ConvertedType::NONE)?);
         }
         let mut file = SerializedFileWriter::new(out, schema(fields)?, properties(model, meta))?;
         for rows in rows.chunks(GROUP) {
@@ -95,14 +83,13 @@ pub fn impacts(
                     |&(k, at): &(usize, usize)| super::tables::impact_numbers(&all.get(k), at, &ledger.impacts[k])[i];
                 doubles(&mut group, &rows.iter().map(number).collect::<Vec<_>>())?;
             }
-            for side in 0..3 {
-                for i in 0..coordinates.len() {
-                    let number = |&(k, _): &(usize, usize)| {
-                        let impact = all.get(k);
-                        [impact.q, impact.v_before, impact.v_after][side][i]
-                    };
-                    doubles(&mut group, &rows.iter().map(number).collect::<Vec<_>>())?;
-                }
+            let mut block = vec![0.0; rows.len() * state.len()];
+            for (&(k, _), values) in rows.iter().zip(block.chunks_exact_mut(state.len().max(1))) {
+                super::tables::impact_state_values(model, &all.get(k), values);
+            }
+            for i in 0..state.len() {
+                let column: Vec<f64> = block.iter().skip(i).step_by(state.len()).copied().collect();
+                doubles(&mut group, &column)?;
             }
             group.close()?;
         }
@@ -128,7 +115,9 @@ fn properties(model: &Model, meta: Meta) -> WriterPropertiesPtr {
     let about = meta.iter().map(|(key, value)| ((*key).to_string(), text(value)));
     let units =
         model.coordinates.iter().enumerate().map(|(i, c)| (format!("unit_{c}"), model.units.position(i).to_string()));
-    let pairs = about.chain(units.filter(|(_, unit)| !unit.is_empty()));
+    let states = model.states.iter().zip(&model.units.states);
+    let states = states.map(|(state, unit)| (format!("unit_{}", state.name), unit.clone()));
+    let pairs = about.chain(units.chain(states).filter(|(_, unit)| !unit.is_empty()));
     let pairs = pairs.map(|(key, value)| KeyValue::new(key, value)).collect();
     // A dictionary of numbers that hardly ever repeat is a waste of time.
     let builder = WriterProperties::builder().set_key_value_metadata(Some(pairs)).set_dictionary_enabled(false);

@@ -35,6 +35,9 @@ pub struct StartRecord {
     pub q: Vec<f64>,
     /// The velocity.
     pub v: Vec<f64>,
+    /// First-order states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub z: Vec<f64>,
     /// Open parameters.
     pub parameters: Vec<f64>,
     /// The constraints that are closed, where a run reached this state.
@@ -45,26 +48,27 @@ pub struct StartRecord {
     pub within_impact: bool,
 }
 
-impl From<&Start> for StartRecord {
-    fn from(start: &Start) -> Self {
-        let (q, v, parameters) = (start.q.clone(), start.v.clone(), start.parameters.clone());
+impl StartRecord {
+    /// Of a start of a model with so many first-order states.
+    pub fn new(start: &Start, states: usize) -> Self {
+        let (q, v, z) = start.parts(states);
         let by = start.reached_by();
         StartRecord {
             t: start.t,
-            q,
-            v,
-            parameters,
+            q: q.to_vec(),
+            v: v.to_vec(),
+            z: z.to_vec(),
+            parameters: start.parameters.clone(),
             closed: by.map(|by| by.closed.clone()),
             modes: by.and_then(|by| by.modes),
             within_impact: by.is_some_and(|by| by.within_impact),
         }
     }
-}
 
-impl StartRecord {
     /// The start.
     pub fn start(&self) -> Start {
-        let start = Start::new(self.t, self.q.clone(), self.v.clone()).with_parameters(self.parameters.clone());
+        let v = [self.v.as_slice(), &self.z].concat();
+        let start = Start::new(self.t, self.q.clone(), v).with_parameters(self.parameters.clone());
         match &self.closed {
             Some(closed) => {
                 start.reached(Reached { closed: closed.clone(), modes: self.modes, within_impact: self.within_impact })
@@ -181,7 +185,7 @@ impl Record {
             changes: changes.clone(),
             parameters: model.parameters.clone(),
             options: OptionsRecord::from(&run.options),
-            start: (!own_start).then(|| StartRecord::from(&run.start)),
+            start: (!own_start).then(|| StartRecord::new(&run.start, model.states.len())),
             rest,
             summary,
         }

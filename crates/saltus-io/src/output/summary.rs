@@ -1,5 +1,6 @@
 //! A run in one JSON object: what `--json` prints and `run.json` holds.
 
+use super::arrays::{Columns, other_impulses};
 use saltus::analysis::LongTime;
 use saltus::{Impact, Model, Phase, PhaseKind, Run, Side, Status};
 use serde::Serialize;
@@ -35,8 +36,17 @@ pub struct Summary {
     pub failure: Option<Final>,
     /// Names of the coordinates, in the order of q.
     pub coordinates: Vec<String>,
+    /// Names of the first-order states.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<String>,
     /// Names of the constraints.
     pub constraints: Vec<String>,
+    /// Names of the equations of joints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<String>,
+    /// Names of friction, one for each slip: two in space.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frictions: Vec<String>,
     /// The last state.
     #[serde(rename = "final")]
     pub last: Option<Final>,
@@ -124,12 +134,15 @@ pub struct TimelineSummary {
     pub last: Option<PhaseSummary>,
     /// All accumulations of impacts, up to a hundred.
     pub chatter: Vec<PhaseSummary>,
+    /// Where friction begins to stick or to slide, up to a hundred instants.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub friction: Vec<PhaseSummary>,
 }
 
 /// One phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseSummary {
-    /// `flight`, `impact`, `chatter`, `contact`, `release`, `graze` or `stepped`.
+    /// `flight`, `impact`, `chatter`, `contact`, `release`, `graze`, `stick`, `slip` or `stepped`.
     pub kind: &'static str,
     /// Where it begins.
     pub start: f64,
@@ -137,6 +150,9 @@ pub struct PhaseSummary {
     pub end: f64,
     /// The constraints concerned.
     pub constraints: Vec<String>,
+    /// For stick and slip: the name of the friction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<String>,
     /// For chatter: how many impacts were followed one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impacts: Option<usize>,
@@ -154,6 +170,17 @@ pub struct Final {
     pub q: Vec<f64>,
     /// The velocity (left limit).
     pub v: Vec<f64>,
+    /// The first-order states.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub z: Vec<f64>,
+}
+
+impl Final {
+    /// From the unknowns of a model.
+    fn new(model: &Model, t: f64, q: &[f64], v: &[f64]) -> Self {
+        let d = v.len() - model.states.len().min(v.len());
+        Final { t, q: q[..d.min(q.len())].to_vec(), v: v[..d].to_vec(), z: v[d..].to_vec() }
+    }
 }
 
 /// How many impacts, and the first of them.
@@ -193,6 +220,9 @@ pub struct EventSummary {
     pub q: Vec<f64>,
     /// The velocity there.
     pub v: Vec<f64>,
+    /// The first-order states there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub z: Vec<f64>,
 }
 
 /// What a motion settled on, as far as it went.
@@ -256,6 +286,15 @@ pub struct ImpactSummary {
     pub v_after: Vec<f64>,
     /// The impulses, in the order of `constraints`.
     pub impulse: Vec<f64>,
+    /// The first-order states there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub z: Vec<f64>,
+    /// The impulses of joints, in the order of the summary's `joints`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joint_impulse: Vec<f64>,
+    /// Tangential impulses, in the order of the summary's `frictions`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub friction_impulse: Vec<f64>,
     /// The change of kinetic energy.
     pub energy_change: f64,
 }
@@ -293,8 +332,19 @@ pub struct AuditSummary {
     pub worst_law_residual: f64,
     /// The total impulse of each constraint, in the order of `constraints`.
     pub total_impulse: Vec<f64>,
+    /// The total impulse of each equation of a joint, in the order of `joints`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub total_joint_impulse: Vec<f64>,
+    /// The total impulse of friction, in the order of `frictions`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub total_friction_impulse: Vec<f64>,
     /// Landings too slow to count as impacts at this step.
     pub landings: u64,
+}
+
+/// Whether friction begins to stick or to slide here.
+fn is_grip(phase: &Phase) -> bool {
+    matches!(phase.kind, PhaseKind::Stick | PhaseKind::Slip)
 }
 
 /// How many impacts and contacts a summary lists.
@@ -305,17 +355,25 @@ impl Summary {
     pub fn new(name: &str, model: &Model, run: &Run, settled: &LongTime, wall_s: f64, all_impacts: bool) -> Self {
         let names = |ids: &[usize]| ids.iter().map(|&a| model.constraints[a].name.clone()).collect::<Vec<_>>();
         let (trajectory, ledger) = (&run.trajectory, &run.ledger);
-        let last = trajectory.len().checked_sub(1).map(|k| Final {
-            t: trajectory.t[k],
-            q: trajectory.q(k).to_vec(),
-            v: trajectory.v(k, Side::Left).to_vec(),
+        let (d, joints) = (model.coordinates.len(), model.joints.len());
+        let last = trajectory.len().checked_sub(1).map(|k| {
+            let (q, v) = (trajectory.q(k), trajectory.v(k, Side::Left));
+            Final::new(model, trajectory.t[k], q, v)
         });
+        let others = |i: &Impact, from: usize, n: usize| {
+            let mut impulses = vec![0.0; n];
+            other_impulses(i, from, &mut impulses);
+            impulses
+        };
         let impact = |i: Impact| ImpactSummary {
             t: i.t,
             constraints: names(i.constraints),
-            v_before: i.v_before.to_vec(),
-            v_after: i.v_after.to_vec(),
+            v_before: i.v_before[..d].to_vec(),
+            v_after: i.v_after[..d].to_vec(),
             impulse: i.impulses.to_vec(),
+            z: i.v_before[d..].to_vec(),
+            joint_impulse: others(&i, 0, joints),
+            friction_impulse: others(&i, joints, model.bonds() - joints),
             energy_change: i.energy_change,
         };
         let contacts = trajectory.contacts.iter().take(SHOWN).map(|c| ContactSummary {
@@ -328,8 +386,9 @@ impl Summary {
             event: model.events[e.event].name.clone(),
             t: e.t,
             rising: e.rising,
-            q: e.q.clone(),
-            v: e.v.clone(),
+            q: e.q[..d].to_vec(),
+            v: e.v[..d].to_vec(),
+            z: e.v[d..].to_vec(),
         });
         let audit = &run.audit;
         let phase = |p: &Phase| PhaseSummary {
@@ -337,9 +396,11 @@ impl Summary {
             start: p.start,
             end: p.end,
             constraints: names(&p.constraints),
+            friction: is_grip(p).then(|| p.note.clone()),
             impacts: (p.kind == PhaseKind::Chatter).then_some(p.impacts),
             error: (p.kind == PhaseKind::Chatter).then_some(p.error),
         };
+        let grips = run.timeline.phases.iter().filter(|p| is_grip(p)).take(10 * SHOWN).map(phase);
         let phases = &run.timeline.phases;
         Summary {
             model: name.to_string(),
@@ -354,11 +415,14 @@ impl Summary {
             status: run.status.name(),
             message: run.status.to_string(),
             failure: match &run.status {
-                Status::Failed(f) => Some(Final { t: f.t, q: f.q.clone(), v: f.v.clone() }),
+                Status::Failed(f) => Some(Final::new(model, f.t, &f.q, &f.v)),
                 _ => None,
             },
             coordinates: model.coordinates.clone(),
-            constraints: model.constraints.iter().map(|c| c.name.clone()).collect(),
+            states: Columns::States.names(model),
+            constraints: Columns::Constraints.names(model),
+            joints: Columns::Joints.names(model),
+            frictions: Columns::Slips.names(model),
             last,
             impacts: ImpactsSummary {
                 count: trajectory.impacts.len(),
@@ -371,6 +435,7 @@ impl Summary {
                 first: phases.iter().take(SHOWN).map(phase).collect(),
                 last: phases.last().map(phase),
                 chatter: run.timeline.of(PhaseKind::Chatter).take(10 * SHOWN).map(phase).collect(),
+                friction: grips.collect(),
             }),
             events: (!model.events.is_empty())
                 .then(|| EventsSummary { count: trajectory.events.len(), first: events.collect() }),
@@ -383,6 +448,8 @@ impl Summary {
                 energy_lost_at_impacts: audit.energy_lost_at_impacts,
                 worst_law_residual: audit.worst_law_residual,
                 total_impulse: audit.impulses.clone(),
+                total_joint_impulse: audit.others.iter().take(joints).copied().collect(),
+                total_friction_impulse: audit.others.iter().skip(joints).copied().collect(),
                 landings: audit.landings,
             },
             ledger: LedgerSummary {

@@ -1,7 +1,8 @@
 //! `trajectory.csv`, `impacts.csv` and `contacts.csv`: plain tables that open anywhere.
 
+use super::arrays::{self, Columns, other_impulses};
 use saltus::ledger::Entry;
-use saltus::{Impact, Ledger, Model, Side, Timeline, Trajectory};
+use saltus::{Impact, Ledger, Model, Timeline, Trajectory};
 use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
@@ -15,31 +16,32 @@ pub(crate) fn inert(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_string() }
 }
 
-fn columns(model: &Model, prefix: &str) -> String {
-    model.coordinates.iter().map(|c| format!(",{}", field(&format!("{prefix}{c}")))).collect()
+/// Names of columns, each after a comma.
+fn listed(prefix: &str, names: &[String]) -> String {
+    names.iter().map(|c| format!(",{}", field(&format!("{prefix}{c}")))).collect()
 }
 
 fn numbers(out: &mut impl Write, values: &[f64]) -> io::Result<()> {
     values.iter().try_for_each(|v| write!(out, ",{v:?}"))
 }
 
-/// One row per stored instant: t, q, both limits of the velocity and, by events, the reaction densities (right limits).
+/// One row per stored instant: t, q, states, both limits of the velocity and, by events, the reaction densities of
+/// constraints, joints and friction (right limits).
 pub fn trajectory(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
-    let names = |prefix| columns(model, prefix);
-    write!(out, "t{}{}{}", names(""), names("v_left_"), names("v_right_"))?;
-    let m = if trajectory.has_reactions() { model.constraints.len() } else { 0 };
-    for constraint in &model.constraints[..m] {
-        write!(out, ",{}", field(&format!("reaction_{}", constraint.name)))?;
-    }
-    writeln!(out)?;
+    let arrays = arrays::motion(model, trajectory);
+    let names: Vec<String> = arrays.iter().flat_map(|a| a.column_names(model)).map(|name| field(&name)).collect();
+    writeln!(out, "{}", names.join(","))?;
+    let mut row = vec![0.0; arrays.iter().map(|a| a.width).max().unwrap_or(0)];
     for k in 0..trajectory.len() {
-        write!(out, "{:?}", trajectory.t[k])?;
-        numbers(out, trajectory.q(k))?;
-        numbers(out, trajectory.v(k, Side::Left))?;
-        numbers(out, trajectory.v(k, Side::Right))?;
-        // Where a stretch was time-stepped there are no densities: the fields are empty.
-        for reaction in if m > 0 { trajectory.reactions_at(k, m) } else { Vec::new() } {
-            if reaction.is_nan() { write!(out, ",")? } else { write!(out, ",{reaction:?}")? }
+        for (place, array) in arrays.iter().enumerate() {
+            let row = &mut row[..array.width];
+            array.row(k, row);
+            let is_density = matches!(array.columns, Columns::Constraints | Columns::Joints | Columns::Slips);
+            for (i, x) in row.iter().enumerate() {
+                let comma = if place + i > 0 { "," } else { "" };
+                // Where a stretch was time-stepped there are no densities: the fields are empty.
+                if is_density && x.is_nan() { write!(out, "{comma}")? } else { write!(out, "{comma}{x:?}")? }
+            }
         }
         writeln!(out)?;
     }
@@ -74,20 +76,42 @@ pub fn impact_numbers(impact: &Impact, at: usize, entry: &Entry) -> [f64; 9] {
     ]
 }
 
+/// The columns of `impacts.csv` that all rows of an impact share: the state around it, the impulses of joints and friction.
+pub fn impact_state(model: &Model) -> Vec<String> {
+    let names = |columns: Columns, prefix: &str| -> Vec<String> {
+        columns.names(model).iter().map(|name| format!("{prefix}{name}")).collect()
+    };
+    [
+        names(Columns::Coordinates, ""),
+        names(Columns::Coordinates, "v_before_"),
+        names(Columns::Coordinates, "v_after_"),
+        names(Columns::States, ""),
+        names(Columns::Joints, "joint_impulse_"),
+        names(Columns::Slips, "friction_impulse_"),
+    ]
+    .concat()
+}
+
+/// Their values.
+pub fn impact_state_values(model: &Model, impact: &Impact, out: &mut [f64]) {
+    let d = model.coordinates.len();
+    let known = [&impact.q[..d], &impact.v_before[..d], &impact.v_after[..d], &impact.v_before[d..]].concat();
+    out[..known.len()].copy_from_slice(&known);
+    other_impulses(impact, 0, &mut out[known.len()..]);
+}
+
 /// One row for each constraint that acts in an impact; rows of one impact share its number.
 pub fn impacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory, ledger: &Ledger) -> io::Result<()> {
-    let names = |prefix| columns(model, prefix);
-    let numbered = IMPACT_NUMBERS.join(",");
-    let (before, after) = (names("v_before_"), names("v_after_"));
-    writeln!(out, "impact,t,constraint,{numbered}{}{before}{after}", names(""))?;
+    let (numbered, state) = (IMPACT_NUMBERS.join(","), impact_state(model));
+    writeln!(out, "impact,t,constraint,{numbered}{}", listed("", &state))?;
+    let mut values = vec![0.0; state.len()];
     for (k, (impact, entry)) in trajectory.impacts.iter().zip(&ledger.impacts).enumerate() {
+        impact_state_values(model, &impact, &mut values);
         for (at, &a) in impact.constraints.iter().enumerate() {
             let name = field(&model.constraints[a].name);
             write!(out, "{},{:?},{name}", k + 1, impact.t)?;
             numbers(out, &impact_numbers(&impact, at, entry))?;
-            numbers(out, impact.q)?;
-            numbers(out, impact.v_before)?;
-            numbers(out, impact.v_after)?;
+            numbers(out, &values)?;
             writeln!(out)?;
         }
     }
@@ -106,10 +130,12 @@ pub fn contacts(out: &mut impl Write, model: &Model, trajectory: &Trajectory) ->
 
 /// One row per event of the user's own.
 pub fn events(out: &mut impl Write, model: &Model, trajectory: &Trajectory) -> io::Result<()> {
-    writeln!(out, "event,t,rising{}{}", columns(model, ""), columns(model, "v_"))?;
+    let (coordinates, states) = (Columns::Coordinates.names(model), Columns::States.names(model));
+    let d = coordinates.len();
+    writeln!(out, "event,t,rising{}{}{}", listed("", &coordinates), listed("v_", &coordinates), listed("", &states))?;
     for e in &trajectory.events {
         write!(out, "{},{:?},{}", field(&model.events[e.event].name), e.t, e.rising)?;
-        numbers(out, &e.q)?;
+        numbers(out, &e.q[..d])?;
         numbers(out, &e.v)?;
         writeln!(out)?;
     }

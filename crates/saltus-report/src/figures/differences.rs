@@ -34,7 +34,7 @@ pub fn differences(model: &Model, found: &Comparison) -> Option<Figure> {
     figure.layout["yaxis"]["type"] = json!("log");
     figure.layout["yaxis"]["exponentformat"] = json!("power");
     let intervals = INTERVALS.min(limit(found.entries.len()).points);
-    let floor = ROUNDING * basis.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let floor = ROUNDING * basis.reach();
     let mut same = Vec::new();
     for (k, entry) in found.entries.iter().enumerate().filter(|(k, _)| *k != reference) {
         let (t, y) = largest_differences(basis, &entry.finest().trajectory, intervals, floor);
@@ -68,7 +68,7 @@ fn largest_differences(a: &Trajectory, b: &Trajectory, intervals: usize, floor: 
     let (mut t, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let (Some(span_a), Some(span_b)) = (a.span(), b.span()) else { return (t, y) };
     let (from, to) = (span_a.0.max(span_b.0), span_a.1.min(span_b.1));
-    let d = a.dimension().min(b.dimension());
+    let d = a.degrees().min(b.degrees());
     let buffer = || (vec![0.0; a.dimension()], vec![0.0; b.dimension()]);
     let ((mut qa, mut qb), (mut va, mut vb)) = (buffer(), buffer());
     let (mut cursor_a, mut cursor_b) = (a.cursor(Side::Right), b.cursor(Side::Right));

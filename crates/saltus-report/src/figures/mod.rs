@@ -1,6 +1,7 @@
 //! The figures of a run.
 
 mod differences;
+mod laws;
 mod motion;
 mod orbit;
 mod phase;
@@ -9,6 +10,7 @@ mod section;
 mod statistics;
 
 pub use differences::differences;
+pub use laws::{Grip, colour_grips, friction, grips, joints, states};
 pub use motion::{energy, gaps, positions, velocities};
 pub use orbit::orbit;
 pub use phase::phase;

@@ -50,13 +50,16 @@ pub fn equilibria(mut report: EquilibriaReport) -> Page {
     if all.found.is_empty() {
         page.say("No equilibria were found.");
     }
+    page.list("note", all.notes.iter().take(20).cloned());
     let shown = model.coordinates.len().min(12);
     let mut heads: Vec<String> = vec!["no.".into()];
     heads.extend((0..shown).map(|i| with_unit(&model.coordinates[i], model.units.position(i))));
+    let states = model.states.len().min(12);
+    heads.extend((0..states).map(|k| with_unit(&model.states[k].name, model.units.state(k))));
     heads.extend(["contacts".into(), "stability".into()]);
     let rows = all.found.iter().zip(&report.words).enumerate().map(|(k, (e, words))| {
         let mut row = vec![Cell::count(k + 1)];
-        row.extend(e.q.iter().take(shown).map(|&x| Cell::number(x, 8)));
+        row.extend(e.q.iter().take(shown).chain(e.z.iter().take(states)).map(|&x| Cell::number(x, 8)));
         row.extend([Cell::text(&words.contacts), Cell::text(&words.evidence)]);
         row
     });

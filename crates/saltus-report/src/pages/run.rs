@@ -53,6 +53,7 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
         let has_walls = drawing["walls"].as_array().is_some_and(|walls| !walls.is_empty());
         page.animate(drawing, &animation::caption(&report.shapes, has_walls));
     }
+    let grips = figures::grips(model, run);
     if !trajectory.is_empty() {
         page.section("figures", "Time histories");
         let fine = dense::refined(trajectory);
@@ -60,10 +61,14 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
         if !model.constraints.is_empty() {
             over_time.push(figures::gaps(model, &fine, &mut system.gaps()));
         }
+        over_time.extend(figures::states(model, &fine));
         over_time.extend(figures::reactions(model, &fine));
+        over_time.extend(figures::friction(model, &fine));
+        over_time.extend(figures::joints(model, &fine));
         if let Some(problem) = system.as_problem() {
             over_time.push(figures::energy(model, &fine, &mut problem.energy()));
         }
+        figures::colour_grips(&mut over_time, model, &grips);
         figures::align_times(&mut over_time, (trajectory.t[0], reached));
         page.figures(over_time);
         page.section("shape", "Orbits and statistics");
@@ -92,6 +97,10 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
     if !trajectory.contacts.is_empty() {
         page.section("contacts", "Contacts");
         tables::contacts(&mut page, &report);
+    }
+    if !grips.is_empty() {
+        page.section("grips", "Friction");
+        tables::grips(&mut page, &report, &grips);
     }
     page.section("ledger", "Verification");
     tables::ledger(&mut page, &report);
@@ -160,9 +169,7 @@ fn overview(page: &mut Page, report: &RunReport) {
     if let Some(k) = trajectory.len().checked_sub(1) {
         let n = model.coordinates.len().min(12);
         // Values that are rounding errors compared to the motion are shown as zero.
-        let largest = |m: f64, x: &f64| m.max(x.abs());
-        let largest_position = trajectory.positions().iter().fold(0.0, largest);
-        let largest_velocity = trajectory.left_velocities().iter().fold(0.0, largest);
+        let (largest_position, largest_velocity) = (trajectory.reach(), trajectory.fastest());
         let rounded = |x: f64, scale: f64| number(if x.abs() < 1e-13 * scale { 0.0 } else { x }, 6);
         let list = |value: &dyn Fn(usize) -> String| {
             let mut items: Vec<String> = (0..n).map(value).collect();
@@ -177,6 +184,12 @@ fn overview(page: &mut Page, report: &RunReport) {
             let value = rounded(trajectory.v(k, Side::Left)[i], largest_velocity);
             format!("{}′ = {}", model.coordinates[i], quantity(&value, &model.units.velocity(i)))
         };
-        page.say(&format!("Final state: {}; {}.", list(&position), list(&velocity)));
+        let states = model.states.iter().enumerate().take(12).map(|(i, state)| {
+            let value = number(trajectory.states(k)[i], 6);
+            format!("{} = {}", state.name, quantity(&value, model.units.state(i)))
+        });
+        let states: Vec<String> = states.collect();
+        let states = if states.is_empty() { String::new() } else { format!("; {}", states.join(", ")) };
+        page.say(&format!("Final state: {}; {}{states}.", list(&position), list(&velocity)));
     }
 }

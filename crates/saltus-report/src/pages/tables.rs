@@ -1,6 +1,7 @@
 //! The tables of a run: impacts, shocks, contacts, ledger, settings.
 
 use super::RunReport;
+use crate::figures::Grip;
 use crate::html::{Cell, table};
 use crate::page::Page;
 use crate::text::{count, grouped, number, with_unit};
@@ -8,6 +9,8 @@ use saltus::analysis::Shocks;
 
 /// The largest number of rows in a table.
 const MAX_ROWS: usize = 2_000;
+/// The largest number of joints and slips whose impulses are listed.
+const MAX_OTHERS: usize = 6;
 /// The largest number of coordinates whose velocities are listed.
 const MAX_COORDINATES: usize = 4;
 
@@ -50,6 +53,11 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
         heads.push(with_unit(&format!("{name}′ before"), &unit));
         heads.push(with_unit(&format!("{name}′ after"), &unit));
     }
+    let joints: Vec<String> = model.joints.iter().map(|j| format!("{} impulse", j.name)).collect();
+    let slips: Vec<String> = model.slip_names().iter().map(|name| format!("{name} friction impulse")).collect();
+    // Rows of joints and slips, as far as the table has room.
+    let others: Vec<(usize, String)> = joints.into_iter().chain(slips).enumerate().take(MAX_OTHERS).collect();
+    heads.extend(others.iter().map(|(_, name)| with_unit(name, &units.impulse)));
     let uncertainty = |k: usize| report.run.ledger.impacts.get(k).map_or(f64::NAN, |e| e.uncertainty);
     let rows = all.iter().take(MAX_ROWS).enumerate().map(|(k, i)| {
         let mut row = vec![
@@ -65,6 +73,8 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
         for j in 0..d {
             row.extend([Cell::number(i.v_before[j], 6), Cell::number(i.v_after[j], 6)]);
         }
+        let impulse = |row: usize| i.others.iter().find(|(r, _)| *r == row).map_or(0.0, |(_, p)| *p);
+        row.extend(others.iter().map(|(other, _)| Cell::number(impulse(*other), 6)));
         row
     });
     page.say("Click a column header to sort.");
@@ -120,6 +130,29 @@ pub fn contacts(page: &mut Page, report: &RunReport) {
         vec![Cell::text(name), Cell::number(c.start, 10), Cell::number(c.end, 10), Cell::number(c.impulse, 6)]
     });
     page.raw(&table("contact-table", &heads, rows, true));
+}
+
+/// Where friction sticks and slides.
+pub fn grips(page: &mut Page, report: &RunReport, all: &[Grip]) {
+    truncated(page, all.len(), "interval", "timeline.csv");
+    let model = report.system.model();
+    let heads = [
+        "friction".to_string(),
+        "".into(),
+        with_unit("start", &model.units.time),
+        with_unit("end", &model.units.time),
+        with_unit("duration", &model.units.time),
+    ];
+    let rows = all.iter().take(MAX_ROWS).map(|g| {
+        vec![
+            Cell::text(&model.frictions[g.friction].name),
+            Cell::text(if g.sticks { "sticks" } else { "slides" }),
+            Cell::number(g.start, 10),
+            Cell::number(g.end, 10),
+            Cell::number(g.end - g.start, 6),
+        ]
+    });
+    page.raw(&table("grip-table", &heads, rows, true));
 }
 
 pub fn ledger(page: &mut Page, report: &RunReport) {

@@ -49,6 +49,31 @@ impl Drawing<'_> {
         groups.into_iter().map(panel).collect()
     }
 
+    /// First-order states over time.
+    pub(super) fn states(&mut self) -> Vec<Panel> {
+        let m = self.motion;
+        let groups = self.groups(m.states, MAX_STYLES);
+        let panel = |group: Vec<usize>| Panel {
+            x: self.time(),
+            y: AxisLabel {
+                name: Self::shared_name(m.states, &group, false),
+                unit: m.units.state(group[0]).to_string(),
+            },
+            span: self.span(),
+            legend: group.len() > 1,
+            layers: group
+                .iter()
+                .enumerate()
+                .map(|(style, &i)| {
+                    let line = self.curve(|k| (self.t.states(k)[i], self.t.states(k)[i]));
+                    layer(name(&m.states[i], false), &m.states[i], style, Self::plot(&line))
+                })
+                .collect(),
+            ..Panel::default()
+        };
+        groups.into_iter().map(panel).collect()
+    }
+
     pub(super) fn phase(&mut self) -> Vec<Panel> {
         let m = self.motion;
         let all: Vec<usize> = self.groups(m.coordinates, MAX_PANELS).into_iter().flatten().take(MAX_PANELS).collect();

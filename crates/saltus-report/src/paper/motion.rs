@@ -11,6 +11,8 @@ pub struct Motion<'a> {
     pub title: &'a str,
     /// The names of the coordinates.
     pub coordinates: &'a [String],
+    /// The names of the first-order states.
+    pub states: &'a [String],
     /// The names of the constraints.
     pub constraints: &'a [String],
     /// The units.
@@ -33,7 +35,7 @@ pub fn refined(motion: &Trajectory, m: usize) -> Cow<'_, Trajectory> {
     if !motion.pieces.is_empty() || motion.len() > MAX_REFINED {
         return dense::refined(motion);
     }
-    let mut fine = Trajectory::new(d);
+    let mut fine = Trajectory::new(d).with_states(d - motion.degrees());
     let mut cursor = motion.cursor(Side::Right);
     let (mut q, mut v) = (vec![0.0; d], vec![0.0; d]);
     let mut reactions = Vec::new();

@@ -17,6 +17,8 @@ pub enum What {
     Positions,
     /// Velocities over time, broken at impacts.
     Velocities,
+    /// First-order states over time.
+    States,
     /// Velocity over position.
     Phase,
     /// Gaps over time.
@@ -33,9 +35,10 @@ pub enum What {
 
 impl What {
     /// All subjects.
-    pub const ALL: [What; 8] = [
+    pub const ALL: [What; 9] = [
         What::Positions,
         What::Velocities,
+        What::States,
         What::Phase,
         What::Gaps,
         What::Reactions,
@@ -50,6 +53,7 @@ impl What {
         match self {
             What::Positions => "positions",
             What::Velocities => "velocities",
+            What::States => "states",
             What::Phase => "phase",
             What::Gaps => "gaps",
             What::Reactions => "reactions",
@@ -71,7 +75,8 @@ impl What {
 pub struct Options {
     /// The width.
     pub columns: Columns,
-    /// The indices of the coordinates to show (of the constraints, for gaps, reactions and impacts); all if empty.
+    /// The indices of the coordinates to show (of the states, for states; of the constraints, for gaps, reactions and impacts);
+    /// all if empty.
     pub chosen: Vec<usize>,
 }
 
@@ -101,6 +106,8 @@ pub fn draw(motion: &Motion, what: What, options: &Options) -> Result<Figure, St
     let (panels, arrangement) = match what {
         What::Positions => (drawing.over_time(false), Arrangement::Stacked),
         What::Velocities => (drawing.over_time(true), Arrangement::Stacked),
+        What::States if motion.states.is_empty() => return Err("the model has no first-order states".into()),
+        What::States => (drawing.states(), Arrangement::Stacked),
         What::Phase => (drawing.phase(), Arrangement::Separate),
         What::Gaps => (drawing.gaps(motion.system.ok_or_else(|| needs_model("gaps"))?)?, Arrangement::Stacked),
         What::Reactions => (drawing.reactions()?, Arrangement::Stacked),

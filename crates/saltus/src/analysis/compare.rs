@@ -7,7 +7,7 @@ use crate::problem::Start;
 use crate::run::{Options, Run, System};
 use crate::scheme::{self, Domain, SCHEMES, Scheme, Settings, StructureSteps, Systems, TOLERANCE};
 use crate::text::{count, number};
-use crate::{SetupError, Side, Status};
+use crate::{SetupError, Status};
 
 /// What to compare.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct ComparedRuns {
     pub runs: Vec<Timed>,
     /// The error of its finest run in position, as it estimates it itself.
     pub error: f64,
+    /// The same of its first-order states, relative to their largest values.
+    pub state_error: f64,
     /// What speaks against its finest run: it then agrees with nobody.
     pub trouble: Option<String>,
 }
@@ -218,7 +220,8 @@ pub fn compare(
             Some(error) => refused.push((way.label, error)),
             None if runs.len() == size => {
                 let against = runs.last().and_then(|timed| super::trouble(&timed.run));
-                entries.push(ComparedRuns { error: own_error(&runs), trouble: against, way, runs });
+                let state_error = own_state_error(&runs);
+                entries.push(ComparedRuns { error: own_error(&runs), state_error, trouble: against, way, runs });
             }
             None => {}
         }
@@ -264,9 +267,17 @@ fn own_error(runs: &[Timed]) -> f64 {
     phase.max((finest.step / (before.step - finest.step)).min(1.0) * change)
 }
 
+/// The error of the first-order states of the finest run: how much they change from the run before.
+fn own_state_error(runs: &[Timed]) -> f64 {
+    match runs {
+        [.., before, finest] => distance(&before.run.trajectory, &finest.run.trajectory).state,
+        _ => 0.0,
+    }
+}
+
 /// The largest velocity of a run.
 fn fastest(run: &Run) -> f64 {
-    run.trajectory.velocities(Side::Left).fold(0.0, |m: f64, v| m.max(v.abs()))
+    run.trajectory.fastest()
 }
 
 /// The range of the coordinate that moves most.
@@ -277,7 +288,7 @@ fn extent(run: &Run) -> f64 {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         high - low
     };
-    (0..motion.dimension()).map(range).fold(0.0, f64::max)
+    (0..motion.degrees()).map(range).fold(0.0, f64::max)
 }
 
 impl Comparison {
@@ -300,6 +311,8 @@ impl Comparison {
         let agree = |a: usize, b: usize| {
             let explained = SLACK * (entries[a].error + entries[b].error);
             let near = self.between(a, b).position <= explained.min(0.1 * extent) + 1e-9 * extent + 1e-12;
+            let states = SLACK * (entries[a].state_error + entries[b].state_error);
+            let near = near && self.between(a, b).state <= states.min(0.1) + 1e-9;
             near && !other_impacts(entries[a].finest(), entries[b].finest())
         };
         // Around the most accurate first: the others are held against it, not against each other's errors.

@@ -44,6 +44,8 @@ pub struct Level {
     pub position: f64,
     /// ∫ |v₁ − v₂| dt.
     pub velocity: f64,
+    /// The largest error of a first-order state, relative to the largest value it takes.
+    pub state: f64,
     /// The largest error of the first impact times, impacts being paired by time and constraints.
     pub times: Option<f64>,
     /// Impacts of the run or of the reference without a partner in the other; accumulations do not count.
@@ -61,6 +63,8 @@ pub struct Orders {
     pub position: Option<Fit>,
     /// Of velocities.
     pub velocity: Option<Fit>,
+    /// Of first-order states.
+    pub state: Option<Fit>,
     /// Of impact times.
     pub times: Option<Fit>,
     /// Of the total impulse.
@@ -374,7 +378,7 @@ fn impulse(run: &Run) -> f64 {
 }
 
 fn largest(run: &Run) -> f64 {
-    run.trajectory.positions().iter().fold(0.0, |m, x| m.max(x.abs()))
+    run.trajectory.reach()
 }
 
 fn level(size: f64, coarsest: f64, run: &Run, reference: &Run, exact: Option<&mut Exact>) -> Level {
@@ -392,6 +396,7 @@ fn level(size: f64, coarsest: f64, run: &Run, reference: &Run, exact: Option<&mu
         size,
         position,
         velocity: apart.velocity,
+        state: apart.state,
         times,
         unmatched: paired.missing + paired.extra,
         impulse: (impulse(run) - impulse(reference)).abs(),

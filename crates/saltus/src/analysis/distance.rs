@@ -12,6 +12,8 @@ pub struct Distance {
     pub at: f64,
     /// ∫ |v₁ − v₂| dt, the largest over the coordinates: a shifted impact counts by its shift times its jump.
     pub velocity: f64,
+    /// The largest difference of a first-order state at any time, relative to the largest value it takes.
+    pub state: f64,
 }
 
 /// The distance between two motions over the time that both cover, at the stored instants of both.
@@ -32,9 +34,12 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
     let mut result = Distance::default();
     let (Some((from_a, end_a)), Some((from_b, end_b))) = (a.span(), b.span()) else { return result };
     let (from, end) = (from_a.max(from_b), end_a.min(end_b));
-    let d = a.dimension().min(b.dimension());
-    let buffer = || vec![0.0; d];
-    let (mut qa, mut va, mut qb, mut vb) = (buffer(), buffer(), buffer(), buffer());
+    let degrees = a.degrees().min(b.degrees());
+    let states = (a.dimension() - a.degrees()).min(b.dimension() - b.degrees());
+    let buffer = || vec![0.0; degrees];
+    let of = |motion: &Trajectory| (vec![0.0; motion.dimension()], vec![0.0; motion.dimension()]);
+    let ((mut qa, mut va), (mut qb, mut vb)) = (of(a), of(b));
+    let mut state = vec![0.0_f64; states];
     let (mut area, mut start, mut before) = (buffer(), buffer(), f64::NAN);
     let (mut cursor_a, mut cursor_b) = (Cursor::new(a, Side::Left), Cursor::new(b, Side::Left));
     let (mut i, mut j) = (0, 0);
@@ -56,7 +61,13 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
         }
         cursor_a.read_on(t, Side::Left, &mut qa, &mut va);
         cursor_b.read_on(t, Side::Left, &mut qb, &mut vb);
-        for k in 0..d {
+        for (k, state) in state.iter_mut().enumerate() {
+            let apart = (va[a.degrees() + k] - vb[b.degrees() + k]).abs();
+            if !(apart <= *state) {
+                *state = apart;
+            }
+        }
+        for k in 0..degrees {
             let apart = (qa[k] - qb[k]).abs();
             if !(apart <= result.position) {
                 (result.position, result.at) = (apart, t);
@@ -67,12 +78,19 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
         }
         cursor_a.read_on(t, Side::Right, &mut qa, &mut va);
         cursor_b.read_on(t, Side::Right, &mut qb, &mut vb);
-        for k in 0..d {
+        for k in 0..degrees {
             start[k] = (va[k] - vb[k]).abs();
         }
         before = t;
     }
     result.velocity = area.into_iter().fold(0.0, f64::max);
+    let largest = |k: usize| {
+        let of = |motion: &Trajectory| (0..motion.len()).fold(0.0_f64, |m, i| m.max(motion.states(i)[k].abs()));
+        of(a).max(of(b))
+    };
+    for (k, apart) in state.into_iter().enumerate().filter(|(_, apart)| *apart != 0.0) {
+        result.state = result.state.max(apart / largest(k).max(f64::MIN_POSITIVE));
+    }
     result
 }
 

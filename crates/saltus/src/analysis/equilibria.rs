@@ -5,11 +5,16 @@
 //! anywhere (a block on a floor) stay where they start. A root counts if the test of Newton and Kantorovich holds; a
 //! degenerate one is looked at on small spheres around it; a point that drifts to where the force decays is none. Few constraints: every set of them. Many: the sets met on the way by
 //! a semismooth Newton method, which guesses the set from the present point.
+//!
+//! First-order states are unknowns beside q, with the equations that their rates vanish, each in a unit of its own size. Joints
+//! are in every set, with reactions of either sign. Friction is left out: what is found needs none, and is an equilibrium
+//! with friction as well; that there are others is said.
 
 mod collect;
 mod reduced;
 mod search;
 mod stability;
+mod with_states;
 
 use crate::SetupError;
 use crate::linalg::{Dice, max_abs};
@@ -161,13 +166,17 @@ impl Isolation {
 pub struct Equilibrium {
     /// The position.
     pub q: Vec<f64>,
+    /// The first-order states.
+    pub z: Vec<f64>,
     /// The constraints whose gap is closed.
     pub closed: Vec<usize>,
     /// Their reactions.
     pub reactions: Vec<f64>,
+    /// Reactions of the equations of joints.
+    pub joint_reactions: Vec<f64>,
     /// Those of them that are degenerate: closed without a reaction.
     pub degenerate: Vec<usize>,
-    /// Directions in which it can be moved and stays an equilibrium, to first order.
+    /// Directions of position and states in which it can be moved and stays an equilibrium, to first order.
     pub family: Vec<Vec<f64>>,
     /// Whether it is alone.
     pub isolation: Isolation,
@@ -190,6 +199,8 @@ pub struct Equilibria {
     pub exhaustive: bool,
     /// Whether the observer stopped the search.
     pub stopped: bool,
+    /// What is to be known about friction, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// Searches for equilibria. `observer` is called periodically with (done, of how many); return false to stop.
@@ -236,9 +247,11 @@ fn of_structure(structure: &Structure, t: f64) -> Result<Equilibria, SetupError>
         isolation: Isolation::Isolated,
         stability: Stability::Stable { curvature: lowest },
         residual: at_rest.residual,
+        joint_reactions: Vec::new(),
+        z: Vec::new(),
         q: at_rest.points,
     };
-    Ok(Equilibria { found: vec![equilibrium], sets: 1, starts: 1, exhaustive: true, stopped: false })
+    Ok(Equilibria { found: vec![equilibrium], sets: 1, starts: 1, exhaustive: true, stopped: false, notes: Vec::new() })
 }
 
 fn of_problem(
@@ -249,7 +262,8 @@ fn of_problem(
     let mut search = Search::new(problem, options.time);
     let (sets, exhaustive) = sets(problem, options.most_sets);
     let total = sets.len().max(1);
-    let mut all = Equilibria { found: Vec::new(), sets: sets.len(), starts: 0, exhaustive, stopped: false };
+    let notes = friction_notes(problem, options.time);
+    let mut all = Equilibria { found: Vec::new(), sets: sets.len(), starts: 0, exhaustive, stopped: false, notes };
     let mut collection = Collection::default();
     let points = search.starts(options.starts.max(1), &mut Dice::new(options.seed));
     'search: for (k, set) in sets.iter().enumerate() {
@@ -276,6 +290,10 @@ fn of_problem(
     all.found = collection.into_found(&mut search);
     for equilibrium in &mut all.found {
         equilibrium.stability = search.judge(equilibrium);
+        if !problem.model().frictions.is_empty() {
+            equilibrium.stability = rubbed(equilibrium.stability);
+        }
+        search.separate(equilibrium);
     }
     all.found.sort_by(|a, b| {
         let by_contacts = b.closed.len().cmp(&a.closed.len()).then_with(|| a.closed.cmp(&b.closed));
@@ -286,9 +304,49 @@ fn of_problem(
     all
 }
 
+/// What is known about the stability of an equilibrium that needs no friction, where there is some: it only takes energy.
+fn rubbed(without: Stability) -> Stability {
+    match without.kind() {
+        _ if matches!(without, Stability::Stable { .. } | Stability::Minimum) => without,
+        "neutral" => without,
+        "unstable" => Stability::Unknown { why: "without friction it is unstable, and friction may hold it" },
+        _ => Stability::Unknown { why: "eigenvalues say nothing about friction, which is not smooth at rest" },
+    }
+}
+
+/// Which further equilibria friction makes.
+fn friction_notes(problem: &Problem, t: f64) -> Vec<String> {
+    let model = problem.model();
+    if model.frictions.is_empty() {
+        return Vec::new();
+    }
+    let mut frictions = problem.frictions();
+    frictions.evaluate(t, &model.q0, &vec![0.0; problem.dimension()]);
+    let note = |(k, friction): (usize, &crate::model::Friction)| {
+        let name = &friction.name;
+        if friction.slips.iter().any(|slip| !model.graph.is_zero(slip.rest)) {
+            return format!(
+                "friction of `{name}`: its surface moves by itself and rubs also where everything else rests; that force is left \
+                 out here, so that these are equilibria of the model without it"
+            );
+        }
+        let constant = model.graph.value(friction.sticking).is_some();
+        let size = if constant { format!(" of {}", number(frictions.sticking[k], 6)) } else { String::new() };
+        let limit = match friction.constraint {
+            Some(a) => format!("its coefficient{size} times the reaction of `{}`", model.constraints[a].name),
+            None => format!("its limit{size}"),
+        };
+        format!(
+            "friction of `{name}` sticks: every state of rest in which it has to hold no more than {limit} is an equilibrium as \
+             well; those listed need no friction"
+        )
+    };
+    model.frictions.iter().enumerate().map(note).collect()
+}
+
 /// All sets of at most d constraints if they are not too many; otherwise one empty set, which stands for guessing.
 fn sets(problem: &Problem, most: usize) -> (Vec<Vec<usize>>, bool) {
-    let (d, m) = (problem.dimension(), problem.constraints());
+    let (d, m) = (problem.model().degrees(), problem.constraints());
     let mut sets = vec![Vec::new()];
     let mut from = 0;
     for _ in 0..d.min(m) {

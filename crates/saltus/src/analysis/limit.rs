@@ -93,7 +93,7 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
         return LongTime::Neither;
     }
     let by_events = run.by_events();
-    let fastest = motion.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let (d, fastest) = (motion.degrees(), motion.fastest());
     // Rest: no velocity at the last instants, over a tenth of the run at least.
     let quiet = if by_events { 1e-9 } else { 1e-3 } * fastest;
     let last = motion.len() - 1;
@@ -101,14 +101,19 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
     // Nor does the position move more than such velocities allow, whatever is recorded of them.
     let stays = |k: usize| {
         let allowed = quiet * (motion.t[last] - motion.t[k] + run.step) + 1e-9 * reach;
-        apart(motion.q(k), motion.q(last)) <= allowed.min(1e-3 * reach)
+        apart(&motion.q(k)[..d], &motion.q(last)[..d]) <= allowed.min(1e-3 * reach)
     };
-    let is_still = |&k: &usize| max_abs(motion.v(k, Side::Right)) <= quiet && stays(k);
+    // First-order states are where they will stay.
+    let largest = levels(motion);
+    let relative = if by_events { 1e-9 } else { 1e-3 };
+    let is_constant = |k: usize| off(motion.states(k), motion.states(last), &largest) <= relative;
+    let is_still = |&k: &usize| max_abs(&motion.v(k, Side::Right)[..d]) <= quiet && stays(k) && is_constant(k);
     let still = (0..motion.len()).rev().take_while(is_still).count();
     // A run that was to stop at rest, and stopped.
     let span = motion.t[last] - motion.t[0];
     let stopped = run.options.until_rest && motion.t[last] < run.options.end - 1e-12 * span;
-    if fastest == 0.0 || stopped || (still > 0 && motion.t[last] - motion.t[motion.len() - still] >= 0.02 * span) {
+    let unmoved = fastest == 0.0 && still == motion.len();
+    if unmoved || stopped || (still > 0 && motion.t[last] - motion.t[motion.len() - still] >= 0.02 * span) {
         let q = motion.q(last).to_vec();
         let mut gaps = system.gaps();
         gaps.linearise(motion.t[last], &q);
@@ -133,15 +138,17 @@ fn periodic(system: &dyn System, run: &Run, figure: f64) -> Option<LongTime> {
     let impacts = &run.trajectory.impacts;
     let n = impacts.len();
     let reach = extent(&run.trajectory);
+    let (d, largest) = (run.trajectory.degrees(), levels(&run.trajectory));
     for p in 1..=n / 4 {
         let mut worst = 0.0_f64;
         let period = impacts.get(n - 1).t - impacts.get(n - 1 - p).t;
         // From the last impact backwards: what does not repeat is usually seen at once, so that long patterns cost little.
         let same = (n - 3 * p..n).rev().all(|k| {
             let (a, b) = (impacts.get(k), impacts.get(k - p));
-            let speed = max_abs(a.v_before).max(max_abs(b.v_before)).max(1e-300);
-            let off = apart(a.v_before, b.v_before) / speed;
-            worst = worst.max(off).max(((a.t - b.t) / period - 1.0).abs()).max(apart(a.q, b.q) / reach);
+            let ((va, za), (vb, zb)) = (a.v_before.split_at(d), b.v_before.split_at(d));
+            let speed = max_abs(va).max(max_abs(vb)).max(1e-300);
+            worst = worst.max(apart(va, vb) / speed).max(((a.t - b.t) / period - 1.0).abs());
+            worst = worst.max(apart(&a.q[..d], &b.q[..d]) / reach).max(off(za, zb, &largest));
             worst <= figure && a.constraints == b.constraints
         });
         if same && period > 0.0 {
@@ -163,16 +170,16 @@ fn strobed(system: &dyn System, run: &Run, figure: f64) -> Option<LongTime> {
     let motion = &run.trajectory;
     let (start, end) = motion.span()?;
     let base = forcing_period(system.as_problem()?, end - start)?;
-    let reach = extent(motion);
+    let (reach, d, largest) = (extent(motion), motion.degrees(), levels(motion));
     let most = (((end - start) / (4.0 * base)) as usize).min(MAX_FORCING);
     for n in 1..=most {
         let period = n as f64 * base;
-        let at = |t: f64| motion.at(t, Side::Left).map(|(q, _)| q);
+        let at = |t: f64| motion.at(t, Side::Left);
         let mut worst = 0.0_f64;
         let same = (0..3 * PHASES).all(|k| {
             let t = end - period * k as f64 / PHASES as f64;
-            let (Some(a), Some(b)) = (at(t), at(t - period)) else { return false };
-            worst = worst.max(apart(&a, &b) / reach);
+            let (Some((qa, va)), Some((qb, vb))) = (at(t), at(t - period)) else { return false };
+            worst = worst.max(apart(&qa[..d], &qb[..d]) / reach).max(off(&va[d..], &vb[d..], &largest));
             worst <= figure
         });
         if same {
@@ -189,7 +196,19 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 
 /// The largest position, to compare with.
 fn extent(motion: &Trajectory) -> f64 {
-    motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300)
+    motion.reach().max(1e-300)
+}
+
+/// The largest value of each first-order state.
+fn levels(motion: &Trajectory) -> Vec<f64> {
+    let states = motion.dimension() - motion.degrees();
+    let largest = |i: usize| (0..motion.len()).fold(1e-300_f64, |m, k| m.max(motion.states(k)[i].abs()));
+    (0..states).map(largest).collect()
+}
+
+/// How far apart first-order states are, each relative to its largest value.
+fn off(a: &[f64], b: &[f64], largest: &[f64]) -> f64 {
+    a.iter().zip(b).zip(largest).map(|((x, y), scale)| (x - y).abs() / scale).fold(0.0, f64::max)
 }
 
 /// How many periods of what depends on time are in `period`: the largest n for which forces and gaps repeat after period/n.

@@ -86,7 +86,7 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
         runs.iter().filter(|(_, r)| r.status.is_complete() && !r.trajectory.is_empty()).collect();
     let failed = runs.len() - ended.len();
     let largest = ended.iter().map(|(s, _)| *s).fold(0.0, f64::max);
-    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
+    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1)[..run.trajectory.degrees()].to_vec();
     let spread = |large: bool| {
         let ends: Vec<Vec<f64>> =
             ended.iter().filter(|(s, _)| (*s > 0.5 * largest) == large).map(|(_, r)| end(r)).collect();
@@ -99,11 +99,7 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
         widest
     };
     let (wide, narrow) = (spread(true), spread(false));
-    let scale = ended
-        .iter()
-        .flat_map(|(_, r)| r.trajectory.positions().iter())
-        .fold(0.0_f64, |m, x| m.max(x.abs()))
-        .max(1e-300);
+    let scale = ended.iter().map(|(_, r)| r.trajectory.reach()).fold(0.0_f64, f64::max).max(1e-300);
     // Continuous: a tenth of the perturbation gives about a tenth of the spread (less where impacts are tangential: a root).
     // A twentieth of the motion is apart, however large the perturbations are.
     let splits = narrow > 0.6 * wide && narrow > (1e3 * largest).min(0.05) * scale;
@@ -156,10 +152,11 @@ fn group(ends: &[Vec<f64>], near: f64) -> Vec<(usize, Vec<f64>)> {
 /// The first impact after which the runs differ much more than before it.
 fn parting(runs: &[&(f64, Run)]) -> Option<(usize, f64)> {
     let least = runs.iter().map(|(_, r)| r.trajectory.impacts.len()).min()?;
+    let d = runs.first()?.1.trajectory.degrees();
     for k in 0..least {
         let at: Vec<_> = runs.iter().map(|(_, r)| r.trajectory.impacts.get(k)).collect();
-        let fast = at.iter().map(|i| max_abs(i.v_before).max(max_abs(i.v_after))).fold(0.0, f64::max);
-        let after = at.iter().map(|i| apart(i.v_after, at[0].v_after)).fold(0.0, f64::max);
+        let fast = at.iter().map(|i| max_abs(&i.v_before[..d]).max(max_abs(&i.v_after[..d]))).fold(0.0, f64::max);
+        let after = at.iter().map(|i| apart(&i.v_after[..d], &at[0].v_after[..d])).fold(0.0, f64::max);
         let other = at.iter().any(|i| i.constraints != at[0].constraints);
         if other || after > 0.05 * fast {
             return Some((k + 1, at[0].t));

@@ -268,7 +268,7 @@ impl fmt::Display for Reason {
             ),
             Reason::Force { iterations } => write!(
                 f,
-                "the velocity-dependent force was not solved for in {iterations} iterations; try a smaller step, and if the force jumps with the velocity (sign, if), smooth it: tanh(v/0.001) for sign(v)"
+                "the velocity-dependent force was not solved for in {iterations} iterations; try a smaller step, and if the force jumps with the velocity (sign, if), write it as dry friction, [[friction]] with slip and limit"
             ),
             Reason::Dependent { constraint } => write!(
                 f,
@@ -280,7 +280,7 @@ impl fmt::Display for Reason {
             ),
             Reason::Sliding => write!(
                 f,
-                "a force or gap switches (sign, if, abs, max) back and forth here indefinitely. If it jumps there, as dry friction does, smooth it: tanh(v/0.001) for sign(v); if it is continuous, a time-stepping scheme crosses it: --scheme moreau-jean"
+                "a force or gap switches (sign, if, abs, max) back and forth here indefinitely. If it jumps with a velocity, as dry friction does, write it as such: [[friction]] with slip = \"x'\" and limit = \"F\" instead of F*sign(x'); a jump of another kind can be smoothed, tanh(x/0.001) for sign(x); if it is continuous, a time-stepping scheme crosses it: --scheme moreau-jean"
             ),
             Reason::Undefined { coordinate } => write!(
                 f,

@@ -5,10 +5,11 @@ mod dynamics;
 mod laws;
 mod start;
 mod states;
+mod warnings;
 
 use super::description::*;
 use super::names::{Family, Level, Meaning, Names, indexed};
-use super::{Constraint, Event, Model, Open, Places, Setting, Units};
+use super::{Event, Model, Open, Places, Setting, Units};
 use crate::{Kind, SetupError};
 use saltus_expr::{
     Expr, ExprKind, Graph, NodeId, Program, Scalar, integer, lower_with, parse_at, parse_range_at, parse_target_at,
@@ -92,8 +93,8 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
     let events = b.events()?;
     let settings = b.settings()?;
     let draw = b.drawing(&constraints)?;
-    let units = Units::new(text, &b.members)?;
-    let warnings = b.warnings(&constraints);
+    let units = Units::new(text, &b.members, &states)?;
+    let warnings = b.warnings(&constraints, &force);
     let conservative = text.forces.is_empty()
         && text.states.is_empty()
         && frictions.is_empty()
@@ -414,18 +415,6 @@ impl Build<'_> {
                 Ok(Setting { name: name.clone(), node, value, span: text.span.clone() })
             })
             .collect()
-    }
-
-    fn warnings(&self, constraints: &[Constraint]) -> Vec<String> {
-        let bent = constraints.iter().filter(|c| !self.graph.is_smooth(c.gap));
-        bent.map(|c| {
-            format!(
-                "the gap of `{}` has corners (abs, min, max, if, …): the impact law needs one gradient at each point; \
-                 write each smooth piece as a constraint of its own",
-                c.name
-            )
-        })
-        .collect()
     }
 }
 

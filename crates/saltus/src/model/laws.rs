@@ -41,6 +41,14 @@ pub struct Friction {
     pub span: Span,
 }
 
+impl Friction {
+    /// The names of its slips: its own, with a number where there are two.
+    pub fn slip_names(&self) -> impl Iterator<Item = String> + '_ {
+        let several = self.slips.len() > 1;
+        (1..=self.slips.len()).map(move |k| if several { format!("{}[{k}]", self.name) } else { self.name.clone() })
+    }
+}
+
 /// A slip velocity: row·v + rest.
 #[derive(Clone, Debug)]
 pub struct Slip {

@@ -163,6 +163,16 @@ impl Model {
         !self.joints.is_empty() || !self.frictions.is_empty()
     }
 
+    /// The names of the slips of all frictions, in order: those of the rows behind the joints.
+    pub fn slip_names(&self) -> Vec<String> {
+        self.frictions.iter().flat_map(Friction::slip_names).collect()
+    }
+
+    /// Number of rows besides the constraints: equations of joints, then slips.
+    pub fn bonds(&self) -> usize {
+        self.joints.len() + self.frictions.iter().map(|f| f.slips.len()).sum::<usize>()
+    }
+
     /// The value of a parameter.
     pub fn parameter(&self, name: &str) -> Option<f64> {
         self.parameters.iter().find(|(n, _)| n == name).map(|(_, value)| *value)

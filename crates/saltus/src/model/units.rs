@@ -1,5 +1,6 @@
 //! Units, as texts for axes and tables: nothing is computed with them.
 
+use super::State;
 use super::description::{Description, Name, Unit};
 use crate::SetupError;
 
@@ -18,17 +19,20 @@ pub struct Units {
     pub energy: String,
     /// Of each coordinate.
     pub coordinates: Vec<String>,
+    /// Of each first-order state.
+    pub states: Vec<String>,
     /// Of parameters, by name.
     pub parameters: Vec<(String, String)>,
 }
 
-/// What has a unit besides coordinates and parameters.
+/// What has a unit besides coordinates, states and parameters.
 const QUANTITIES: [&str; 5] = ["time", "length", "force", "impulse", "energy"];
 
 impl Units {
     /// Resolves the units of a text; `members` says how many coordinates each entry of `[coordinates]` stands for.
-    pub(super) fn new(text: &Description, members: &[usize]) -> Result<Units, SetupError> {
-        let mut units = Units { coordinates: vec![String::new(); members.iter().sum()], ..Units::default() };
+    pub(super) fn new(text: &Description, members: &[usize], states: &[State]) -> Result<Units, SetupError> {
+        let coordinates = vec![String::new(); members.iter().sum()];
+        let mut units = Units { coordinates, states: vec![String::new(); states.len()], ..Units::default() };
         for Unit { name, unit } in &text.units {
             let slot = match name.text.as_str() {
                 "time" => &mut units.time,
@@ -40,6 +44,10 @@ impl Units {
                     if let Some(k) = text.coordinates.iter().position(|c| c.name.text == other) {
                         let first: usize = members[..k].iter().sum();
                         units.coordinates[first..first + members[k]].fill(unit.clone());
+                    } else if text.states.iter().any(|s| s.name.text == other) {
+                        let of = |state: &State| state.name.split('[').next() == Some(other);
+                        let own = units.states.iter_mut().zip(states).filter(|(_, state)| of(state));
+                        own.for_each(|(slot, _)| slot.clone_from(unit));
                     } else if text.parameters.iter().any(|p| p.name.text == other) {
                         units.parameters.push((other.to_string(), unit.clone()));
                     } else {
@@ -66,6 +74,11 @@ impl Units {
         }
     }
 
+    /// The unit of first-order state `k`.
+    pub fn state(&self, k: usize) -> &str {
+        self.states.get(k).map_or("", String::as_str)
+    }
+
     /// The unit of a parameter, without its index.
     pub fn parameter(&self, name: &str) -> &str {
         let family = name.split('[').next().unwrap_or(name);
@@ -75,7 +88,8 @@ impl Units {
 
 fn unknown(text: &Description, name: &Name) -> SetupError {
     let known = QUANTITIES.into_iter().chain(text.coordinates.iter().map(|c| c.name.text.as_str()));
+    let known = known.chain(text.states.iter().map(|s| s.name.text.as_str()));
     let known = known.chain(text.parameters.iter().map(|p| p.name.text.as_str()));
-    let message = format!("`{}` is neither a quantity, a coordinate nor a parameter", name.text);
+    let message = format!("`{}` is neither a quantity, a coordinate, a state nor a parameter", name.text);
     SetupError::unknown(message, &name.text, known, "units can be given for").at(name.span.clone(), "not known")
 }

@@ -33,6 +33,8 @@ pub struct Contact {
 #[derive(Clone, Debug, Default)]
 pub struct Trajectory {
     d: usize,
+    /// How many of the last unknowns are first-order states: velocities of coordinates that nothing depends on.
+    states: usize,
     /// The stored instants.
     pub t: Vec<f64>,
     q: Vec<f64>,
@@ -85,7 +87,7 @@ impl Trajectory {
         Ok(())
     }
 
-    /// Gives reaction densities at the stored instants, one row of constraints per instant.
+    /// Gives reaction densities at the stored instants, one row of constraints, joints and slips per instant.
     pub fn set_reaction_samples(&mut self, samples: Vec<f64>) {
         self.samples = samples;
     }
@@ -122,9 +124,38 @@ impl Trajectory {
         self.push(t, q, v_left);
     }
 
-    /// Number of degrees of freedom.
+    /// Number of unknowns: coordinates and first-order states.
     pub fn dimension(&self) -> usize {
         self.d
+    }
+
+    /// Number of coordinates.
+    pub fn degrees(&self) -> usize {
+        self.d - self.states
+    }
+
+    /// Says that the last `states` unknowns are first-order states.
+    #[must_use]
+    pub fn with_states(mut self, states: usize) -> Self {
+        self.states = states.min(self.d);
+        self
+    }
+
+    /// The first-order states at stored instant `k`.
+    pub fn states(&self, k: usize) -> &[f64] {
+        &self.v[k * self.d + self.degrees()..(k + 1) * self.d]
+    }
+
+    /// The largest position of a coordinate at a stored instant.
+    pub fn reach(&self) -> f64 {
+        let own = self.q.chunks_exact(self.d.max(1)).flat_map(|q| &q[..self.degrees()]);
+        own.fold(0.0, |m, x| m.max(x.abs()))
+    }
+
+    /// The largest left limit of the velocity of a coordinate at a stored instant.
+    pub fn fastest(&self) -> f64 {
+        let own = self.v.chunks_exact(self.d.max(1)).flat_map(|v| &v[..self.degrees()]);
+        own.fold(0.0, |m, x| m.max(x.abs()))
     }
 
     /// Number of stored instants.
@@ -246,6 +277,7 @@ impl Trajectory {
         };
         Trajectory {
             d: rows.len(),
+            states: 0,
             t: self.t.clone(),
             q: map(&self.q),
             v: map(&self.v),
@@ -260,7 +292,7 @@ impl Trajectory {
     }
 
     /// The reaction density of each of `m` constraints at any time (N, or N·m for an angle), where the engine gives
-    /// densities; zero in flight. The atoms, impulses at impacts, are in [`Trajectory::impacts`]. None where unknown.
+    /// densities; zero in flight. With `m` beyond the constraints, those of joints and slips behind them. The atoms, impulses at impacts, are in [`Trajectory::impacts`]. None where unknown.
     pub fn reactions(&self, t: f64, side: Side, m: usize) -> Option<Vec<f64>> {
         let k = self.pieces.find(t, side == Side::Left)?;
         let mut out = vec![0.0; m];
@@ -274,10 +306,13 @@ impl Trajectory {
     }
 
     /// The reaction densities at stored instant k: right limits; at the end of the motion the left ones; NaN where they are
-    /// not known.
+    /// not known. With `m` beyond the constraints, those of joints and slips behind them.
     pub fn reactions_at(&self, k: usize, m: usize) -> Vec<f64> {
-        if let Some(row) = self.samples.get(k * m..(k + 1) * m).filter(|_| !self.samples.is_empty()) {
-            return row.to_vec();
+        if !self.samples.is_empty() {
+            // (Rows of joints and slips, where they are there, stand behind those of the constraints.)
+            let width = self.samples.len() / self.len().max(1);
+            let row = self.samples.get(k * width..(k + 1) * width).unwrap_or_default();
+            return (0..m).map(|a| row.get(a).copied().unwrap_or(f64::NAN)).collect();
         }
         let right = self.reactions(self.t[k], Side::Right, m);
         right.or_else(|| self.reactions(self.t[k], Side::Left, m)).unwrap_or_else(|| vec![f64::NAN; m])
@@ -286,7 +321,7 @@ impl Trajectory {
     /// The part of the motion between two times, with an instant at each of them if they lie within it. Contacts are cut, and
     /// their impulses in proportion; polynomials are not kept.
     pub fn window(&self, from: f64, to: f64) -> Trajectory {
-        let mut part = Trajectory::new(self.d);
+        let mut part = Trajectory::new(self.d).with_states(self.states);
         let inside = |t: f64| t >= from && t <= to;
         let m = self.samples.len() / self.len().max(1);
         let row = |k: usize| &self.samples[k * m..(k + 1) * m];
@@ -387,6 +422,10 @@ impl<'a> Cursor<'a> {
             let (a, b) = (h * v0[i] - delta, h * v1[i] - delta);
             q[i] = q0[i] + s * (delta + (1.0 - s) * ((1.0 - s) * a - s * b));
             v[i] = (delta + (1.0 - s) * (1.0 - 3.0 * s) * a + s * (3.0 * s - 2.0) * b) / h;
+        }
+        // A state is known by its own values.
+        for i in motion.degrees()..motion.d {
+            v[i] = v0[i] + s * (v1[i] - v0[i]);
         }
     }
 }

@@ -100,6 +100,25 @@ impl Problem {
         Ok(problem)
     }
 
+    /// Compiles a model whose start at time `t` need not satisfy its joints; with the nearest start that does.
+    ///
+    /// ```
+    /// use saltus::{Options, model::Builder, problem::Problem};
+    /// let pendulum = Builder::new("pendulum").coordinate("x", 0.9, 0.0).coordinate("y", 0.0, 0.0)
+    ///     .kinetic("(x'^2 + y'^2)/2").potential("9.81*y").joint("rod", &["x^2 + y^2 - 1"]).build()?;
+    /// assert!(pendulum.problem().is_err());
+    /// let (problem, start) = Problem::assemble(pendulum, 0.0)?;
+    /// assert!((start.q[0] - 1.0).abs() < 1e-12);
+    /// problem.run_from(&start, &Options::events(1.0))?.ok()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn assemble(model: impl Into<Arc<Model>>, t: f64) -> Result<(Self, Start), SetupError> {
+        let problem = Problem::unchecked(model)?;
+        let start = problem.assembled(&Start { t, ..problem.start() })?;
+        problem.instance(&start)?;
+        Ok((problem, start))
+    }
+
     /// Compiles a model whose start is checked elsewhere.
     pub(crate) fn unchecked(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
         Problem::compile(model.into()).map_err(unbound)

@@ -47,6 +47,12 @@ impl Start {
         self
     }
 
+    /// Position, velocity, and the first-order states, of which there are `states`.
+    pub fn parts(&self, states: usize) -> (&[f64], &[f64], &[f64]) {
+        let degrees = self.q.len().min(self.v.len().saturating_sub(states));
+        (&self.q[..degrees], &self.v[..degrees], &self.v[degrees..])
+    }
+
     /// Fills in what a person leaves out: first-order states as the model gives them.
     pub(crate) fn complete(&mut self, degrees: usize, v0: &[f64]) {
         if self.q.len() == degrees {

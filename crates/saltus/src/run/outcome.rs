@@ -88,7 +88,7 @@ impl Run {
     /// beside a very large one is not rest.
     pub fn stays_since(&self, t: f64) -> bool {
         let motion = &self.trajectory;
-        let d = motion.dimension();
+        let d = motion.degrees();
         let covered = |instants: std::ops::Range<usize>| {
             let range = |i: usize| {
                 let of = instants.clone().map(|k| motion.q(k)[i]);
@@ -98,7 +98,7 @@ impl Run {
             (0..d).map(range).fold(0.0, f64::max)
         };
         let from = motion.t.partition_point(|&s| s < t);
-        let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let reach = motion.reach();
         let before = covered(0..motion.len().min(from + 1));
         covered(from..motion.len()) <= (0.01 * before).max(1e-9 * reach)
     }

@@ -39,7 +39,7 @@ fn violation(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>
     }
     let deep = run.audit.max_violation;
     // Where a gap never opens there is nothing to compare with but the motion itself.
-    let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let reach = motion.reach();
     if deep <= (DEEP * open).max(1e-9 * reach) {
         return;
     }
@@ -97,7 +97,7 @@ fn coarse(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
     if run.steps < 20 || begun.observed.is_some() {
         return;
     }
-    let d = motion.dimension();
+    let d = motion.degrees();
     let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     let mut fast = vec![0.0_f64; d];
     for k in 0..motion.len() {
@@ -106,7 +106,7 @@ fn coarse(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
             (low[i], high[i], fast[i]) = (low[i].min(q), high[i].max(q), fast[i].max(v.abs()));
         }
     }
-    let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let reach = motion.reach();
     let range = |i: usize| (high[i] - low[i]).max(1e-9 * reach).max(f64::MIN_POSITIVE);
     let over = |i: usize| run.step * fast[i] / range(i);
     let Some(worst) = (0..d).max_by(|&i, &j| over(i).total_cmp(&over(j))) else { return };

@@ -179,7 +179,7 @@ impl Simulation {
         let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(by);
         let recorder = begun.engine.recorder();
         let mut audit = std::mem::take(&mut recorder.audit);
-        let mut trajectory = std::mem::take(&mut recorder.trajectory);
+        let mut trajectory = std::mem::take(&mut recorder.trajectory).with_states(model.states.len());
         let mut timeline = std::mem::take(&mut recorder.timeline);
         let side = if begun.tolerance.is_some() { Side::Right } else { Side::Left };
         close_audit(&mut begun.gauge, &trajectory, &recorder.accounts, side, &mut audit);

@@ -65,12 +65,17 @@ impl System for Problem {
 
     fn perturbed(&self, start: &Start, size: f64, dice: &mut Dice) -> Start {
         let degrees = Problem::model(self).degrees();
-        let (far, fast) = (max_abs(&start.q).max(1e-3), max_abs(&start.v[..degrees]));
-        let q = start.q.iter().map(|q| q + size * far * dice.between(-1.0, 1.0)).collect();
+        let (far, fast) = (max_abs(&start.q[..degrees]).max(1e-3), max_abs(&start.v[..degrees]));
+        let q = start.q[..degrees].iter().map(|q| q + size * far * dice.between(-1.0, 1.0)).collect();
         // (A state is measured by itself.)
         let scale = |i: usize, v: f64| if i < degrees { fast.max(far) } else { v.abs().max(1e-3) };
         let v = start.v.iter().enumerate().map(|(i, &v)| v + size * scale(i, v) * dice.between(-1.0, 1.0)).collect();
-        Start { q, v, ..start.clone() }
+        let perturbed = Start { q, v, ..start.clone() };
+        match Problem::model(self).joints.is_empty() {
+            true => perturbed,
+            // (What joints do not allow is no perturbation.)
+            false => self.assembled(&perturbed).unwrap_or(perturbed),
+        }
     }
 
     fn admits(&self, start: &Start) -> Result<(), SetupError> {

@@ -1,5 +1,6 @@
 //! The boundary of K: gradients on it, where two constraints can be closed together, and at which kinetic angle.
 
+use super::laws::Joints;
 use super::{Check, CheckOptions, Verdict, around, position};
 use crate::contact::kinetic_angle;
 use crate::ledger::is_continuous;
@@ -35,6 +36,7 @@ pub struct Boundary<'p> {
     problem: &'p Problem,
     starts: Vec<(f64, Vec<f64>)>,
     gaps: Gaps,
+    joints: Option<Joints>,
     dynamics: Dynamics,
     metric: Metric,
     scale: f64,
@@ -57,19 +59,24 @@ impl<'p> Boundary<'p> {
             starts: starts.collect(),
             problem,
             gaps: problem.gaps(),
+            joints: Joints::of(problem),
             metric: dynamics.metric(),
             dynamics,
-            scale: max_abs(&start.q).max(1.0),
+            scale: max_abs(&start.q[..model.degrees()]).max(1.0),
             points: 0,
             pairs_missing: false,
         }
+    }
+
+    fn degrees(&self) -> usize {
+        self.problem.model().degrees()
     }
 
     fn name(&self, a: usize) -> &str {
         &self.problem.model().constraints[a].name
     }
 
-    /// A point where all of `set` are closed and the others not violated, found from a start.
+    /// A point where all of `set` are closed, the joints hold and the others are not violated, found from a start.
     fn closed(&mut self, set: &[usize], t: f64, start: &[f64]) -> Option<Vec<f64>> {
         self.points += 1;
         let d = start.len();
@@ -77,12 +84,19 @@ impl<'p> Boundary<'p> {
         let mut last = f64::INFINITY;
         for _ in 0..80 {
             self.gaps.linearise(t, &q);
-            let residual: Vec<f64> = set.iter().map(|&a| self.gaps.values[a]).collect();
-            let mut rows = vec![0.0; set.len() * d];
+            let mut residual: Vec<f64> = set.iter().map(|&a| self.gaps.values[a]).collect();
+            let held = self.joints.as_ref().map_or(0, Joints::len);
+            let mut rows = vec![0.0; (set.len() + held) * d];
+            if let Some(joints) = &mut self.joints {
+                joints.gaps.linearise(t, &q);
+                residual.extend(&joints.gaps.values);
+                let own = rows[set.len() * d..].chunks_exact_mut(d).enumerate();
+                own.for_each(|(k, row)| joints.gaps.gradients.add_to(k, 1.0, row));
+            }
             for (k, &a) in set.iter().enumerate() {
                 self.gaps.gradients.add_to(a, 1.0, &mut rows[k * d..(k + 1) * d]);
             }
-            let step = Svd::new(set.len(), d, &rows, 1e-12)?.least_norm(&residual);
+            let step = Svd::new(set.len() + held, d, &rows, 1e-12)?.least_norm(&residual);
             let far = max_abs(&step);
             let share = (self.scale / far.max(1e-300)).min(1.0);
             q.iter_mut().zip(&step).for_each(|(q, s)| *q -= share * s);
@@ -96,7 +110,11 @@ impl<'p> Boundary<'p> {
         let near = |a: usize| 1e-8 * self.scale + self.gaps.rounding(a, &q);
         let on = set.iter().all(|&a| self.gaps.values[a].abs() <= near(a));
         let inside = (0..m).all(|a| self.gaps.values[a] >= -near(a));
-        (on && inside && max_abs(&q) < 1e4 * self.scale).then_some(q)
+        let held = self.joints.as_mut().is_none_or(|joints| {
+            joints.gaps.linearise(t, &q);
+            joints.gaps.values.iter().all(|f| f.abs() <= 1e-8 * self.scale * self.scale.max(1.0))
+        });
+        (on && held && inside && max_abs(&q) < 1e4 * self.scale).then_some(q)
     }
 
     /// Gradients on the boundary of each constraint.
@@ -144,7 +162,7 @@ impl<'p> Boundary<'p> {
                         "the gradient of `{}` {how} on its boundary (|∇f| = {} at q = ({}), up to {} elsewhere): {remedy}",
                         self.name(a),
                         number(least, 4),
-                        position(&at, self.scale),
+                        position(&at[..self.degrees()], self.scale),
                         number(most, 4)
                     ),
                 );
@@ -223,7 +241,12 @@ impl<'p> Boundary<'p> {
             if self.metric.set(&self.dynamics.mass).is_err() {
                 continue;
             }
-            let Some(angle) = kinetic_angle(&self.metric, &self.gaps.gradients, pair.0, pair.1) else { continue };
+            let gradients = &self.gaps.gradients;
+            let angle = match &mut self.joints {
+                Some(joints) => joints.angle(&self.metric, gradients, pair.0, pair.1),
+                None => kinetic_angle(&self.metric, gradients, pair.0, pair.1),
+            };
+            let Some(angle) = angle else { continue };
             // The convex hull of two unit normals comes within sin(θ/2) of the origin.
             let gamma = 1.0 / (0.5 * angle).sin().max(1e-300);
             let angle = angle.to_degrees();
@@ -273,7 +296,7 @@ impl<'p> Boundary<'p> {
             "`{}` and `{}` meet, e.g. at q = ({}), at a kinetic angle of {angle} (γ = {}): with {restitution} {meaning}",
             self.name(p.pair.0),
             self.name(p.pair.1),
-            position(&p.at.1, self.scale),
+            position(&p.at.1[..self.degrees()], self.scale),
             number(p.gamma, 4)
         );
         (verdict, text)

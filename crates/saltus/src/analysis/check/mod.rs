@@ -2,6 +2,7 @@
 //! theorem therefore covers it with which scheme, and what is not covered.
 
 mod boundary;
+mod laws;
 mod of_structure;
 mod theorems;
 mod walls;
@@ -48,7 +49,7 @@ pub enum Verdict {
 /// Something found out about the model.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What it is about: `data`, `mass`, `forces`, `walls`, `gaps`, `pairs`.
+    /// What it is about: `data`, `mass`, `forces`, `joints`, `friction`, `states`, `walls`, `gaps`, `pairs`.
     pub topic: &'static str,
     /// What it means.
     pub verdict: Verdict,
@@ -93,6 +94,17 @@ pub(crate) struct Traits {
     /// The common restitution, if there is one.
     pub restitution: Option<f64>,
     pub inelastic: bool,
+    /// Restitution depends on the approach speed.
+    pub varying_restitution: bool,
+    /// Coulomb friction at constraints.
+    pub coulomb: bool,
+    /// Dry friction of known limit, and whether its limits are constant.
+    pub sliders: bool,
+    pub constant_limits: bool,
+    pub joints: bool,
+    /// No equation of a joint follows from the others at the start.
+    pub joints_independent: bool,
+    pub states: bool,
     /// The largest and smallest kinetic angle found, in degrees.
     pub widest: f64,
     pub narrowest: f64,
@@ -140,6 +152,9 @@ fn of_problem(
     report: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Check {
     let model = problem.model();
+    let mut start = start.clone();
+    start.complete(model.degrees(), &model.v0);
+    let start = &start;
     let mut all = Check::default();
     let mut traits = syntactic(model, problem);
     all.note(
@@ -149,6 +164,7 @@ fn of_problem(
     );
     mass(problem, start, options, &traits, &mut all);
     forces(problem, start, options, &traits, &mut all);
+    traits.joints_independent = laws::examine(problem, start, &mut all);
     walls::examine(problem, start, options, &mut traits, &mut all, report);
     let mut boundary = Boundary::new(problem, start, options);
     boundary.each(&mut all, report);
@@ -187,7 +203,13 @@ fn syntactic(model: &Model, problem: &Problem) -> Traits {
         rough_in_time_only: rough.iter().all(|&&g| graph.corners_are_free_of(g, &state)),
         smooth_gaps: model.constraints.iter().all(|c| graph.is_smooth(c.gap)),
         restitution: e.first().copied().filter(|first| e.iter().all(|x| x == first)),
-        inelastic: e.iter().all(|&x| x == 0.0),
+        inelastic: e.iter().all(|&x| x == 0.0) && model.speed.is_none(),
+        varying_restitution: model.speed.is_some(),
+        coulomb: model.frictions.iter().any(|f| f.constraint.is_some()),
+        sliders: model.frictions.iter().any(|f| f.constraint.is_none()),
+        constant_limits: model.frictions.iter().all(|f| f.kinetic == f.sticking && graph.value(f.kinetic).is_some()),
+        joints: !model.joints.is_empty(),
+        states: !model.states.is_empty(),
         ..Traits::default()
     }
 }
@@ -205,7 +227,7 @@ pub(crate) fn around(q0: &[f64], n: usize, dice: &mut Dice) -> Vec<Vec<f64>> {
 
 /// M positive definite at the start and around it, and how well conditioned.
 fn mass(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Traits, all: &mut Check) {
-    let d = problem.dimension();
+    let (d, degrees) = (problem.dimension(), problem.model().degrees());
     let mut dynamics = problem.dynamics();
     let mut metric = dynamics.metric();
     let mut full = vec![0.0; d * d];
@@ -219,14 +241,19 @@ fn mass(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Trait
             continue;
         }
         metric.write_full(&mut full);
-        let values = eigen(d, &full);
-        worst = worst.max(values[d - 1].0 / values[0].0);
+        // (States have no inertia of their own.)
+        let own: Vec<f64> = (0..degrees).flat_map(|i| full[i * d..i * d + degrees].to_vec()).collect();
+        let values = eigen(degrees, &own);
+        worst = worst.max(values[degrees - 1].0 / values[0].0);
     }
     match failed {
         Some(q) => all.note(
             "mass",
             Verdict::Bad,
-            format!("M is not positive definite at q = ({}): a run that comes there ends", position(&q, max_abs(&q))),
+            format!(
+                "M is not positive definite at q = ({}): a run that comes there ends",
+                position(&q[..degrees], max_abs(&q[..degrees]))
+            ),
         ),
         None => {
             let at = if traits.mass_constant {

@@ -67,6 +67,8 @@ pub fn check(
         becomes_empty: false,
         unbounded_walls: false,
         regular: true,
+        joints_independent: true,
+        ..Traits::default()
     };
     walls::examine_stops(structure, t0, options, &mut traits, &mut all, report);
     (all.theorems, all.uncovered) = theorems::coverage(&traits);

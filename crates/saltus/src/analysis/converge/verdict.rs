@@ -1,7 +1,6 @@
 //! What the errors of a study mean: orders where there are any, and words.
 
 use super::{Level, Orders, impulse, largest};
-use crate::Side;
 use crate::analysis::{Fit, fit};
 use crate::run::Run;
 use crate::text::{count, number};
@@ -10,6 +9,7 @@ use crate::text::{count, number};
 pub(super) struct Floors {
     position: f64,
     velocity: f64,
+    relative: f64,
     times: f64,
     impulse: f64,
 }
@@ -21,11 +21,12 @@ impl Floors {
         let relative = 1e-10_f64.max(4.0 * f64::EPSILON * steps).max(10.0 * reference.tolerance.unwrap_or(0.0));
         let (from, to) = reference.trajectory.span().unwrap_or((0.0, 0.0));
         let span = to - from;
-        let fastest = reference.trajectory.velocities(Side::Left).fold(0.0, |m: f64, v| m.max(v.abs()));
+        let fastest = reference.trajectory.fastest();
         let pushed = impulse(reference).abs();
         Floors {
             position: relative * largest(reference).max(1e-300),
             velocity: relative * (fastest * span).max(1e-300),
+            relative,
             times: relative * span.max(to.abs()),
             impulse: relative * pushed.max(1e-300),
         }
@@ -46,9 +47,10 @@ impl Orders {
         };
         let (position, a) = of(&|l| Some(l.position), floors.position);
         let (velocity, b) = of(&|l| Some(l.velocity), floors.velocity);
+        let (state, _) = of(&|l| Some(l.state), floors.relative);
         let (times, c) = of(&|l| l.times, floors.times);
         let (impulse, d) = of(&|l| Some(l.impulse), floors.impulse);
-        Orders { position, velocity, times, impulse, equal: [a, b, c, d] }
+        Orders { position, velocity, state, times, impulse, equal: [a, b, c, d] }
     }
 }
 
@@ -110,7 +112,7 @@ pub(super) fn warnings(levels: &[Level], orders: &Orders, extent: f64, declared:
 pub(super) fn richardson(runs: &[Run], orders: &Orders, ratio: f64) -> Option<Vec<f64>> {
     let order = orders.position?.order;
     let [.., a, b] = runs else { return None };
-    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1).to_vec();
+    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1)[..run.trajectory.degrees()].to_vec();
     let gain = ratio.powf(order) - 1.0;
     // What is only rounding next to the motion is zero.
     let extent = largest(b);

@@ -23,17 +23,18 @@ impl Search<'_> {
     /// A root for one set from one start that is admissible; whether it is certain is asked later.
     pub fn candidate(&mut self, set: &[usize], start: &[f64]) -> Option<Equilibrium> {
         let d = start.len();
-        let landed = self.descend(set, start, &vec![0.0; set.len()])?;
+        let landed = self.descend(set, start, &vec![0.0; self.held(set)])?;
         let (q, lambda) = (landed.q, landed.lambda);
         let at = self.equations(set, &q, &lambda)?;
         let closed = |k: usize| at.residual[d + k].abs() <= self.slack(set[k], &q);
-        if !(0..set.len()).all(closed) || !self.is_balanced(&at) {
+        let joined = |k: usize| at.residual[d + set.len() + k].abs() <= 64.0 * self.joints.rounding(k, &q);
+        if !(0..set.len()).all(closed) || !(0..self.held(&[])).all(joined) || !self.is_balanced(&at) {
             return None;
         }
         let pressed = lambda.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
-        let force = max_abs(&self.dynamics.g).max(self.force_scale);
+        let force = max_abs(&self.dynamics.g[..self.degrees]).max(self.force_scale);
         let weak = 1e-9 * pressed.max(force);
-        if lambda.iter().any(|&l| l < -weak) {
+        if lambda[..set.len()].iter().any(|&l| l < -weak) {
             return None;
         }
         if (0..self.gaps.values.len()).any(|a| !(self.gaps.values[a] >= -self.slack(a, &q))) {
@@ -47,12 +48,15 @@ impl Search<'_> {
         let is_weak = |a: usize| of(a) <= weak;
         let reactions = all.iter().map(|&a| if is_weak(a) { 0.0 } else { of(a) }).collect();
         let degenerate = all.iter().copied().filter(|&a| is_weak(a)).collect();
-        let off = max_abs(&at.residual[..d]);
+        let off = max_abs(&at.residual[..self.degrees]);
+        let joint_reactions = lambda[set.len()..].to_vec();
         Some(Equilibrium {
             residual: if off == 0.0 { 0.0 } else { off / force.max(pressed) },
             q,
+            z: Vec::new(),
             closed: all,
             reactions,
+            joint_reactions,
             degenerate,
             family: Vec::new(),
             isolation: Isolation::Unclear,
@@ -127,7 +131,9 @@ impl Search<'_> {
 /// The contacts of an equilibrium with a reaction.
 fn pressed(e: &Equilibrium) -> (Vec<usize>, Vec<f64>) {
     let pairs = e.closed.iter().copied().zip(e.reactions.iter().copied());
-    pairs.filter(|(a, _)| !e.degenerate.contains(a)).unzip()
+    let (set, mut lambda): (Vec<usize>, Vec<f64>) = pairs.filter(|(a, _)| !e.degenerate.contains(a)).unzip();
+    lambda.extend(&e.joint_reactions);
+    (set, lambda)
 }
 
 /// What was found, with some members of each family.

@@ -64,7 +64,7 @@ pub(super) struct Base<'a> {
 impl Search<'_> {
     /// The point at r c along W where everything but the force along W is balanced.
     fn reduced(&mut self, base: Base, w: &[Vec<f64>], c: &[f64], r: f64) -> Option<Reduced> {
-        let (d, m, k) = (base.q.len(), base.set.len(), w.len());
+        let (d, m, k) = (base.q.len(), base.lambda.len(), w.len());
         let n = d + m + k;
         let along: Vec<f64> = (0..d).map(|i| r * (0..k).map(|j| c[j] * w[j][i]).sum::<f64>()).collect();
         let mut q: Vec<f64> = base.q.iter().zip(&along).map(|(q, a)| q + a).collect();
@@ -187,7 +187,7 @@ impl Search<'_> {
             return true;
         }
         // Without a force all around: without one anywhere, such as where the model starts.
-        if base.set.is_empty() && w.len() == base.q.len() {
+        if base.lambda.is_empty() && w.len() == base.q.len() {
             let points = self.starts(12, &mut Dice::new(5));
             return points.iter().all(|q| {
                 let at = self.equations(&[], q, &[]);

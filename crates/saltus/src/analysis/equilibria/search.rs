@@ -17,7 +17,13 @@ pub(super) struct Search<'p> {
     pub gaps: Gaps,
     pub stiffness: Option<Stiffness>,
     pub power: Power,
+    /// Velocities at rest, and first-order states.
     pub rest: Vec<f64>,
+    pub joints: Gaps,
+    /// Number of coordinates; first-order states come behind them.
+    pub degrees: usize,
+    /// In which unit each unknown is counted: one for coordinates, the size of each state.
+    pub units: Vec<f64>,
     /// How large positions may be.
     pub scale: f64,
     /// How small the length may be on which something changes.
@@ -116,17 +122,30 @@ impl Balanced {
 impl<'p> Search<'p> {
     pub fn new(problem: &'p Problem, t: f64) -> Self {
         let model = problem.model();
-        let reach = max_abs(&model.q0);
-        let rest = vec![0.0; problem.dimension()];
+        let (d, n) = (model.degrees(), problem.dimension());
+        let reach = max_abs(&model.q0[..d]);
+        let mut rest = vec![0.0; n];
+        rest[d..].copy_from_slice(&model.v0[d..]);
         let mut dynamics = problem.dynamics();
         dynamics.evaluate(t, &model.q0, &rest);
-        let force_scale = max_abs(&dynamics.g).max(1e-12);
-        let free = |n| model.graph.corners_are_free_of(n, &model.q);
+        let force_scale = max_abs(&dynamics.g[..d]).max(1e-12);
+        // A state has the size of its start, or of the way that its rate alone would lead it.
+        let size = |i: usize| {
+            let slope = dynamics.jacobian.get(i * n + i).copied().unwrap_or(0.0);
+            let way = (dynamics.g[i] / slope).abs();
+            model.v0[i].abs().max(if way.is_finite() { way } else { 0.0 }).max(1.0)
+        };
+        let units = (0..n).map(|i| if i < d { 1.0 } else { size(i) }).collect();
+        let unknowns = [&model.q[..d], &model.v[d..]].concat();
+        let free = |n| model.graph.corners_are_free_of(n, &unknowns);
         Search {
             problem,
             t,
             dynamics,
             gaps: problem.gaps(),
+            joints: problem.joints(),
+            degrees: d,
+            units,
             stiffness: problem.stiffness(),
             power: problem.power(),
             rest,
@@ -139,7 +158,9 @@ impl<'p> Search<'p> {
 
     /// Starts around the model's own, near and far, on the scale of its numbers and on that of one.
     pub fn starts(&self, n: usize, dice: &mut Dice) -> Vec<Vec<f64>> {
-        let q0 = &self.problem.model().q0;
+        let (model, d) = (self.problem.model(), self.degrees);
+        let mut q0 = model.q0.clone();
+        (d..q0.len()).for_each(|i| q0[i] = model.v0[i] / self.units[i]);
         let mut points = vec![q0.clone()];
         for k in 1..n {
             let scale = if self.fine < 0.1 * self.scale && k % 2 == 0 { self.fine } else { self.scale };
@@ -155,12 +176,14 @@ impl<'p> Search<'p> {
         let mut before = vec![0.0; q.len()];
         let mut step = 0.2 * self.scale;
         for _ in 0..40 {
+            self.enter_states(&q);
             self.dynamics.evaluate_force(self.t, &q, &self.rest);
-            let size = max_abs(&self.dynamics.g);
+            let g: Vec<f64> = self.dynamics.g.iter().zip(&self.units).map(|(g, unit)| g / unit).collect();
+            let size = max_abs(&g);
             if !(size > 0.0 && size.is_finite()) {
                 break;
             }
-            let along: Vec<f64> = self.dynamics.g.iter().map(|g| sign * g / size).collect();
+            let along: Vec<f64> = g.iter().map(|g| sign * g / size).collect();
             if dot(&along, &before) < 0.0 {
                 step *= 0.5;
             }
@@ -178,43 +201,54 @@ impl<'p> Search<'p> {
     /// The equations for a set at a point; None if something is not a number.
     pub fn equations(&mut self, set: &[usize], q: &[f64], lambda: &[f64]) -> Option<Equations> {
         let (d, m) = (q.len(), set.len());
-        let n = d + m;
+        let n = d + self.held(set);
+        self.enter_states(q);
         self.dynamics.evaluate(self.t, q, &self.rest);
         self.gaps.second_order(self.t, q);
         let (mut residual, mut noise, mut matrix) = (vec![0.0; n], vec![0.0; n], vec![0.0; n * n]);
-        residual[..d].copy_from_slice(&self.dynamics.g);
-        noise[..d].iter_mut().zip(&self.dynamics.g).for_each(|(n, g)| *n = g.abs());
+        residual.iter_mut().zip(&self.dynamics.g).zip(&self.units).for_each(|((r, g), unit)| *r = g / unit);
+        noise[..d].iter_mut().zip(&residual).for_each(|(n, g)| *n = g.abs());
         if let Some(stiffness) = &mut self.stiffness {
             stiffness.evaluate(self.t, q, &self.rest);
             for i in 0..d {
-                let row = &stiffness.matrix[i * d..(i + 1) * d];
-                matrix[i * n..i * n + d].copy_from_slice(row);
+                let row = &mut matrix[i * n..i * n + d];
+                row.copy_from_slice(&stiffness.matrix[i * d..(i + 1) * d]);
+                row.iter_mut().for_each(|slope| *slope /= self.units[i]);
                 noise[i] += row.iter().zip(q).map(|(k, q)| (k * q).abs()).sum::<f64>();
             }
         }
-        for (k, &a) in set.iter().enumerate() {
-            self.gaps.gradients.add_to(a, lambda[k], &mut residual[..d]);
-            residual[d + k] = self.gaps.values[a];
-            noise[d + k] = self.gaps.rounding(a, q) / ROUNDING;
-            let (columns, values) = self.gaps.gradients.row(a);
-            for (&i, &slope) in columns.iter().zip(values) {
-                matrix[i * n + d + k] = slope;
-                matrix[(d + k) * n + i] = slope;
-                noise[i] += (lambda[k] * slope).abs();
-            }
+        self.state_columns(&mut matrix, &mut noise, q, n);
+        // Constraints of the set, then all equations of joints.
+        if m < self.held(set) {
+            self.joints.second_order(self.t, q);
         }
-        for (&(a, i, j), second) in self.gaps.code.second.iter().zip(&self.gaps.hessians) {
-            if let Some(k) = set.iter().position(|&b| b == a) {
-                let mut add = |i: usize, j: usize| {
-                    let term = lambda[k] * second;
-                    let sum = matrix[i * n + j] + term;
-                    // What cancels to rounding is zero.
-                    matrix[i * n + j] = if sum.abs() <= 8.0 * f64::EPSILON * term.abs() { 0.0 } else { sum };
-                    noise[i] += (term * q[j]).abs();
-                };
-                add(i, j);
-                if i != j {
-                    add(j, i);
+        let all: Vec<usize> = (0..self.held(set) - m).collect();
+        for (rows, which, first) in [(&self.gaps, set, 0), (&self.joints, all.as_slice(), m)] {
+            for (k, &a) in which.iter().enumerate() {
+                let (k, row) = (first + k, d + first + k);
+                rows.gradients.add_to(a, lambda[k], &mut residual[..d]);
+                residual[row] = rows.values[a];
+                noise[row] = rows.rounding(a, q) / ROUNDING;
+                let (columns, values) = rows.gradients.row(a);
+                for (&i, &slope) in columns.iter().zip(values) {
+                    matrix[i * n + row] = slope;
+                    matrix[row * n + i] = slope;
+                    noise[i] += (lambda[k] * slope).abs();
+                }
+            }
+            for (&(a, i, j), second) in rows.code.second.iter().zip(&rows.hessians) {
+                if let Some(k) = which.iter().position(|&b| b == a) {
+                    let mut add = |i: usize, j: usize| {
+                        let term = lambda[first + k] * second;
+                        let sum = matrix[i * n + j] + term;
+                        // What cancels to rounding is zero.
+                        matrix[i * n + j] = if sum.abs() <= 8.0 * f64::EPSILON * term.abs() { 0.0 } else { sum };
+                        noise[i] += (term * q[j]).abs();
+                    };
+                    add(i, j);
+                    if i != j {
+                        add(j, i);
+                    }
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::linalg::{Dice, Svd, dot, eigen, eigenvalues, max_abs};
 /// What of the second variation, in units of how much it changes nearby, counts as zero.
 const FLAT: f64 = 1e-6;
 /// Eigenvalues this near to the imaginary axis, in units of the largest, are on it: multiple ones scatter by √ε.
-const ON_AXIS: f64 = 1e-7;
+pub(super) const ON_AXIS: f64 = 1e-7;
 
 /// The equations linearised on the tangent space of the pressed contacts.
 struct Linear {
@@ -37,7 +37,15 @@ impl Search<'_> {
     /// What can be said about the stability of an equilibrium.
     pub fn judge(&mut self, e: &Equilibrium) -> Stability {
         let pairs = e.closed.iter().copied().zip(e.reactions.iter().copied());
-        let (set, lambda): (Vec<usize>, Vec<f64>) = pairs.filter(|(a, _)| !e.degenerate.contains(a)).unzip();
+        let (set, mut lambda): (Vec<usize>, Vec<f64>) = pairs.filter(|(a, _)| !e.degenerate.contains(a)).unzip();
+        lambda.extend(&e.joint_reactions);
+        if e.q.len() > self.degrees {
+            let Some(at) = self.equations(&set, &e.q, &lambda) else {
+                return Stability::Unknown { why: "a derivative is not a number" };
+            };
+            let held = self.held_gradients(&set, self.degrees);
+            return self.with_states(e, &at, &held);
+        }
         let base = Base { set: &set, q: &e.q, lambda: &lambda };
         let Some(linear) = self.linear(base) else { return Stability::Unknown { why: "a derivative is not a number" } };
         let n = linear.basis.len();
@@ -94,7 +102,7 @@ impl Search<'_> {
         if damping.iter().chain(&mass).any(|x| !x.is_finite()) {
             return None;
         }
-        let held: Vec<Vec<f64>> = base.set.iter().map(|&a| self.gradient(a, d)).collect();
+        let held = self.held_gradients(base.set, d);
         let mut basis = null_basis(d, &held)?;
         // Sizes from the neighbourhood, so that what vanishes at the point itself is small in comparison.
         let reduced = |basis: &[Vec<f64>], matrix: &[f64]| project(basis, matrix, d);
@@ -124,6 +132,21 @@ impl Search<'_> {
         let (mass, damping) = (reduced(&basis, &mass), reduced(&basis, &damping));
         let stiffness = reduced(&basis, &full);
         Some(Linear { mass, damping, stiffness, basis })
+    }
+
+    /// Gradients of a set of constraints and of the joints, the first `d` entries.
+    fn held_gradients(&self, set: &[usize], d: usize) -> Vec<Vec<f64>> {
+        let joints = (0..self.held(&[])).map(|k| {
+            let mut dense = vec![0.0; self.units.len()];
+            self.joints.gradients.add_to(k, 1.0, &mut dense);
+            dense
+        });
+        let all = set.iter().map(|&a| self.gradient(a, self.units.len())).chain(joints);
+        all.map(|mut row| {
+            row.truncate(d);
+            row
+        })
+        .collect()
     }
 
     fn gradient(&self, a: usize, d: usize) -> Vec<f64> {
@@ -281,7 +304,7 @@ fn spectrum(linear: &Linear) -> Option<(Vec<(f64, f64)>, f64)> {
 }
 
 /// Wᵀ A W by rows.
-fn project(basis: &[Vec<f64>], matrix: &[f64], d: usize) -> Vec<f64> {
+pub(super) fn project(basis: &[Vec<f64>], matrix: &[f64], d: usize) -> Vec<f64> {
     let k = basis.len();
     let mut out = vec![0.0; k * k];
     for (j, w) in basis.iter().enumerate() {
@@ -292,7 +315,7 @@ fn project(basis: &[Vec<f64>], matrix: &[f64], d: usize) -> Vec<f64> {
 }
 
 /// A basis of what is orthogonal to some rows.
-fn null_basis(d: usize, rows: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+pub(super) fn null_basis(d: usize, rows: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     if rows.is_empty() {
         return Some((0..d).map(|i| (0..d).map(|j| f64::from(u8::from(i == j))).collect()).collect());
     }

@@ -310,3 +310,69 @@ proptest::proptest! {
         proptest::prop_assert_eq!(found[0].isolation, Isolation::Isolated);
     }
 }
+
+#[test]
+fn states_are_unknowns_and_decide_stability() {
+    // s³ + a s² + s + a + b: by Hurwitz, stable for −a < b < 0.
+    for (b, kind) in [(-0.1, "stable"), (0.1, "unstable")] {
+        let fed =
+            Builder::new("fed back").parameter("b", b).coordinate("x", 0.3, 0.0).state("z", 0.0, "-(z - 2)/2 - b*x");
+        let fed = fed.kinetic("x'^2/2").potential("x^2/2").force("x", "z - 2");
+        let found = all(fed);
+        assert_eq!(found.found.len(), 1, "{found:?}");
+        let e = &found.found[0];
+        // x = z − 2 and (z − 2)/2 = −b x: only at the origin.
+        assert!(e.q[0].abs() < 1e-12 && (e.z[0] - 2.0).abs() < 1e-12 && e.q.len() == 1, "{e:?}");
+        assert_eq!(e.stability.kind(), kind, "{e:?}");
+    }
+    // A state of another size than one, far from where it starts: p = 2e5, x = 0.4.
+    let valve = Builder::new("valve").coordinate("x", 0.0, 0.0).state("p", 0.0, "4e5 - 2*p").kinetic("x'^2/2");
+    let valve = valve.force("x", "2e-6*p - x - x'");
+    let found = all(valve);
+    assert_eq!(found.found.len(), 1);
+    let e = &found.found[0];
+    assert!((e.q[0] - 0.4).abs() < 1e-9 && (e.z[0] - 2e5).abs() < 1e-4, "{e:?}");
+    // The slowest of −1/2 ± i√3/2 and −2.
+    assert!(matches!(e.stability, Stability::Decays { rate } if (rate - 0.5).abs() < 1e-9), "{e:?}");
+}
+
+#[test]
+fn joints_hold_with_reactions_of_either_sign() {
+    let pendulum = Builder::new("pendulum").coordinate("x", 1.0, 0.0).coordinate("y", 0.0, 0.0);
+    let pendulum = pendulum.kinetic("(x'^2 + y'^2)/2").potential("9.81*y").joint("rod", &["x^2 + y^2 - 1"]);
+    let found = all(pendulum);
+    assert_eq!(found.found.len(), 2, "{found:?}");
+    for e in &found.found {
+        let up = e.q[1] > 0.0;
+        assert!(e.q[0].abs() < 1e-9 && (e.q[1].abs() - 1.0).abs() < 1e-12);
+        // −9.81 + 2 y λ = 0.
+        assert!((e.joint_reactions[0] - 4.905 * e.q[1].signum()).abs() < 1e-9, "{e:?}");
+        assert_eq!(e.stability.kind(), if up { "unstable" } else { "stable" });
+    }
+}
+
+#[test]
+fn with_friction_nothing_wrong_is_said() {
+    let incline = Builder::new("incline")
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .force("x", "1")
+        .slider("dry", "x'", "2", None);
+    let found = all(incline);
+    assert!(found.found.is_empty() && found.notes.len() == 1 && found.notes[0].contains("sticks"), "{found:?}");
+    let top = Builder::new("top")
+        .coordinate("a", 0.1, 0.0)
+        .kinetic("a'^2/2")
+        .potential("cos(a)")
+        .slider("dry", "a'", "2", None);
+    let found = all(top);
+    let upright = found.found.iter().find(|e| e.q[0].abs() < 1e-6).expect("the upright position");
+    assert_eq!(upright.stability.kind(), "unknown");
+    let belt = Builder::new("belt")
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .slider("belt", "x' - 1", "2", None);
+    let found = all(belt);
+    assert!(found.notes[0].contains("left out"), "{:?}", found.notes);
+}
