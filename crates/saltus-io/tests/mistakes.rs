@@ -115,7 +115,7 @@ fn what_people_try_first() {
     mistake("[run]", "friction = 0.3\n[run]", "unknown key `friction`", "friction", "[[friction]]");
     mistake("gap = \"height\"", "gap = \"height\"\nfriction = 0.3", "friction needs the velocity", "0.3", "slip = ");
     mistake("restitution = 0.8", "restitution = 0.8\nmu = 0.3", "unknown key `mu`", "mu", "[[constraint]]");
-    mistake("title = \"Ball\"", "friction = 0.3", "unknown key `friction`", "friction", "dry friction");
+    mistake("title = \"Ball\"", "friction = 0.3", "[[friction]] sections", "0.3", "limit = ");
     mistake("[dynamics.force]", "[forces]", "unknown key `forces`", "forces", "[dynamics.force]");
     mistake("title = \"Ball\"", "restitution = 0.3", "unknown key `restitution`", "restitution", "[impact]");
     mistake("title = \"Ball\"", "end = 3", "unknown key `end`", "end", "[run]");

@@ -157,7 +157,11 @@ fn verification(model: &Model, run: &Run, structure: bool) {
         }
         false => String::new(),
     };
-    out!("energy account       work of the forces {}{walls}, relative residual {residual}\n", number(work, 6));
+    let heat = match model.frictions.is_empty() {
+        true => String::new(),
+        false => format!(", heat of friction {}", number(rounded(balance.friction, balance.exchanged), 6)),
+    };
+    out!("energy account       work of the forces {}{walls}{heat}, relative residual {residual}\n", number(work, 6));
 }
 
 fn final_state(model: &Model, run: &Run) {

@@ -5,6 +5,7 @@ mod program;
 mod again;
 mod command_line;
 mod docs;
+mod laws;
 mod options;
 mod plot;
 mod report;

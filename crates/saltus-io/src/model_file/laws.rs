@@ -6,6 +6,10 @@ use saltus::SetupError;
 use saltus::model::{FrictionText, JointText, Name, SliderText, StateText, Text, Unit};
 use toml::de::{DeTable, DeValue};
 
+/// How friction is written, in both of its forms.
+const HOW: &str = "dry friction of known limit is  [[friction]]  slip = \"x'\", limit = \"Fc\";  at a constraint it is in its \
+                   [[constraint]]:  friction = \"mu\", slip = \"x'\"";
+
 impl Reader<'_> {
     /// `p = { start = "p0", rate = "(q_in - c*x)/V" }`
     pub(super) fn states(&mut self, value: &Value) -> Result<(), Failure> {
@@ -31,7 +35,13 @@ impl Reader<'_> {
     /// `[[joint]]  name = "pin",  equation = "x^2 + y^2 - L^2"` or a list of equations.
     pub(super) fn joints(&mut self, value: &Value) -> Result<(), Failure> {
         let example = "[[joint]]\n  name = \"pin\"\n  equation = \"x^2 + y^2 - L^2\"";
-        for (k, value) in tree::sections(value, "joints are written as [[joint]] sections", "")?.into_iter().enumerate()
+        for (k, value) in tree::sections(
+            value,
+            "joints are written as [[joint]] sections",
+            "[[joint]]  equation = \"x^2 + y^2 - L^2\"",
+        )?
+        .into_iter()
+        .enumerate()
         {
             let table = tree::table(value, "a joint", example)?;
             tree::only(table, "a joint", &["name", "for", "equation"])?;
@@ -49,7 +59,7 @@ impl Reader<'_> {
     /// `[[friction]]  name = "bearing",  slip = "x'",  limit = "Fc",  static = "Fs"`: dry friction of known limit.
     pub(super) fn sliders(&mut self, value: &Value) -> Result<(), Failure> {
         let example = "[[friction]]\n  slip = \"x'\"\n  limit = \"Fc\"";
-        let sections = tree::sections(value, "dry friction is written in [[friction]] sections", "")?;
+        let sections = tree::sections(value, "dry friction is written in [[friction]] sections", HOW)?;
         for (k, value) in sections.into_iter().enumerate() {
             let table = tree::table(value, "friction", example)?;
             tree::only(table, "[[friction]]", &["name", "for", "slip", "limit", "static"])?;

@@ -84,13 +84,15 @@ pub struct LedgerSummary {
     pub work: f64,
     /// Work of moving walls in contact.
     pub wall_work: f64,
+    /// Energy that friction turns into heat between impacts.
+    pub friction: f64,
     /// Energy dissipated at impacts.
     pub dissipated_at_impacts: f64,
     /// Work of moving walls at impacts.
     pub wall_work_at_impacts: f64,
     /// Energy lost at impacts: dissipated, less the work of moving walls.
     pub lost_at_impacts: f64,
-    /// The residual: end − start − work − wall work + lost.
+    /// The residual: end − start − work − wall work + lost + friction.
     pub closure: f64,
     /// The residual relative to the energy exchanged.
     pub relative_closure: f64,
@@ -469,6 +471,7 @@ impl Summary {
                     .collect(),
                 work: ledger.balance.work,
                 wall_work: ledger.balance.wall_work,
+                friction: ledger.balance.friction,
                 dissipated_at_impacts: ledger.balance.dissipated_at_impacts,
                 wall_work_at_impacts: ledger.balance.wall_work_at_impacts,
                 lost_at_impacts: ledger.balance.lost_at_impacts,

@@ -173,16 +173,19 @@ pub fn ledger(page: &mut Page, report: &RunReport) {
     page.raw(&table("ledger-table", &heads, rows, false));
     let b = &ledger.balance;
     let heads = ["energy account".to_string(), with_unit("value", &units.energy)];
+    let has_friction = !report.system.model().frictions.is_empty();
     let rows = [
         ("initial energy", b.start),
         ("work of forces", b.work),
         ("work of moving obstacles in contact", b.wall_work),
         ("work of moving obstacles at impacts", b.wall_work_at_impacts),
         ("energy dissipated at impacts", b.dissipated_at_impacts),
+        ("heat of friction between impacts", b.friction),
         ("final energy", b.end),
         ("residual (final − initial − work + dissipated)", b.closure),
     ];
-    let rows = rows.into_iter().map(|(name, value)| vec![Cell::text(name), Cell::number(value, 6)]);
+    let rows = rows.into_iter().filter(|(name, _)| has_friction || !name.starts_with("heat"));
+    let rows = rows.map(|(name, value)| vec![Cell::text(name), Cell::number(value, 6)]);
     page.raw(&table("balance-table", &heads, rows, false));
     page.say(&format!("Relative residual, with respect to the energy exchanged: {}.", number(b.relative(), 3)));
     page.list("breach", ledger.complaints());
