@@ -189,3 +189,25 @@ fn a_thrown_ball_bounces_slides_and_rolls() {
         assert!((run.last().v[2] - rolling).abs() < 1e-9 && run.last().q[1].abs() < 1e-12);
     }
 }
+
+/// Friction that begins from nothing: μ = t/10 under a push of F = 1 (weight 9.81): x'' = 1 − 0.981 t until it stands still.
+#[test]
+fn friction_that_grows_from_nothing() {
+    for speed in [0.0, 0.5] {
+        let block = Builder::new("growing")
+            .coordinate("x", 0.0, speed)
+            .coordinate("y", 0.0, 0.0)
+            .kinetic("(x'^2 + y'^2)/2")
+            .potential("9.81*y")
+            .force("x", "1")
+            .restitution(0)
+            .constraint("floor", "y")
+            .friction("t/10", &["x'"]);
+        let run = finished(block, 4.0);
+        let stop = (1.0 + (1.0_f64 + 2.0 * 0.981 * speed).sqrt()) / 0.981;
+        let sticks: Vec<f64> = run.timeline.of(PhaseKind::Stick).map(|p| p.start).collect();
+        assert!(sticks.len() == 1 && (sticks[0] - stop).abs() < 1e-10, "{sticks:?} {stop}");
+        let x = speed * stop + stop * stop / 2.0 - 0.981 * stop.powi(3) / 6.0;
+        assert!((run.last().q[0] - x).abs() < 1e-10, "{} {x}", run.last().q[0]);
+    }
+}

@@ -27,6 +27,9 @@ const STOPPED: f64 = 30.0;
 /// Friction on the edge between sticking and sliding may exceed its limit by this part of it.
 pub(super) const EDGE: f64 = 1e-9;
 
+/// The least coefficient of friction that is told from none.
+const LEAST: f64 = 1e-14;
+
 /// What the engine knows about friction and joints.
 pub(super) struct Rubbing {
     /// Whether the model has any.
@@ -35,6 +38,8 @@ pub(super) struct Rubbing {
     joints: Vec<usize>,
     /// All rows held at present: constraints, joints, slips that stick.
     pub rows: Vec<usize>,
+    /// Friction that is zero whatever happens.
+    never: Vec<bool>,
     /// Friction that has broken loose since time last advanced, and in which direction.
     pub loose: Vec<Option<[f64; 2]>>,
     /// Friction that can neither stick nor slide clearly since time last advanced: on the edge. It sticks until its limit is
@@ -93,6 +98,10 @@ impl Blocks {
     }
 }
 
+fn never(graph: &saltus_expr::Graph, friction: &crate::model::Friction) -> bool {
+    graph.is_zero(friction.kinetic) && graph.is_zero(friction.sticking)
+}
+
 impl Rubbing {
     pub fn new(at: &Instance) -> Result<Self, SetupError> {
         let model = at.model();
@@ -103,6 +112,7 @@ impl Rubbing {
             is_there: model.has_joints_or_friction(),
             joints: Vec::new(),
             rows: Vec::with_capacity(rows),
+            never: model.frictions.iter().map(|f| never(&model.graph, f)).collect(),
             loose: vec![None; n],
             edge: vec![false; n],
             stopped: vec![false; n],
@@ -259,7 +269,7 @@ impl EventEngine {
             };
             let none = if self.rubbing.stopped[f] { self.stop_speed(f) } else { self.no_slip(f) };
             let slides = self.slip_speed(f) > none;
-            let idle = self.flow.friction.sticking[f] <= 0.0 && self.flow.friction.kinetic[f] <= 0.0;
+            let idle = self.rubbing.never[f];
             self.flow.friction.grip[f] = match (presses, slides, self.rubbing.loose[f]) {
                 (false, ..) => Grip::Off,
                 (true, true, _) => Grip::Slide(self.direction_of_slip(f)),
@@ -337,7 +347,9 @@ impl EventEngine {
                     Some(f) => {
                         let element = &flow.friction.elements[f];
                         let more = if rubbing.edge[f] { 1.0 + EDGE } else { 1.0 };
-                        let law = Law::Coulomb { mu: more * flow.friction.sticking[f], tangents: element.slips };
+                        // (Where it is zero for a moment only, it holds as good as nothing.)
+                        let mu = (more * flow.friction.sticking[f]).max(LEAST);
+                        let law = Law::Coulomb { mu, tangents: element.slips };
                         let slips = (element.first..element.first + element.slips).map(|s| flow.slip_row(s));
                         problem.push(law, Some(f), std::iter::once(a).chain(slips));
                     }
