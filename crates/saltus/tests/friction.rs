@@ -211,3 +211,48 @@ fn friction_that_grows_from_nothing() {
         assert!((run.last().q[0] - x).abs() < 1e-10, "{} {x}", run.last().q[0]);
     }
 }
+
+/// A block dropped on a rough floor with a speed along it: whatever bounces there are, the floor has given m g t in all once they
+/// have ended, and taken μ g t of the speed; the impulses of the bounces that are not computed one by one as well.
+#[test]
+fn friction_acts_in_all_bounces_of_an_accumulation() {
+    let (mu, g, u0) = (0.1, 9.81, 5.0);
+    for (e, tolerance) in [(0.2, 1e-6), (0.5, 1e-10), (0.8, 1e-8)] {
+        let model = Builder::new("block")
+            .coordinate("x", 0.0, u0)
+            .coordinate("y", 0.3, 0.0)
+            .kinetic("(x'^2 + y'^2)/2")
+            .potential("9.81*y")
+            .restitution(e)
+            .constraint("floor", "y")
+            .friction(mu, &["x'"]);
+        let problem = model.build().expect("a model").problem().expect("a problem");
+        let run = problem.run(&Options::events(4.5).tolerance(tolerance)).expect("a run");
+        assert_eq!(run.status, Status::Finished, "{:?}", run.warnings);
+        let limit = run.timeline.of(PhaseKind::Chatter).next().expect("an accumulation").end;
+        for t in [limit + 0.05, 4.5] {
+            let (_, v) = run.trajectory.at(t, Side::Left).expect("inside");
+            assert!((v[0] - (u0 - mu * g * t)).abs() < 1e-12, "e = {e}: {} at {t}", v[0] - (u0 - mu * g * t));
+        }
+    }
+}
+
+/// A mass on the ground, pushed to and fro, whose slip stops again and again after short slides: every stop is a stop, whatever
+/// rounding leaves of the slip there, and no place needs time stepping.
+#[test]
+fn slip_that_stops_has_stopped() {
+    for k in 0..400 {
+        let inside = 0.0105 + 1e-5 * f64::from(k);
+        let model = Builder::new("capsule")
+            .parameter("m", inside)
+            .coordinate("a", 0.0, 0.0)
+            .coordinate("b", 0.0, 0.0)
+            .kinetic("m*b'^2/2 + 0.022*a'^2/2")
+            .potential("60*(b - a)^2")
+            .force("b", "0.1*cos(113*t) - 0.06*(b' - a')")
+            .force("a", "-0.1*cos(113*t) + 0.06*(b' - a')")
+            .slider("ground", "a'", 0.1, None);
+        let run = finished(model, 0.3);
+        assert_eq!(run.timeline.of(PhaseKind::Stepped).count(), 0, "m = {inside}");
+    }
+}

@@ -3,7 +3,8 @@
 //! After an impact a closed gap opens with speed U while the forces press it with an acceleration A < 0. It will rise by
 //! U²/2|A|. When that is below the tolerance (relative to the largest gap since the last contact), no later bounce of this sequence can be
 //! told from contact: the motion continues on the constraints from here, with the gap velocities removed in the kinetic
-//! metric. What is lost is below the tolerance in position, and U in velocity for the time that is left.
+//! metric, and with friction that slides its part of the impulses: the sum of those to come is what contact would give until the
+//! limit, less this one. What is lost is below the tolerance in position, and U in velocity for the time that is left.
 //!
 //! This is a limit only if the contact then holds: the complementarity problem with these constraints must press all of
 //! them, and their reactions must stay positive until the sequence would have ended. Otherwise the bounces are followed on,
@@ -149,8 +150,19 @@ impl EventEngine {
         let rows = self.rows_with(&held);
         self.flow.set_working(&rows);
         self.hold(2.0 * left.max(0.0))?;
-        // What the correction of the velocity takes away again, the reactions give until the limit.
-        let settling = self.settling(limit, listed);
+        // What the correction of the velocity takes away again, the reactions give until the limit; friction that slides goes
+        // along with both.
+        let drags = self.flow.friction.is_sliding();
+        if drags {
+            self.v.copy_from_slice(&v);
+            self.flow.evaluate(self.t, &self.q, &self.v, false)?;
+            self.flow.hold_with_friction(&mut self.v)?;
+        }
+        let mut settling = self.settling(limit, listed);
+        if drags {
+            let m = self.touch.len();
+            settling.others.extend(self.flow.dragged(self.flow.corrections()).map(|(row, p)| (row - m, p)));
+        }
         let holds = self.flow.expand(self.t, &self.q, &self.v, &rows, true).is_ok()
             && (0..held.len()).all(|k| self.roots.first_negative(self.flow.reaction(k), left.max(0.0), 0.0).is_none());
         if !holds {

@@ -29,6 +29,7 @@ impl EventEngine {
                     self.rubbing.edge[f] = true;
                 }
                 self.slip_stops()?;
+                self.no_slip_remains(f)?;
             }
             Event::Slip { friction, direction } => self.rubbing.loose[friction] = Some(direction),
             Event::Release(a) => {

@@ -21,7 +21,7 @@ use crate::{Reason, SetupError};
 const LAUNCH: f64 = 1e-7;
 const LONGER: f64 = 4.0;
 
-/// In space slip has stopped where it is below this many tolerances of the velocities it is made of.
+/// Slip has stopped where it is below this many tolerances of the velocities it is made of.
 const STOPPED: f64 = 30.0;
 
 /// Friction on the edge between sticking and sliding may exceed its limit by this part of it.
@@ -138,7 +138,7 @@ impl EventEngine {
         STILL * self.rubbing.scale[f] + self.rubbing.noise[f]
     }
 
-    /// In space the direction of slip is lost in the errors of velocities below this: slip has stopped.
+    /// The direction of slip is lost in the errors of velocities below this: slip has stopped.
     fn stop_speed(&self, f: usize) -> f64 {
         (STOPPED * self.tol * self.rubbing.scale[f]).max(self.no_slip(f))
     }
@@ -164,6 +164,31 @@ impl EventEngine {
             any |= self.rubbing.stopped[f];
         }
         Ok(any)
+    }
+
+    /// Slip in the plane that has been found to stop is zero: what rounding of time and of the root leave of it is taken away,
+    /// or it would be slip in the direction that has just ended.
+    pub(super) fn no_slip_remains(&mut self, f: usize) -> Result<(), Reason> {
+        if self.flow.friction.elements[f].slips != 1 {
+            return Ok(());
+        }
+        self.evaluate(false)?;
+        self.measure_slips();
+        let first = self.flow.friction.elements[f].first;
+        let (row, slip) = (self.flow.slip_row(first), self.flow.friction.slip[first]);
+        if slip == 0.0 || slip.abs() > self.stop_speed(f) {
+            return Ok(());
+        }
+        let Self { flow, buffers, v, .. } = self;
+        let pull = &mut buffers.y;
+        pull.fill(0.0);
+        flow.gradients.add_to(row, 1.0, pull);
+        flow.metric.solve(pull);
+        let along = flow.gradients.dot(row, pull);
+        if along > 0.0 {
+            add(v, -slip / along, pull);
+        }
+        Ok(())
     }
 
     /// The slip speed of friction f at the point last evaluated.

@@ -102,7 +102,13 @@ impl EventEngine {
                 *extent *= forget;
             }
         }
-        self.rubbing.scale.iter_mut().for_each(|scale| *scale *= forget);
+        for (scale, element) in self.rubbing.scale.iter_mut().zip(&flow.friction.elements) {
+            *scale *= forget;
+            for slip in (element.first..element.first + element.slips).map(|k| flow.slip_series(k)) {
+                let fastest = value(slip, 0.5 * s).abs().max(value(slip, 0.0).abs());
+                *scale = if fastest.is_finite() { scale.max(fastest) } else { *scale };
+            }
+        }
         for (i, (scale, v)) in scales.v.iter_mut().zip(&self.v).enumerate() {
             *scale = (forget * *scale).max(v.abs()).max(flow.velocity(i)[0].abs());
         }

@@ -31,6 +31,8 @@ pub(super) struct Tail {
     /// The change of energy, and the work of moving walls in it.
     pub energy: f64,
     pub wall_work: f64,
+    /// What friction that slides gives with the impulses; it takes it again until the limit.
+    dragged: f64,
     /// What is left of the velocity of a gap that is held, and what may be.
     left: Vec<(usize, f64, f64)>,
     /// How high the next bounce of a constraint would have been, and which.
@@ -97,7 +99,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         for &(a, rate, allowed) in &tail.left {
             checks.explained.note_of(rate.abs(), allowed + 1e-12 * scales.rate[a], tail.t, Some(a));
         }
-        let gained = (tail.energy - tail.wall_work).max(0.0);
+        let gained = (tail.energy - tail.wall_work - tail.dragged.max(0.0)).max(0.0);
         checks.explained.note(gained, 1e-9 * scales.speed * scales.speed, tail.t);
         let (height, a) = tail.bounce;
         checks.claims.note_of(height, 1e2 * scales.tolerance * scales.gap[a].max(1e-300), tail.t, Some(a));
@@ -123,6 +125,7 @@ fn tail(evidence: &Evidence, settling: &Settling, before: Option<Vec<f64>>, gaug
         after: vec![f64::NAN; evidence.trajectory.dimension()],
         energy: 0.0,
         wall_work: 0.0,
+        dragged: 0.0,
         left: Vec::new(),
         bounce: (0.0, 0),
         is_endless: true,
@@ -148,6 +151,12 @@ fn tail(evidence: &Evidence, settling: &Settling, before: Option<Vec<f64>>, gaug
     for &(row, p) in settling.others.iter().filter(|(row, _)| *row >= joints) {
         gauge.response_of_other(row, &mut x);
         add(&mut tail.after, p, &x);
+    }
+    if let Some(bonds) = &gauge.bonds {
+        for &(row, p) in settling.others.iter().filter(|(row, _)| *row >= joints) {
+            tail.wall_work -= p * bonds.rest(row);
+            tail.dragged += 0.5 * p * (bonds.rate(row, &before) + bonds.rate(row, &tail.after));
+        }
     }
     let gaps = &gauge.gaps;
     let size = |a: usize, v: &[f64]| gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, v);

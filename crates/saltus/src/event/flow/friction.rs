@@ -286,6 +286,17 @@ impl Flow {
         }
     }
 
+    /// What friction that slides adds to impulses along the working set, at the point last evaluated: slips and impulses.
+    pub fn dragged(&self, impulses: &[f64]) -> impl Iterator<Item = (usize, f64)> {
+        let n = self.order + 1;
+        let sliding = self.friction.elements.iter().enumerate().filter(|(f, _)| self.friction.slides(*f).is_some());
+        let pressed = sliding.filter_map(|(_, element)| {
+            let place = self.working.iter().position(|&w| Some(w) == element.constraint)?;
+            Some((element.first..element.first + element.slips, impulses[place]))
+        });
+        pressed.flat_map(move |(slips, p)| slips.map(move |s| (self.slip_row(s), -self.friction.weight[s * n] * p)))
+    }
+
     /// Adds what dry friction that slides exerts at the point last evaluated to a force.
     pub fn add_sliders(&self, out: &mut [f64]) {
         for (f, element) in self.friction.elements.iter().enumerate() {

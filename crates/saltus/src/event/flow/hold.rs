@@ -43,7 +43,20 @@ impl Flow {
         Ok(())
     }
 
-    /// The impulses with which the last [`Flow::hold`] corrected the velocity, one for each of the working set.
+    /// Takes the velocities of the working set away with impulses that friction which slides goes along with, at the point last
+    /// evaluated: those of a sequence of impacts add up so.
+    pub fn hold_with_friction(&mut self, v: &mut [f64]) -> Result<(), Reason> {
+        self.weigh_point();
+        self.set_delassus(true)?;
+        for (j, &alpha) in self.working.iter().enumerate() {
+            self.right[j] = -self.gap_rate(alpha, v);
+        }
+        self.solve_reactions();
+        correct(v, &self.right[..self.working.len()], &self.mobility);
+        Ok(())
+    }
+
+    /// The impulses with which the last [`Flow::hold`], or [`Flow::hold_with_friction`], corrected the velocity, one for each of the working set.
     pub fn corrections(&self) -> &[f64] {
         &self.right[..self.working.len()]
     }
