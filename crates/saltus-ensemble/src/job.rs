@@ -1,0 +1,41 @@
+//! What is to be computed.
+
+use crate::Outcome;
+use saltus::Start;
+use std::sync::Arc;
+
+/// One trajectory of a family.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Where it starts, with the values of all open parameters.
+    pub start: Start,
+    /// The time from which on things are kept; not before the start.
+    pub from: f64,
+    /// Where it ends.
+    pub end: f64,
+    /// The interval of the stroboscope, from `from` on.
+    pub strobe: Option<f64>,
+}
+
+/// What is kept of each trajectory. Final states and counts always are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// The relative tolerance of the event engine.
+    pub tolerance: f64,
+    /// Whether the states at the stroboscope are kept.
+    pub strobe: bool,
+    /// Whether the states at the events of the model ([`saltus::Model::events`]) are kept: sections.
+    pub sections: bool,
+    /// How many of the last impacts are kept; none of them for 0.
+    pub impacts: usize,
+    /// The expressions of which statistics are kept: numbered as the problem has them.
+    pub statistics: Vec<usize>,
+    /// Whether it is told what the trajectory settled on.
+    pub settled: bool,
+}
+
+/// Runs jobs of one problem.
+pub trait Worker: Send {
+    /// Runs all jobs; one outcome for each, in their order.
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome>;
+}
