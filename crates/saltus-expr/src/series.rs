@@ -12,6 +12,7 @@
 
 mod compile;
 mod convolve;
+mod lanes;
 mod rounding;
 mod rules;
 mod switch;
@@ -24,6 +25,7 @@ use convolve::{at_zero, dot_back, product, square, weighted};
 use rules::Rule;
 use switch::{Kind, segment_slope, segment_value, takes_first};
 
+pub use lanes::{Lane, SeriesLanes};
 pub use rules::SeriesCode;
 
 /// A quotient by more than this, and less than the inverse of it, is zero for all that is added to it.
