@@ -5,7 +5,9 @@
 //! No number depends on how many workers there are, or on which jobs are given to a worker together.
 
 mod job;
+mod lanes;
 mod outcome;
 
 pub use job::{Job, Wanted, Worker};
+pub use lanes::LaneWorker;
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};

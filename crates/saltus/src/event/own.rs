@@ -1,7 +1,7 @@
 //! Events of the user's own: located like gaps, they exert nothing.
 
 use super::EventEngine;
-use crate::motion::{Crossing, EventHit};
+use crate::motion::EventHit;
 
 impl EventEngine {
     /// The signs of the user's events at the present state.
@@ -20,12 +20,7 @@ impl EventEngine {
     pub(super) fn own_event_occurs(&mut self, k: usize) {
         let rising = self.own[k] < 0.0;
         self.own[k] = -self.own[k];
-        let counts = match self.directions[k] {
-            Crossing::Both => true,
-            Crossing::Up => rising,
-            Crossing::Down => !rising,
-        };
-        if counts {
+        if self.directions[k].admits(rising) {
             self.record.event(EventHit { event: k, t: self.t, rising, q: self.q.clone(), v: self.v.clone() });
         }
     }

@@ -16,6 +16,15 @@ impl Crossing {
     /// All directions.
     pub const ALL: [Crossing; 3] = [Crossing::Up, Crossing::Down, Crossing::Both];
 
+    /// Whether a crossing that rises, or falls, is one.
+    pub fn admits(self, rises: bool) -> bool {
+        match self {
+            Crossing::Both => true,
+            Crossing::Up => rises,
+            Crossing::Down => !rises,
+        }
+    }
+
     /// Its name in model files.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,415 @@
+//! W trajectories side by side: their series, how long a step may be, and where they are.
+
+use super::code::{LaneCode, MOST};
+use super::vector::{self, MAX_ORDER};
+use super::watch::{Found, examine};
+use saltus_expr::{Lane, SeriesLanes};
+use std::sync::Arc;
+
+/// What ends the step of a lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// A gap closes.
+    Hit(usize),
+    /// The reaction of the constraint that is held turns negative.
+    Release,
+    /// An event of the model.
+    Own(usize),
+    /// The next stop.
+    Stop,
+    /// The step cannot be made here.
+    Unclear,
+}
+
+/// What a lane does with its constraints.
+#[derive(Clone, Debug, Default)]
+pub struct Mode {
+    /// Whether there is a trajectory.
+    pub is_active: bool,
+    /// Whether it is to be left where it is in this step.
+    pub waits: bool,
+    /// The constraint that is held.
+    pub held: Option<usize>,
+    /// For each gap, then for each event, how many of its first coefficients are zero: where it has just closed, or crossed.
+    pub zeros: [u8; 2 * MOST],
+    /// The sign of each event.
+    pub signs: [f64; MOST],
+    /// Whether it has just begun: nothing is known about it yet.
+    pub is_new: bool,
+}
+
+impl Mode {
+    /// Whether no crossing has to be treated differently from others.
+    fn is_plain(&self) -> bool {
+        self.held.is_none() && self.zeros == [0; 2 * MOST]
+    }
+}
+
+pub struct Group<const W: usize> {
+    pub code: Arc<LaneCode>,
+    pub tolerance: f64,
+    pub series: SeriesLanes<W>,
+    pub modes: Vec<Mode>,
+    pub t: Lane<W>,
+    pub stop: Lane<W>,
+    /// The last step.
+    pub last: Lane<W>,
+    scales: Vec<Lane<W>>,
+    gap_scales: Vec<Lane<W>>,
+    reaction_scale: Lane<W>,
+    /// The largest gaps since the last contact.
+    pub extent: Vec<Lane<W>>,
+    /// Accelerations by coordinates, and the factors of M, where they are not outputs.
+    a: Vec<Lane<W>>,
+    factor: Vec<Lane<W>>,
+    /// The reaction of the constraint held; its slope, M⁻¹∇f and 1/∇f·M⁻¹∇f, zero in lanes without one.
+    lambda: Vec<Lane<W>>,
+    pub slope: Vec<Lane<W>>,
+    pub pull: Vec<Lane<W>>,
+    pub inverse: Lane<W>,
+    /// The state before the last step: t, q, v.
+    pub before: Vec<Lane<W>>,
+    /// The acceleration at the end of the last step; whether it must be that of the next one.
+    predicted: Vec<Lane<W>>,
+    pub is_smooth: [bool; W],
+    /// The largest residual of the equations of motion of each lane so far.
+    pub residual: Lane<W>,
+    ratios: Vec<f64>,
+    shifted: Vec<Lane<W>>,
+}
+
+impl<const W: usize> Group<W> {
+    pub fn new(code: Arc<LaneCode>, tolerance: f64) -> Option<Self> {
+        let (d, n) = (code.d, code.order);
+        let mut series = SeriesLanes::new(code.series.clone(), n)?;
+        *series.input_mut(0, 1) = Lane::all(1.0);
+        let zeros = |k: usize| vec![Lane::all(0.0); k];
+        Some(Group {
+            series,
+            tolerance,
+            modes: vec![Mode::default(); W],
+            t: Lane::all(0.0),
+            stop: Lane::all(0.0),
+            last: Lane::all(0.0),
+            scales: zeros(d),
+            gap_scales: zeros(code.m),
+            reaction_scale: Lane::all(0.0),
+            extent: zeros(code.m),
+            a: zeros(if code.is_explicit { 0 } else { d * n }),
+            factor: zeros(if code.is_explicit { 0 } else { d * d }),
+            lambda: zeros(n),
+            slope: zeros(d),
+            pull: zeros(d),
+            inverse: Lane::all(0.0),
+            before: zeros(1 + 2 * d),
+            predicted: zeros(d),
+            is_smooth: [false; W],
+            residual: Lane::all(0.0),
+            ratios: vector::ratios(n),
+            shifted: zeros(n + 1),
+            code,
+        })
+    }
+
+    /// Puts a state into a lane.
+    pub fn set_state(&mut self, l: usize, t: f64, q: &[f64], v: &[f64]) {
+        let d = self.code.d;
+        self.t.0[l] = t;
+        self.series.input_mut(0, 0).0[l] = t;
+        for i in 0..d {
+            self.series.input_mut(1 + i, 0).0[l] = q[i];
+            self.series.input_mut(1 + d + i, 0).0[l] = v[i];
+        }
+        self.is_smooth[l] = false;
+    }
+
+    /// A new trajectory: nothing is known about its scales.
+    pub fn forget(&mut self, l: usize, pace: f64) {
+        self.last.0[l] = pace;
+        let scales = self.scales.iter_mut().chain(&mut self.gap_scales).chain(&mut self.extent);
+        scales.for_each(|s| s.0[l] = 0.0);
+        self.residual.0[l] = 0.0;
+        self.let_go(l);
+    }
+
+    /// Holds no constraint any more.
+    pub fn let_go(&mut self, l: usize) {
+        self.modes[l].held = None;
+        self.inverse.0[l] = 0.0;
+        self.reaction_scale.0[l] = 0.0;
+        self.slope.iter_mut().chain(&mut self.pull).for_each(|s| s.0[l] = 0.0);
+    }
+
+    /// Position and velocity of a lane.
+    pub fn state(&self, l: usize, q: &mut [f64], v: &mut [f64]) {
+        let d = self.code.d;
+        for i in 0..d {
+            q[i] = self.series.input(1 + i)[0].0[l];
+            v[i] = self.series.input(1 + d + i)[0].0[l];
+        }
+    }
+
+    /// Before the last step.
+    pub fn state_before(&self, l: usize, q: &mut [f64], v: &mut [f64]) -> f64 {
+        let d = self.code.d;
+        for i in 0..d {
+            q[i] = self.before[1 + i].0[l];
+            v[i] = self.before[1 + d + i].0[l];
+        }
+        self.before[0].0[l]
+    }
+
+    /// Expands all motions about where they are.
+    pub fn expand(&mut self) {
+        let (d, n) = (self.code.d, self.code.order);
+        let holds = self.modes.iter().any(|mode| mode.held.is_some());
+        *self.series.input_mut(0, 0) = self.t;
+        let mut x = [Lane::all(0.0); MOST];
+        for k in 0..=n {
+            if k > 0 {
+                let factor = 1.0 / k as f64;
+                for i in 0..d {
+                    let v = self.series.input(1 + d + i)[k - 1];
+                    *self.series.input_mut(1 + i, k) = scaled(&v, factor);
+                }
+            }
+            self.series.advance(k);
+            if k == n {
+                return;
+            }
+            match self.code.is_explicit {
+                true => (0..d).for_each(|i| x[i] = *self.series.coefficient(i, k)),
+                false => self.solve(k, &mut x),
+            }
+            if holds {
+                self.hold(k, &mut x);
+            }
+            if !self.code.is_explicit {
+                (0..d).for_each(|i| self.a[i * n + k] = x[i]);
+            }
+            let factor = 1.0 / (k + 1) as f64;
+            for i in 0..d {
+                *self.series.input_mut(1 + d + i, k + 1) = scaled(&x[i], factor);
+            }
+        }
+    }
+
+    /// Order k of the accelerations where the inertia is no number by itself: M₀ a_k = g_k − Σ M_j a_{k−j}.
+    fn solve(&mut self, k: usize, x: &mut [Lane<W>; MOST]) {
+        let (d, n) = (self.code.d, self.code.order);
+        if k == 0 {
+            vector::factor(d, &|i| *self.series.coefficient(i, 0), &mut self.factor);
+        }
+        for i in 0..d {
+            let mut r = *self.series.coefficient(self.code.force + i, k);
+            for c in 0..d {
+                vector::subtract_back(self.series.output(i * d + c), &self.a[c * n..(c + 1) * n], k, &mut r);
+            }
+            x[i] = r;
+        }
+        vector::solve(d, &self.factor, x);
+    }
+
+    /// Adds the reactions of constraints that are held: order k.
+    fn hold(&mut self, k: usize, x: &mut [Lane<W>; MOST]) {
+        let d = self.code.d;
+        let mut lambda = [0.0; W];
+        for l in 0..W {
+            let Some(a) = self.modes[l].held else { continue };
+            let mut sum = self.series.coefficient(self.code.gamma + a, k).0[l];
+            for i in 0..d {
+                sum += self.slope[i].0[l] * x[i].0[l];
+            }
+            lambda[l] = -sum * self.inverse.0[l];
+        }
+        for i in 0..d {
+            for l in 0..W {
+                x[i].0[l] += lambda[l] * self.pull[i].0[l];
+            }
+        }
+        self.lambda[k] = Lane(lambda);
+    }
+
+    /// How far the accelerations here are from those at the end of the last step, in velocities, relative to the scales; zero
+    /// after an event. Notes the largest ones, and the extents of the gaps.
+    pub fn check(&mut self) -> Lane<W> {
+        let d = self.code.d;
+        let mut worst = Lane::all(0.0);
+        for i in 0..d {
+            let a = &self.series.input(1 + d + i)[1];
+            vector::differ(a, &self.predicted[i], &self.last, &self.scales[i], &mut worst);
+        }
+        for l in 0..W {
+            worst.0[l] = if self.is_smooth[l] { worst.0[l] } else { 0.0 };
+        }
+        vector::largest(&worst, &mut self.residual);
+        for a in 0..self.code.m {
+            vector::largest(&self.series.output(self.code.gaps + a)[0], &mut self.extent[a]);
+        }
+        worst
+    }
+
+    /// The steps, and what ends them.
+    pub fn steps(&mut self, events: &mut [Option<Event>; W]) -> Lane<W> {
+        let (d, n, m) = (self.code.d, self.code.order, self.code.m);
+        let mut worst = [Lane::all(0.0); 2];
+        for i in 0..d {
+            vector::measure(self.series.input(1 + d + i), self.tolerance, &mut self.scales[i], &self.last, &mut worst);
+        }
+        if !self.code.can_hold {
+            for a in 0..m {
+                let gap = self.series.output(self.code.gaps + a);
+                vector::measure(gap, self.tolerance, &mut self.gap_scales[a], &self.last, &mut worst);
+            }
+        }
+        let holds = self.modes.iter().any(|mode| mode.held.is_some());
+        if holds {
+            let reaction = &self.lambda[..];
+            vector::measure(reaction, self.tolerance, &mut self.reaction_scale, &self.last, &mut worst);
+        }
+        let mut cap = Lane::all(0.0);
+        for l in 0..W {
+            let mode = &self.modes[l];
+            cap.0[l] = if mode.is_active && !mode.waits { self.stop.0[l] - self.t.0[l] } else { 0.0 };
+        }
+        let mut h = vector::step_length(&worst, n, &cap);
+        for l in 0..W {
+            events[l] = None;
+            if cap.0[l] == 0.0 {
+                h.0[l] = 0.0;
+            } else if !(h.0[l] > 4.0 * f64::EPSILON * self.t.0[l].abs()) {
+                events[l] = Some(Event::Unclear);
+                h.0[l] = 0.0;
+            } else if h.0[l] >= cap.0[l] * (1.0 - 1e-12) {
+                h.0[l] = cap.0[l];
+                events[l] = Some(Event::Stop);
+            }
+        }
+        for a in 0..m {
+            self.first_crossing(a, &mut h, events);
+        }
+        if holds {
+            self.first_crossing(m, &mut h, events);
+        }
+        for k in 0..self.code.events {
+            self.first_crossing(m + 1 + k, &mut h, events);
+        }
+        h
+    }
+
+    /// Looks for the first crossing of gap w, of the reaction (w = m), or of event w − m − 1.
+    fn first_crossing(&mut self, w: usize, h: &mut Lane<W>, events: &mut [Option<Event>; W]) {
+        let (n, m) = (self.code.order, self.code.m);
+        let row = match w {
+            w if w < m => self.series.output(self.code.gaps + w),
+            w if w == m => &self.lambda[..],
+            w => self.series.output(self.code.own + w - m - 1),
+        };
+        let event = match w {
+            w if w < m => Event::Hit(w),
+            w if w == m => Event::Release,
+            w => Event::Own(w - m - 1),
+        };
+        // Coefficients that are zero are left out, and lanes that have nothing to look for.
+        let top = row.len();
+        self.shifted[..top].copy_from_slice(row);
+        self.shifted[top..].fill(Lane::all(0.0));
+        for l in 0..W {
+            let mode = &self.modes[l];
+            if w < m && mode.is_plain() {
+                continue;
+            }
+            let looks = match w {
+                w if w < m => mode.held != Some(w),
+                w if w == m => mode.held.is_some(),
+                _ => true,
+            };
+            let sign = if w > m { mode.signs[w - m - 1] } else { 1.0 };
+            let zeros = match w {
+                w if w < m => mode.zeros[w],
+                w if w == m => 0,
+                w => mode.zeros[MOST + w - m - 1],
+            };
+            if !looks {
+                (0..=n).for_each(|k| self.shifted[k].0[l] = if k == 0 { 1.0 } else { 0.0 });
+            } else if zeros > 0 || sign < 0.0 {
+                for k in 0..=n {
+                    let from = k + zeros as usize;
+                    self.shifted[k].0[l] = if from < top { sign * row[from].0[l] } else { 0.0 };
+                }
+            }
+        }
+        let clear = vector::clearance(&self.shifted, h);
+        let is_clear = |l: usize, h: &Lane<W>| clear.0[l] > 0.0 || !(h.0[l] > 0.0);
+        if (0..W).all(|l| is_clear(l, h)) {
+            return;
+        }
+        let mut forms = [Lane::all(0.0); MAX_ORDER + 1];
+        let floor = vector::bernstein(&self.shifted, h, &self.ratios, &mut forms);
+        let (mut low, mut high, mut s) = (Lane::all(0.0), Lane::all(0.0), Lane::all(0.0));
+        let mut crosses = [false; W];
+        for l in 0..W {
+            if is_clear(l, h) {
+                continue;
+            }
+            match examine(&forms, n, l, floor.0[l]) {
+                Found::Clear(part) if part < 1.0 => {
+                    h.0[l] *= part;
+                    events[l] = None;
+                }
+                Found::Clear(_) => {}
+                Found::Between(from, to, guess) => {
+                    crosses[l] = true;
+                    (low.0[l], high.0[l], s.0[l]) = (from * h.0[l], to * h.0[l], guess * h.0[l]);
+                }
+                Found::Unclear => {
+                    h.0[l] = 0.0;
+                    events[l] = Some(Event::Unclear);
+                }
+            }
+        }
+        if crosses.contains(&true) {
+            vector::crossings(&self.shifted, low, high, &mut s);
+            for l in 0..W {
+                if crosses[l] {
+                    h.0[l] = s.0[l];
+                    events[l] = Some(event);
+                }
+            }
+        }
+    }
+
+    /// Goes to the ends of the steps.
+    pub fn advance(&mut self, h: &Lane<W>, events: &[Option<Event>; W]) {
+        let d = self.code.d;
+        self.before[0] = self.t;
+        for i in 0..d {
+            self.before[1 + i] = self.series.input(1 + i)[0];
+            self.before[1 + d + i] = self.series.input(1 + d + i)[0];
+        }
+        for i in 0..d {
+            let q = vector::values(self.series.input(1 + i), h);
+            let (v, a) = vector::values_and_slopes(self.series.input(1 + d + i), h);
+            self.predicted[i] = a;
+            *self.series.input_mut(1 + i, 0) = q;
+            *self.series.input_mut(1 + d + i, 0) = v;
+        }
+        for l in 0..W {
+            self.t.0[l] = if events[l] == Some(Event::Stop) { self.stop.0[l] } else { self.t.0[l] + h.0[l] };
+            if h.0[l] > 0.0 {
+                self.last.0[l] = h.0[l];
+                self.is_smooth[l] = events[l].is_none() || events[l] == Some(Event::Stop);
+            }
+        }
+    }
+
+    /// The gap and its derivatives where lane l is: c₀, c₁, c₂, c₃.
+    pub fn gap(&self, a: usize, l: usize) -> [f64; 4] {
+        let row = self.series.output(self.code.gaps + a);
+        [0, 1, 2, 3].map(|k| row[k].0[l])
+    }
+}
+
+fn scaled<const W: usize>(x: &Lane<W>, factor: f64) -> Lane<W> {
+    Lane(x.0.map(|x| factor * x))
+}

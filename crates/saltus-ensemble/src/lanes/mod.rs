@@ -1,0 +1,369 @@
+//! Many trajectories side by side.
+//!
+//! The mathematics is that of the event engine: Taylor series of the motion with steps from their last terms, first crossings of
+//! polynomials found in Bernstein form, the impact law, contact, accumulations to their limit. One step of all lanes is one pass
+//! through plain loops ([`vector`]); what happens at an event is decided lane by lane. A lane whose trajectory has ended takes the
+//! next one. Where a lane cannot decide (several constraints at one instant, degenerate states, contact on curved walls), the
+//! event engine goes on from there ([`hand`]) and gives the trajectory back.
+//!
+//! At the end of each step the equations of motion are checked: the acceleration that the polynomial ends with must be the one that
+//! the next expansion begins with. A step that fails is made again by the event engine.
+
+mod code;
+mod group;
+mod hand;
+mod law;
+mod tally;
+mod vector;
+mod watch;
+
+use crate::{Hit, Job, Outcome, Wanted, Worker};
+use code::{LaneCode, MOST};
+use group::{Event, Group};
+use law::Local;
+use saltus::{Problem, Status};
+use std::sync::Arc;
+use tally::Tally;
+
+/// The number of lanes with the lowest cost per trajectory.
+const LANES: usize = 16;
+
+/// The equations of motion may be off by this many tolerances at the end of a step.
+const TRUST: f64 = 1e3;
+
+/// Gap velocities below this part of what they are made of are none.
+const STILL: f64 = 1e-12;
+
+/// Steps without progress after which a lane is handed over.
+const PATIENCE: u32 = 12;
+
+/// Runs trajectories in lanes.
+pub struct LaneWorker<const W: usize = LANES> {
+    problem: Problem,
+    group: Group<W>,
+    local: Local,
+    lanes: Vec<LaneState>,
+    counts: Counts,
+}
+
+/// What a worker did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps of all lanes together.
+    pub steps: u64,
+    /// Times at which the event engine went on with a lane.
+    pub handed_over: u64,
+}
+
+/// One lane.
+#[derive(Clone, Debug, Default)]
+struct LaneState {
+    job: usize,
+    open: Vec<f64>,
+    tally: Tally,
+    idle: u32,
+    /// A constraint that has just been hit, and its restitution: whether its bounces end here, the next expansion tells.
+    bounced: Option<(usize, f64)>,
+}
+
+impl<const W: usize> LaneWorker<W> {
+    /// A worker, or why lanes cannot compute this problem.
+    pub fn new(problem: &Problem, tolerance: f64) -> Result<Self, &'static str> {
+        let code = Arc::new(LaneCode::new(problem)?);
+        let local = Local::new(&code);
+        let group = Group::new(code, tolerance).ok_or("its series have switches")?;
+        Ok(LaneWorker {
+            problem: problem.clone(),
+            group,
+            local,
+            lanes: vec![LaneState::default(); W],
+            counts: Counts::default(),
+        })
+    }
+
+    /// What it did so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Gives a lane its next trajectory; an outcome if it is done at once.
+    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let code = self.group.code.clone();
+        let Job { start, end, .. } = &jobs[job];
+        let state = &mut self.lanes[l];
+        *state = LaneState { job, open: std::mem::take(&mut state.open), ..LaneState::default() };
+        state.open.clear();
+        state.open.extend(&start.parameters);
+        let fits = start.q.len() == code.d && start.v.len() == code.d && start.parameters.len() == code.open;
+        let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
+        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
+            return Some(self.by_events_alone(l, &jobs[job], wanted));
+        }
+        self.group.set_state(l, start.t, &start.q, &start.v);
+        for (k, &value) in start.parameters.iter().enumerate() {
+            self.group.series.input_mut(code.first_open() + k, 0).0[l] = value;
+        }
+        self.group.forget(l, (end - start.t).min(1e3));
+        let mode = &mut self.group.modes[l];
+        mode.is_active = true;
+        mode.waits = false;
+        mode.zeros = [0; 2 * MOST];
+        mode.signs = [0.0; MOST];
+        mode.is_new = true;
+        self.lanes[l].tally.by_lanes = true;
+        let tally = &mut self.lanes[l].tally;
+        // (A strobe at the very start is a state as well.)
+        if tally.stop(&jobs[job]) <= start.t {
+            tally.stopped(&jobs[job], wanted, start.t, &start.q, &start.v);
+        }
+        self.group.stop.0[l] = tally.stop(&jobs[job]);
+        None
+    }
+
+    /// After the expansion: starts that are not free, steps that failed, bounces that end.
+    fn judge(&mut self, l: usize, residual: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let code = self.group.code.clone();
+        let (d, m) = (code.d, code.m);
+        let job = &jobs[self.lanes[l].job];
+        if !(residual <= TRUST * self.group.tolerance) {
+            return self.hand_over(l, true, jobs, wanted);
+        }
+        if std::mem::take(&mut self.group.modes[l].is_new) {
+            for a in 0..m {
+                // A start on a constraint, or beyond one, is left to the event engine.
+                let [gap, rate, ..] = self.group.gap(a, l);
+                if !(gap > 1e-9 * rate.abs() * self.group.last.0[l].min(1.0)) {
+                    return match self.group.t.0[l] == job.start.t {
+                        true => Some(self.by_events_alone(l, job, wanted)),
+                        false => self.hand_over(l, false, jobs, wanted),
+                    };
+                }
+            }
+            for k in 0..code.events {
+                let value = self.group.series.output(code.own + k)[0].0[l];
+                self.group.modes[l].signs[k] = if value < 0.0 { -1.0 } else { 1.0 };
+            }
+        }
+        if let Some(a) = self.group.modes[l].held {
+            // Contact does not drift.
+            let [gap, rate, ..] = self.group.gap(a, l);
+            let inverse = self.group.inverse.0[l];
+            for i in 0..d {
+                let pull = self.group.pull[i].0[l] * inverse;
+                self.group.series.input_mut(1 + i, 0).0[l] -= gap * pull;
+                self.group.series.input_mut(1 + d + i, 0).0[l] -= rate * pull;
+            }
+        }
+        let (a, e) = self.lanes[l].bounced.take()?;
+        let [_, rate, half, third] = self.group.gap(a, l);
+        let press = -2.0 * half;
+        let extent = self.group.extent[a].0[l];
+        if !(press > 0.0) || 0.5 * rate * rate / press > self.group.tolerance * extent {
+            return None;
+        }
+        // A bounce that cannot be told from contact: the limit of those that follow.
+        let left = 2.0 * rate / (press * if e < 1.0 { 1.0 - e } else { 1.0 });
+        if -(2.0 * half + 6.0 * third * left) < 0.5 * press {
+            return None;
+        }
+        if !code.can_hold || self.group.modes[l].held.is_some() {
+            return self.hand_over(l, false, jobs, wanted);
+        }
+        self.close(l, a, rate, job, e);
+        None
+    }
+
+    /// Contact from here on: the gap velocity is taken away, and the lane waits for its next expansion.
+    fn close(&mut self, l: usize, a: usize, rate: f64, job: &Job, e: f64) {
+        let d = self.group.code.d;
+        let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        let t = self.group.t.0[l];
+        self.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open);
+        let compliance = self.local.pull(a, &mut pull);
+        for i in 0..d {
+            v[i] -= rate * pull[i] / compliance;
+            self.group.slope[i].0[l] = self.local.slope(a)[i];
+            self.group.pull[i].0[l] = pull[i];
+        }
+        self.group.inverse.0[l] = 1.0 / compliance;
+        self.group.set_state(l, t, &q[..d], &v[..d]);
+        let mode = &mut self.group.modes[l];
+        mode.held = Some(a);
+        mode.zeros[a] = 0;
+        self.group.extent[a].0[l] = 0.0;
+        self.group.modes[l].waits = true;
+        if e > 0.0 && e < 1.0 && t >= job.from {
+            self.lanes[l].tally.accumulations += 1;
+        }
+    }
+
+    /// What an event does to a lane.
+    fn handle(&mut self, l: usize, event: Option<Event>, h: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let code = self.group.code.clone();
+        let mode = &mut self.group.modes[l];
+        if mode.waits {
+            mode.waits = false;
+            return None;
+        }
+        if h > 0.0 && event.is_none_or(|event| !matches!(event, Event::Hit(_) | Event::Release)) {
+            // Clear of what it had just left.
+            mode.zeros = [0; 2 * MOST];
+        }
+        self.lanes[l].idle = if h > 64.0 * f64::EPSILON * self.group.t.0[l].abs() { 0 } else { self.lanes[l].idle + 1 };
+        if self.lanes[l].idle > PATIENCE {
+            return self.hand_over(l, true, jobs, wanted);
+        }
+        match event {
+            None => None,
+            Some(Event::Unclear) => self.hand_over(l, true, jobs, wanted),
+            Some(Event::Own(k)) => {
+                self.cross(l, k, &jobs[self.lanes[l].job], wanted);
+                None
+            }
+            Some(Event::Stop) => self.stop(l, jobs, wanted),
+            Some(Event::Release) => {
+                let a = self.group.modes[l].held?;
+                self.group.let_go(l);
+                let mode = &mut self.group.modes[l];
+                mode.zeros[a] = 3;
+                self.group.extent[a].0[l] = 0.0;
+                self.group.is_smooth[l] = false;
+                None
+            }
+            Some(Event::Hit(a)) => {
+                if self.group.modes[l].held.is_some() || self.group.modes[l].zeros[a] > 1 {
+                    return self.hand_over(l, true, jobs, wanted);
+                }
+                let d = code.d;
+                let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
+                self.group.state(l, &mut q, &mut v);
+                let t = self.group.t.0[l];
+                if !self.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open) {
+                    return self.hand_over(l, true, jobs, wanted);
+                }
+                let (rate, size) = (self.local.rate(a, &v), self.local.rate_size(a, &v));
+                let e = self.local.restitution[a];
+                // Grazing, and other gaps that close with it, are decided by the event engine.
+                if !(rate < -1e-7 * size) || !(0.0..=1.0).contains(&e) || self.others_are_near(l, a, h) {
+                    return self.hand_over(l, true, jobs, wanted);
+                }
+                let compliance = self.local.pull(a, &mut pull);
+                let impulse = -(1.0 + e) * rate / compliance;
+                for i in 0..d {
+                    v[i] += impulse * pull[i];
+                }
+                let after = self.local.rate(a, &v);
+                self.group.set_state(l, t, &q[..d], &v[..d]);
+                // (A flight within one step has no other trace.)
+                let extent = &mut self.group.extent[a].0[l];
+                *extent = extent.max(0.25 * rate.abs() * h);
+                let mode = &mut self.group.modes[l];
+                mode.zeros = [0; 2 * MOST];
+                mode.zeros[a] = if after.abs() <= STILL * size { 2 } else { 1 };
+                let state = &mut self.lanes[l];
+                state.bounced = Some((a, e));
+                let checks = &mut state.tally.checks;
+                checks.law = checks.law.max((after + e * rate).abs() / size);
+                let hit = Hit { t, constraint: a as u32, speed: -rate, impulse };
+                state.tally.hit(&jobs[state.job], wanted, hit);
+                None
+            }
+        }
+    }
+
+    /// Whether another gap is as good as closed at a hit of gap a, a step h after the expansion.
+    fn others_are_near(&self, l: usize, a: usize, h: f64) -> bool {
+        let group = &self.group;
+        (0..group.code.m).filter(|&b| b != a && group.modes[l].held != Some(b)).any(|b| {
+            let row = group.series.output(group.code.gaps + b);
+            let gap = row.iter().rev().fold(0.0, |sum, c| sum * h + c.0[l]);
+            gap <= 10.0 * group.tolerance * group.extent[b].0[l].max(gap.abs())
+        })
+    }
+
+    /// A section.
+    fn cross(&mut self, l: usize, k: usize, job: &Job, wanted: &Wanted) {
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        let mode = &mut self.group.modes[l];
+        let rises = mode.signs[k] < 0.0;
+        mode.signs[k] = -mode.signs[k];
+        mode.zeros[MOST + k] = 1;
+        let counts = self.problem.model().events[k].crossing.admits(rises);
+        if counts && wanted.sections && self.group.t.0[l] >= job.from {
+            let sections = &mut self.lanes[l].tally.sections;
+            sections.extend([k as f64, self.group.t.0[l]]);
+            sections.extend(&q[..d]);
+            sections.extend(&v[..d]);
+        }
+    }
+
+    /// A stop of the stroboscope, or the end.
+    fn stop(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let job = &jobs[self.lanes[l].job];
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        let t = self.group.t.0[l];
+        let tally = &mut self.lanes[l].tally;
+        tally.stopped(job, wanted, t, &q[..d], &v[..d]);
+        if t < job.end {
+            self.group.stop.0[l] = tally.stop(job);
+            return None;
+        }
+        Some(self.finish(l, Ok(Status::Finished), t, &q[..d], &v[..d]))
+    }
+
+    /// The trajectory of a lane has ended.
+    fn finish(&mut self, l: usize, status: Result<Status, String>, t: f64, q: &[f64], v: &[f64]) -> Outcome {
+        self.group.modes[l].is_active = false;
+        let mut tally = std::mem::take(&mut self.lanes[l].tally);
+        tally.checks.balance = tally.checks.balance.max(self.group.residual.0[l]);
+        tally.outcome(status, t, q.to_vec(), v.to_vec())
+    }
+}
+
+impl<const W: usize> Worker for LaneWorker<W> {
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
+        let mut next = 0;
+        let mut events = [None; W];
+        self.group.modes.iter_mut().for_each(|mode| mode.is_active = false);
+        loop {
+            for l in 0..W {
+                while !self.group.modes[l].is_active && next < jobs.len() {
+                    outcomes[next] = self.load(l, next, jobs, wanted);
+                    next += 1;
+                }
+            }
+            if !self.group.modes.iter().any(|mode| mode.is_active) {
+                break;
+            }
+            self.group.expand();
+            self.counts.steps += 1;
+            let residual = self.group.check();
+            for l in 0..W {
+                let mode = &self.group.modes[l];
+                let is_quiet = !(mode.is_new || mode.held.is_some() || self.lanes[l].bounced.is_some());
+                if !mode.is_active || (is_quiet && residual.0[l] <= TRUST * self.group.tolerance) {
+                    continue;
+                }
+                if let Some(outcome) = self.judge(l, residual.0[l], jobs, wanted) {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                }
+            }
+            let h = self.group.steps(&mut events);
+            self.group.advance(&h, &events);
+            for l in 0..W {
+                if self.group.modes[l].is_active
+                    && let Some(outcome) = self.handle(l, events[l], h.0[l], jobs, wanted)
+                {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                }
+            }
+        }
+        outcomes.into_iter().flatten().collect()
+    }
+}
