@@ -24,6 +24,8 @@ pub struct LaneCode {
     pub is_explicit: bool,
     /// Whether gaps are affine in the position with constant slopes, and the inertia is constant: contact can be held in lanes.
     pub can_hold: bool,
+    /// Which gaps are as accurate as the motion: affine in it, on walls that move steadily.
+    pub is_affine: Vec<bool>,
     /// The order of the velocities.
     pub order: usize,
     /// From t, q, v and open parameters: M (d²), slopes of the gaps (m·d), their rates at rest (m), restitutions (m).
@@ -86,6 +88,8 @@ impl LaneCode {
             gammas.push(graph.derivative(rate, model.t));
         }
         let can_hold = fixed && slopes.iter().all(|&slope| is_constant(graph, slope));
+        let flat = |a: usize| slopes[a * d..(a + 1) * d].iter().all(|&slope| is_constant(graph, slope));
+        let is_affine = (0..m).map(|a| flat(a) && graph.is_zero(gammas[a])).collect();
         let gamma = outputs.len();
         if can_hold {
             outputs.extend(&gammas);
@@ -127,6 +131,7 @@ impl LaneCode {
             own,
             is_explicit,
             can_hold,
+            is_affine,
             order,
             law: Arc::new(law),
             open: open.len(),

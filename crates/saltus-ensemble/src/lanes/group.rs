@@ -6,6 +6,9 @@ use super::watch::{Found, examine};
 use saltus_expr::{Lane, SeriesLanes};
 use std::sync::Arc;
 
+/// The last terms of series are kept below this part of the tolerance: many steps add up.
+const SHARE: f64 = 0.1;
+
 /// What ends the step of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
@@ -55,6 +58,7 @@ pub struct Group<const W: usize> {
     /// The last step.
     pub last: Lane<W>,
     scales: Vec<Lane<W>>,
+    /// Of gaps, then of events.
     gap_scales: Vec<Lane<W>>,
     reaction_scale: Lane<W>,
     /// The largest gaps since the last contact.
@@ -72,8 +76,9 @@ pub struct Group<const W: usize> {
     /// The acceleration at the end of the last step; whether it must be that of the next one.
     predicted: Vec<Lane<W>>,
     pub is_smooth: [bool; W],
-    /// The largest residual of the equations of motion of each lane so far.
+    /// The largest residual of the equations of motion of each lane so far, and the deepest violation of a constraint.
     pub residual: Lane<W>,
+    pub violation: Lane<W>,
     ratios: Vec<f64>,
     shifted: Vec<Lane<W>>,
 }
@@ -92,7 +97,7 @@ impl<const W: usize> Group<W> {
             stop: Lane::all(0.0),
             last: Lane::all(0.0),
             scales: zeros(d),
-            gap_scales: zeros(code.m),
+            gap_scales: zeros(code.m + code.events),
             reaction_scale: Lane::all(0.0),
             extent: zeros(code.m),
             a: zeros(if code.is_explicit { 0 } else { d * n }),
@@ -105,6 +110,7 @@ impl<const W: usize> Group<W> {
             predicted: zeros(d),
             is_smooth: [false; W],
             residual: Lane::all(0.0),
+            violation: Lane::all(0.0),
             ratios: vector::ratios(n),
             shifted: zeros(n + 1),
             code,
@@ -123,12 +129,11 @@ impl<const W: usize> Group<W> {
         self.is_smooth[l] = false;
     }
 
-    /// A new trajectory: nothing is known about its scales.
+    /// A new trajectory, or one that comes back: nothing is known about its scales.
     pub fn forget(&mut self, l: usize, pace: f64) {
         self.last.0[l] = pace;
         let scales = self.scales.iter_mut().chain(&mut self.gap_scales).chain(&mut self.extent);
         scales.for_each(|s| s.0[l] = 0.0);
-        self.residual.0[l] = 0.0;
         self.let_go(l);
     }
 
@@ -137,7 +142,8 @@ impl<const W: usize> Group<W> {
         self.modes[l].held = None;
         self.inverse.0[l] = 0.0;
         self.reaction_scale.0[l] = 0.0;
-        self.slope.iter_mut().chain(&mut self.pull).for_each(|s| s.0[l] = 0.0);
+        let held = self.slope.iter_mut().chain(&mut self.pull).chain(&mut self.lambda);
+        held.for_each(|s| s.0[l] = 0.0);
     }
 
     /// Position and velocity of a lane.
@@ -244,7 +250,9 @@ impl<const W: usize> Group<W> {
         }
         vector::largest(&worst, &mut self.residual);
         for a in 0..self.code.m {
-            vector::largest(&self.series.output(self.code.gaps + a)[0], &mut self.extent[a]);
+            let gap = &self.series.output(self.code.gaps + a)[0];
+            vector::largest(gap, &mut self.extent[a]);
+            vector::largest(&scaled(gap, -1.0), &mut self.violation);
         }
         worst
     }
@@ -253,19 +261,22 @@ impl<const W: usize> Group<W> {
     pub fn steps(&mut self, events: &mut [Option<Event>; W]) -> Lane<W> {
         let (d, n, m) = (self.code.d, self.code.order, self.code.m);
         let mut worst = [Lane::all(0.0); 2];
+        let allowed = SHARE * self.tolerance;
         for i in 0..d {
-            vector::measure(self.series.input(1 + d + i), self.tolerance, &mut self.scales[i], &self.last, &mut worst);
+            vector::measure(self.series.input(1 + d + i), allowed, &mut self.scales[i], &self.last, &mut worst);
         }
-        if !self.code.can_hold {
-            for a in 0..m {
-                let gap = self.series.output(self.code.gaps + a);
-                vector::measure(gap, self.tolerance, &mut self.gap_scales[a], &self.last, &mut worst);
-            }
+        for a in (0..m).filter(|&a| !self.code.is_affine[a]) {
+            let gap = self.series.output(self.code.gaps + a);
+            vector::measure(gap, allowed, &mut self.gap_scales[a], &self.last, &mut worst);
+        }
+        for k in 0..self.code.events {
+            let value = self.series.output(self.code.own + k);
+            vector::measure(value, allowed, &mut self.gap_scales[m + k], &self.last, &mut worst);
         }
         let holds = self.modes.iter().any(|mode| mode.held.is_some());
         if holds {
             let reaction = &self.lambda[..];
-            vector::measure(reaction, self.tolerance, &mut self.reaction_scale, &self.last, &mut worst);
+            vector::measure(reaction, allowed, &mut self.reaction_scale, &self.last, &mut worst);
         }
         let mut cap = Lane::all(0.0);
         for l in 0..W {

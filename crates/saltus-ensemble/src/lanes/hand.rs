@@ -6,8 +6,13 @@ use crate::{Hit, Job, Outcome, Wanted};
 use saltus::problem::Reached;
 use saltus::{Options, PhaseKind, Run, Start, Status};
 
-/// The event engine keeps a trajectory for this many of the lane's last steps, or until the next stop.
+/// A trajectory that is handed over this often stays with the event engine.
+const OFTEN: u32 = 64;
+
+/// The event engine keeps a trajectory for this many of the lane's last steps and for this part of the whole, at least, or until the
+/// next stop.
 const STRETCH: f64 = 32.0;
+const SHORTEST: f64 = 1e-3;
 
 impl<const W: usize> LaneWorker<W> {
     /// The event engine computes a whole trajectory.
@@ -37,14 +42,22 @@ impl<const W: usize> LaneWorker<W> {
             (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
         self.lanes[l].bounced = None;
         self.counts.handed_over += 1;
+        self.lanes[l].handed += 1;
         let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(self.lanes[l].open.clone());
         let start = start.reached(Reached { closed, ..Reached::default() });
-        let until = (t + STRETCH * self.group.last.0[l]).min(self.lanes[l].tally.stop(job));
+        if self.lanes[l].handed > OFTEN {
+            return Some(match self.to_the_end(l, job, wanted, start) {
+                Ok(outcome) | Err(outcome) => outcome,
+            });
+        }
+        let until = self.until(l, job, t);
         match self.stretch(l, job, wanted, start, until) {
             Err(outcome) => Some(outcome),
             Ok(end) if end.t >= job.end => Some(self.finish(l, Ok(Status::Finished), end.t, &end.q, &end.v)),
             Ok(end) => {
+                let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
                 self.group.forget(l, self.group.last.0[l]);
+                self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
                 self.group.set_state(l, end.t, &end.q, &end.v);
                 self.group.modes[l].zeros = [0; 2 * MOST];
                 self.group.modes[l].is_new = true;
@@ -53,6 +66,12 @@ impl<const W: usize> LaneWorker<W> {
                 None
             }
         }
+    }
+
+    /// How far the event engine goes at once.
+    fn until(&self, l: usize, job: &Job, t: f64) -> f64 {
+        let stretch = (STRETCH * self.group.last.0[l]).max(SHORTEST * (job.end - job.start.t));
+        (t + stretch).min(self.lanes[l].tally.stop(job))
     }
 
     fn to_the_end(&mut self, l: usize, job: &Job, wanted: &Wanted, mut start: Start) -> Result<Outcome, Outcome> {
@@ -75,7 +94,7 @@ impl<const W: usize> LaneWorker<W> {
     fn stretch(&mut self, l: usize, job: &Job, wanted: &Wanted, start: Start, until: f64) -> Result<Start, Outcome> {
         let mut end = self.stretch_once(l, job, wanted, &start, until)?;
         while end.t < job.end && end.closed().is_some_and(|closed| !closed.is_empty()) {
-            let until = (end.t + STRETCH * self.group.last.0[l]).min(self.lanes[l].tally.stop(job));
+            let until = self.lanes[l].tally.stop(job);
             end = self.stretch_once(l, job, wanted, &end, until)?;
         }
         Ok(end)
@@ -111,7 +130,7 @@ impl<const W: usize> LaneWorker<W> {
         let tally = &mut self.lanes[l].tally;
         for impact in run.trajectory.impacts.iter() {
             for (&constraint, &impulse) in impact.constraints.iter().zip(impact.impulses) {
-                let hit = Hit { t: impact.t, constraint: constraint as u32, speed: impact.approach, impulse };
+                let hit = Hit { t: impact.t, constraint: constraint as u32, speed: -impact.approach, impulse };
                 tally.hit(job, wanted, hit);
             }
         }

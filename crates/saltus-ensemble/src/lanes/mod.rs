@@ -31,6 +31,9 @@ const LANES: usize = 16;
 /// The equations of motion may be off by this many tolerances at the end of a step.
 const TRUST: f64 = 1e3;
 
+/// The impact law may be off by this.
+const LAW: f64 = 1e-9;
+
 /// Gap velocities below this part of what they are made of are none.
 const STILL: f64 = 1e-12;
 
@@ -62,6 +65,8 @@ struct LaneState {
     open: Vec<f64>,
     tally: Tally,
     idle: u32,
+    /// How often it was handed over.
+    handed: u32,
     /// A constraint that has just been hit, and its restitution: whether its bounces end here, the next expansion tells.
     bounced: Option<(usize, f64)>,
 }
@@ -104,6 +109,8 @@ impl<const W: usize> LaneWorker<W> {
             self.group.series.input_mut(code.first_open() + k, 0).0[l] = value;
         }
         self.group.forget(l, (end - start.t).min(1e3));
+        self.group.residual.0[l] = 0.0;
+        self.group.violation.0[l] = 0.0;
         let mode = &mut self.group.modes[l];
         mode.is_active = true;
         mode.waits = false;
@@ -232,7 +239,8 @@ impl<const W: usize> LaneWorker<W> {
                 None
             }
             Some(Event::Hit(a)) => {
-                if self.group.modes[l].held.is_some() || self.group.modes[l].zeros[a] > 1 {
+                let returns_at_once = self.group.modes[l].zeros[a] > 1 && self.lanes[l].idle > 0;
+                if self.group.modes[l].held.is_some() || returns_at_once {
                     return self.hand_over(l, true, jobs, wanted);
                 }
                 let d = code.d;
@@ -320,7 +328,14 @@ impl<const W: usize> LaneWorker<W> {
     fn finish(&mut self, l: usize, status: Result<Status, String>, t: f64, q: &[f64], v: &[f64]) -> Outcome {
         self.group.modes[l].is_active = false;
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
-        tally.checks.balance = tally.checks.balance.max(self.group.residual.0[l]);
+        if tally.by_lanes {
+            let checks = &mut tally.checks;
+            checks.balance = checks.balance.max(self.group.residual.0[l]);
+            checks.violation = checks.violation.max(self.group.violation.0[l]);
+            let extent = self.group.extent.iter().map(|extent| extent.0[l]).fold(0.0, f64::max);
+            let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
+            checks.is_breached |= checks.law > LAW || checks.violation > TRUST * self.group.tolerance * size;
+        }
         tally.outcome(status, t, q.to_vec(), v.to_vec())
     }
 }
