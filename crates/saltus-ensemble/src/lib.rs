@@ -6,6 +6,13 @@
 
 mod job;
 mod outcome;
+pub mod points;
+mod reduce;
+mod scalar;
+mod settled;
+mod statistics;
 
 pub use job::{Job, Wanted, Worker};
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
+pub use scalar::Scalar;
+pub use settled::Tracker;
