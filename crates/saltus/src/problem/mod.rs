@@ -120,8 +120,8 @@ impl Problem {
         Ok((problem, start))
     }
 
-    /// Compiles a model whose start is checked elsewhere.
-    pub(crate) fn unchecked(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
+    /// Compiles a model whose start is not checked: a family of motions brings its own, each of them checked.
+    pub fn unchecked(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
         Problem::compile(model.into()).map_err(unbound)
     }
 
