@@ -50,7 +50,7 @@ pub fn names(model: &Model) -> Vec<String> {
 }
 
 /// A list of points, one row each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Listed {
     /// The names of the columns.
     pub names: Vec<String>,

@@ -31,7 +31,8 @@ impl ModelFile {
         }
         let mut description = self.description.clone();
         description.overrides.clone_from(&changes.set);
-        description.starts.clone_from(&changes.start);
+        let (time, start): (Vec<_>, Vec<_>) = changes.start.iter().cloned().partition(|(name, _)| name == "t");
+        description.starts = start;
         let text = |text: &str| Text { text: text.to_string(), span: BEYOND..BEYOND + text.len() };
         let own = std::mem::take(&mut description.events);
         for (word, crossing) in &more.sections {
@@ -42,7 +43,9 @@ impl ModelFile {
             description.events.push(event);
         }
         description.quantities.extend(more.quantities.iter().map(|q| text(q)));
-        for (name, value) in changes.run.iter().chain(&more.numbers) {
+        let time = time.into_iter().map(|(_, value)| ("start.time".to_string(), value));
+        for (name, value) in changes.run.iter().chain(&more.numbers).cloned().chain(time) {
+            let (name, value) = (&name, &value);
             description.settings.retain(|(k, _)| k != name);
             description.settings.push((name.clone(), text(value)));
         }
