@@ -114,3 +114,43 @@ impl Bar {
         }
     }
 }
+
+/// Shows the progress of a sweep once two seconds have passed.
+pub struct SweepBar {
+    started: Instant,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl SweepBar {
+    pub fn new(quiet: bool) -> Self {
+        SweepBar { started: Instant::now(), quiet, bar: None }
+    }
+
+    /// Shows how far a sweep is: rate, time left, share of the event engine.
+    pub fn report(&mut self, p: &saltus_ensemble::Progress) {
+        if !self.quiet && self.bar.is_none() && self.started.elapsed() > Duration::from_secs(2) {
+            let bar = ProgressBar::with_draw_target(Some(p.total), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}") {
+                bar.set_style(style);
+            }
+            self.bar = Some(bar);
+        }
+        let Some(bar) = &self.bar else { return };
+        let rate = p.done as f64 / p.seconds.max(1e-9);
+        let left = match p.done {
+            0 => String::new(),
+            _ => format!(", about {} left", crate::text::duration((p.total - p.done) as f64 / rate)),
+        };
+        let share = 100.0 * p.scalar as f64 / p.done.max(1) as f64;
+        let number = crate::text::number;
+        bar.set_position(p.done);
+        bar.set_message(format!("{} per second, {} % by the event engine{left}", number(rate, 3), number(share, 2)));
+    }
+
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

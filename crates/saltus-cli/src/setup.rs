@@ -383,7 +383,7 @@ pub fn scheme(name: Option<&String>) -> Result<Option<Scheme>, SetupError> {
 }
 
 /// `NAME=VALUE` options.
-fn pairs(option: &str, texts: &[String], primes: bool) -> Result<Vec<(String, String)>, SetupError> {
+pub fn pairs(option: &str, texts: &[String], primes: bool) -> Result<Vec<(String, String)>, SetupError> {
     texts
         .iter()
         .map(|text| match text.split_once('=') {

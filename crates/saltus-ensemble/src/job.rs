@@ -17,6 +17,15 @@ pub struct Job {
     pub strobe: Option<f64>,
 }
 
+impl Job {
+    /// Instant `k` of the stroboscope, from 0 at [`Job::from`]; None beyond the end, but for rounding.
+    pub fn instant(&self, k: u64) -> Option<f64> {
+        let interval = self.strobe?;
+        let (t, rounding) = (self.from + k as f64 * interval, 1e-9 * interval);
+        (t <= self.end + rounding).then_some(t.min(self.end))
+    }
+}
+
 /// What is kept of each trajectory. Final states and counts always are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {

@@ -4,10 +4,26 @@
 //! side by side, and gives an [`Outcome`] for each: what [`Wanted`] asks for, how the run ended, and how far it can be trusted.
 //! No number depends on how many workers there are, or on which jobs are given to a worker together.
 
+mod family;
 mod job;
 mod lanes;
 mod outcome;
+pub mod points;
+mod reduce;
+mod request;
+mod run;
+mod scalar;
+mod settled;
+mod statistics;
+pub mod store;
+mod workers;
 
+pub use family::{Family, Maker, Times};
 pub use job::{Job, Wanted, Worker};
 pub use lanes::LaneWorker;
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
+pub use request::{Request, Sweep};
+pub use run::{Block, Carry, Deliver, Plan, Progress};
+pub use scalar::Scalar;
+pub use settled::Tracker;
+pub use workers::workers;

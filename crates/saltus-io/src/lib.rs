@@ -12,8 +12,9 @@ pub mod records;
 mod rerun;
 mod saved;
 pub mod shipped;
+pub mod table;
 
 pub use error::FileError;
-pub use model_file::{AnySystem, Changes, ModelFile, Opened, RunDefaults};
+pub use model_file::{AnySystem, Changes, FamilyText, ModelFile, Opened, RunDefaults};
 pub use rerun::{Difference, Rerun};
-pub use saved::SavedRun;
+pub use saved::{SavedRun, carried};

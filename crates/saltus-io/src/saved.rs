@@ -109,24 +109,7 @@ impl SavedRun {
 
     /// The system that was run, made again from the model's text and the data files that were carried along.
     pub fn system(&self) -> Result<(ModelFile, Opened), FileError> {
-        let base = Path::new(&self.model).parent().unwrap_or(Path::new("."));
-        let fail = |e: std::io::Error| {
-            FileError::whole(&self.model, SetupError::new(format!("cannot lay out the data files of this run: {e}")))
-        };
-        let dir = tempfile::tempdir().map_err(fail)?;
-        let mut carried = false;
-        for file in &self.files {
-            let name = Path::new(&file.name);
-            let is_inside = name.components().all(|c| matches!(c, std::path::Component::Normal(_)));
-            if let (true, Some(bytes)) = (is_inside, file.contents()) {
-                let path = dir.path().join(name);
-                path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(fail)?;
-                std::fs::write(path, bytes).map_err(fail)?;
-                carried = true;
-            }
-        }
-        let base = if carried { dir.path() } else { base };
-        let file = ModelFile::parse(&self.model, &self.model_text, base)?;
+        let file = carried(&self.model, &self.model_text, &self.files)?;
         let opened = file.changed(&self.changes)?;
         Ok((file, opened))
     }
@@ -286,6 +269,28 @@ fn damaged(name: &str) -> SetupError {
 fn foreign(name: &str) -> SetupError {
     let help = "the files of a directory belong together; run again with --out to write them anew";
     SetupError::new(format!("`{name}` does not belong to the run.json beside it")).help(help)
+}
+
+/// A model file made again from its text and the data files that were carried along.
+pub fn carried(name: &str, text: &str, files: &[DataFile]) -> Result<ModelFile, FileError> {
+    let base = Path::new(name).parent().unwrap_or(Path::new("."));
+    let fail = |e: std::io::Error| {
+        FileError::whole(name, SetupError::new(format!("cannot lay out the data files of this run: {e}")))
+    };
+    let dir = tempfile::tempdir().map_err(fail)?;
+    let mut carried = false;
+    for file in files {
+        let name = Path::new(&file.name);
+        let is_inside = name.components().all(|c| matches!(c, std::path::Component::Normal(_)));
+        if let (true, Some(bytes)) = (is_inside, file.contents()) {
+            let path = dir.path().join(name);
+            path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(fail)?;
+            std::fs::write(path, bytes).map_err(fail)?;
+            carried = true;
+        }
+    }
+    let base = if carried { dir.path() } else { base };
+    ModelFile::parse(name, text, base)
 }
 
 /// What `run.json` says.

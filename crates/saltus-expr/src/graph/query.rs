@@ -86,6 +86,25 @@ impl Graph {
         signs
     }
 
+    /// The arguments of all sines and cosines in a node in which a symbol occurs; None if it also occurs outside of them.
+    #[must_use]
+    pub fn harmonics_in(&self, n: NodeId, symbol: NodeId) -> Option<Vec<NodeId>> {
+        let (mut arguments, mut seen, mut open) = (Vec::new(), QuickMap::<NodeId, ()>::default(), vec![n]);
+        while let Some(id) = open.pop() {
+            if id == symbol {
+                return None;
+            }
+            if !self.depends_on(id, symbol) || seen.insert(id, ()).is_some() {
+                continue;
+            }
+            match self.node(id) {
+                Node::Unary(F1::Sin | F1::Cos, argument) => arguments.push(*argument),
+                node => node.for_operands(|operand| open.push(operand)),
+            }
+        }
+        Some(arguments)
+    }
+
     /// The arguments with which a table is used anywhere in the graph.
     #[must_use]
     pub fn table_arguments(&self, table: &Arc<Table>) -> Vec<NodeId> {

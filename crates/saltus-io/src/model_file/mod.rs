@@ -4,6 +4,7 @@ mod constraint;
 mod defaults;
 mod draw;
 mod events;
+mod family;
 mod hints;
 mod input;
 mod laws;
@@ -12,6 +13,7 @@ mod system;
 mod tree;
 
 pub use defaults::RunDefaults;
+pub use family::FamilyText;
 pub use system::{AnySystem, Changes, Opened};
 
 use crate::{FileError, read};

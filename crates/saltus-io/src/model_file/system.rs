@@ -56,7 +56,7 @@ pub struct Opened {
 }
 
 /// Options of the command line are in no file: their spans lie beyond the end of any.
-const BEYOND: usize = usize::MAX / 2;
+pub(super) const BEYOND: usize = usize::MAX / 2;
 
 impl ModelFile {
     /// Resolves, compiles and checks what the file describes, without any change.
@@ -105,13 +105,7 @@ impl ModelFile {
                 }
             }
         }
-        let here = |mut error: SetupError| {
-            if error.span.as_ref().is_some_and(|s| s.start >= BEYOND) {
-                error.message = format!("in an option of the command: {}", error.message);
-                error = error.without_place();
-            }
-            FileError { name: self.name.clone(), text: self.text.clone(), error: Box::new(error) }
-        };
+        let here = |error: SetupError| self.here(error);
         let model = description.build().map_err(here)?;
         let number = |key: &str| model.settings.iter().find(|s| s.name == key).map(|s| s.value);
         let t0 = number("start.time").unwrap_or(0.0);
@@ -158,6 +152,15 @@ impl ModelFile {
             system.admits(&start).map_err(here)?;
         }
         Ok(Opened { system, start, defaults })
+    }
+
+    /// A mistake in this file, or in an option of the command.
+    pub(super) fn here(&self, mut error: SetupError) -> FileError {
+        if error.span.as_ref().is_some_and(|s| s.start >= BEYOND) {
+            error.message = format!("in an option of the command: {}", error.message);
+            error = error.without_place();
+        }
+        FileError { name: self.name.clone(), text: self.text.clone(), error: Box::new(error) }
     }
 
     fn start_is_given(&self, start: &[(String, String)]) -> bool {

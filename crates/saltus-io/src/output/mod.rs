@@ -11,7 +11,7 @@ mod mat;
 mod meta;
 pub(crate) mod npz;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 mod record;
 mod stage;
 mod structure;
@@ -31,7 +31,8 @@ use arrays::Columns;
 use saltus::analysis::Shocks;
 use saltus::{Ledger, Model, Run};
 use stage::{Staged, folder, place, remove, scratch, staged, sync, tidy};
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// A file that could not be written.
@@ -167,6 +168,17 @@ pub fn prepare_file(path: &Path) -> Result<(), WriteError> {
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), WriteError> {
     tidy(folder(path));
     place(staged(path.to_path_buf(), |w| write(w))?)?;
+    sync(folder(path));
+    Ok(())
+}
+
+/// The same for a format that goes back and forth in its file.
+pub(crate) fn write_seekable(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> std::io::Result<()>,
+) -> Result<(), WriteError> {
+    tidy(folder(path));
+    place(staged(path.to_path_buf(), write)?)?;
     sync(folder(path));
     Ok(())
 }

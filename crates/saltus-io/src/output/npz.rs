@@ -82,7 +82,7 @@ fn array<W: Write + Seek>(zip: &mut zip::ZipWriter<W>, array: &Array) -> io::Res
 
 /// An array of texts, or a single one without dimensions: four bytes for each character, as many characters as the longest
 /// has (NumPy's `<U` kind).
-fn texts<W: Write + Seek>(
+pub fn texts<W: Write + Seek>(
     zip: &mut zip::ZipWriter<W>,
     name: &str,
     list: &[impl AsRef<str>],
@@ -91,18 +91,12 @@ fn texts<W: Write + Seek>(
     let list: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
     let width = list.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let shape = if is_list { format!("({},)", list.len()) } else { "()".to_string() };
-    let mut header = format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Magic, version and length take ten bytes; the data begin at a multiple of 64, after a line end.
-    while !(10 + header.len() + 1).is_multiple_of(64) {
-        header.push(' ');
-    }
-    header.push('\n');
-    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let header = npy_header(&format!("<U{width}"), &shape)?;
+    let options = SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Stored)
+        .last_modified_time(zip::DateTime::default());
     zip.start_file(format!("{name}.npy"), options)?;
-    zip.write_all(b"\x93NUMPY\x01\x00")?;
-    let length = u16::try_from(header.len()).map_err(io::Error::other)?;
-    zip.write_all(&length.to_le_bytes())?;
-    zip.write_all(header.as_bytes())?;
+    zip.write_all(&header)?;
     for text in list {
         let characters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
         for character in characters {
@@ -110,4 +104,16 @@ fn texts<W: Write + Seek>(
         }
     }
     Ok(())
+}
+
+/// What stands before the values of an array: the kind of its entries, and its shape as Python writes it.
+pub fn npy_header(kind: &str, shape: &str) -> io::Result<Vec<u8>> {
+    let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Magic, version and length take ten bytes; the data begin at a multiple of 64, after a line end.
+    while !(10 + header.len() + 1).is_multiple_of(64) {
+        header.push(' ');
+    }
+    header.push('\n');
+    let length = u16::try_from(header.len()).map_err(io::Error::other)?;
+    Ok([b"\x93NUMPY\x01\x00".as_slice(), &length.to_le_bytes(), header.as_bytes()].concat())
 }

@@ -98,12 +98,12 @@ pub fn impacts(
     write().map_err(plain)
 }
 
-fn field(name: &str, kind: Kind, converted: ConvertedType) -> Result<Arc<Type>, ParquetError> {
+pub fn field(name: &str, kind: Kind, converted: ConvertedType) -> Result<Arc<Type>, ParquetError> {
     let builder = Type::primitive_type_builder(name, kind);
     builder.with_repetition(Repetition::REQUIRED).with_converted_type(converted).build().map(Arc::new)
 }
 
-fn schema(fields: Vec<Arc<Type>>) -> Result<Arc<Type>, ParquetError> {
+pub fn schema(fields: Vec<Arc<Type>>) -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder("saltus").with_fields(fields).build().map(Arc::new)
 }
 
@@ -126,7 +126,7 @@ fn properties(model: &Model, meta: Meta) -> WriterPropertiesPtr {
 
 macro_rules! column_writer {
     ($name:ident, $kind:ty, $value:ty) => {
-        fn $name<W: Write + Send>(
+        pub fn $name<W: Write + Send>(
             group: &mut SerializedRowGroupWriter<'_, W>,
             values: &[$value],
         ) -> Result<(), ParquetError> {
@@ -141,7 +141,7 @@ column_writer!(integers, Int64Type, i64);
 column_writer!(texts, ByteArrayType, ByteArray);
 
 /// The system's own error where there is one (a full disk), else that of the format.
-fn plain(error: ParquetError) -> io::Error {
+pub fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(inner) => *inner,

@@ -181,7 +181,7 @@ impl Record {
             model: file.name.clone(),
             model_text: file.text.clone(),
             model_sha256: file.hash(),
-            files: embedded(file),
+            files: DataFile::of(file),
             changes: changes.clone(),
             parameters: model.parameters.clone(),
             options: OptionsRecord::from(&run.options),
@@ -217,6 +217,11 @@ fn deflated(bytes: &[u8]) -> String {
 }
 
 impl DataFile {
+    /// The data files of a model, carried along while they are not too large.
+    pub fn of(file: &ModelFile) -> Vec<DataFile> {
+        embedded(file)
+    }
+
     /// The contents, if they were carried along and are what they were.
     pub fn contents(&self) -> Option<Vec<u8>> {
         let packed = STANDARD.decode(self.data.as_ref()?).ok()?;

@@ -6,7 +6,7 @@ use saltus::{Impact, Ledger, Model, Timeline, Trajectory};
 use std::io::{self, Write};
 
 /// A field, in quotes where it needs them.
-pub(super) fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     let text = inert(text);
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

@@ -12,6 +12,7 @@ mod order;
 mod pairing;
 mod penetration;
 mod probe;
+mod rates;
 mod shocks;
 mod trouble;
 
@@ -27,5 +28,6 @@ pub use order::{Fit, fit};
 pub use pairing::{Pairing, pairing};
 pub use penetration::stiffness_for_penetration;
 pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
+pub use rates::HarmonicForcing;
 pub use shocks::{Shock, Shocks, StopStatistics};
 pub use trouble::trouble;

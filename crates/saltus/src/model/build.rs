@@ -91,6 +91,7 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
     let (q, v) = b.append_states(&states, &mut mass, &mut force);
     let signals = b.signals()?;
     let events = b.events()?;
+    let quantities = text.quantities.iter().map(|q| b.lower(q, &Vec::new())).collect::<Result<_, _>>()?;
     let settings = b.settings()?;
     let draw = b.drawing(&constraints)?;
     let units = Units::new(text, &b.members, &states)?;
@@ -114,6 +115,7 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
         start_nodes: (start.iter().map(|x| x.0.0).collect(), start.iter().map(|x| x.1.0).collect()),
         open: b.open,
         events,
+        quantities,
         t,
         q,
         v,

@@ -207,6 +207,8 @@ pub struct Description {
     pub restitution: Option<Text>,
     /// Events of the user's own.
     pub events: Vec<EventText>,
+    /// Further expressions of t, q and q', which [`Model::quantities`] gives in this order: what a user wants to know of a motion.
+    pub quantities: Vec<Text>,
     /// The exact motion, where it is known: positions as functions of time.
     pub exact: Vec<ForceText>,
     /// Further functions of time, which [`Model::signals`] gives in this order: the loads of a structure.

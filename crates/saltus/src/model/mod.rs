@@ -95,6 +95,8 @@ pub struct Model {
     pub open: Vec<Open>,
     /// Events of the user's own.
     pub events: Vec<Event>,
+    /// Further expressions of t, q and q': what a user wants to know of a motion.
+    pub quantities: Vec<NodeId>,
     /// The graph in which all nodes below live.
     pub graph: Graph,
     /// The time symbol.

@@ -135,6 +135,16 @@ impl Instance {
         });
         code.as_ref().map(|code| EventValues { evaluator: Evaluator::new(code, &self.cells), values: code.buffer(0) })
     }
+
+    /// An evaluator of the user's quantities ([`Model::quantities`]); None if there are none.
+    pub fn quantities(&self) -> Option<Quantities> {
+        let inner = &self.problem.inner;
+        let code = inner.quantities.get_or_init(|| {
+            let nodes = &inner.model.quantities;
+            if nodes.is_empty() { None } else { Blocks::compile(&inner.model.graph, &inner.inputs, &[nodes]).ok() }
+        });
+        code.as_ref().map(|code| Quantities { evaluator: Evaluator::new(code, &self.cells), values: code.buffer(0) })
+    }
 }
 
 /// Evaluates the expressions of the user's events.
@@ -149,6 +159,22 @@ impl EventValues {
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.evaluator.run(t, &[q, v]);
         self.evaluator.write(0, &mut self.values);
+    }
+}
+
+/// Evaluates the user's quantities.
+#[derive(Clone, Debug)]
+pub struct Quantities {
+    evaluator: Evaluator,
+    values: Vec<f64>,
+}
+
+impl Quantities {
+    /// Their values at a time, a position and a velocity.
+    pub fn at(&mut self, t: f64, q: &[f64], v: &[f64]) -> &[f64] {
+        self.evaluator.run(t, &[q, v]);
+        self.evaluator.write(0, &mut self.values);
+        &self.values
     }
 }
 

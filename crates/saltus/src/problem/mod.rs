@@ -27,7 +27,7 @@ pub(crate) use gaps::GapCode;
 pub use gaps::Gaps;
 pub(crate) use inputs::{Cells, Inputs};
 pub(crate) use instance::EventValues;
-pub use instance::{Instance, Restitutions};
+pub use instance::{Instance, Quantities, Restitutions};
 pub(crate) use motion::Layout;
 pub(crate) use ports::{PortChange, PortHistory};
 pub use power::Power;
@@ -79,6 +79,7 @@ struct Inner {
     motion: OnceLock<MotionCode>,
     stiffness: OnceLock<Option<Arc<Blocks>>>,
     events: OnceLock<Option<Arc<Blocks>>>,
+    quantities: OnceLock<Option<Arc<Blocks>>>,
 }
 
 pub(crate) fn unbound(e: MissingInput) -> SetupError {
@@ -119,8 +120,8 @@ impl Problem {
         Ok((problem, start))
     }
 
-    /// Compiles a model whose start is checked elsewhere.
-    pub(crate) fn unchecked(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
+    /// Compiles a model whose start is not checked: a family of motions brings its own, each of them checked.
+    pub fn unchecked(model: impl Into<Arc<Model>>) -> Result<Self, SetupError> {
         Problem::compile(model.into()).map_err(unbound)
     }
 
@@ -174,6 +175,7 @@ impl Problem {
             motion: OnceLock::new(),
             stiffness: OnceLock::new(),
             events: OnceLock::new(),
+            quantities: OnceLock::new(),
         };
         Ok(Problem { inner: Arc::new(inner) })
     }

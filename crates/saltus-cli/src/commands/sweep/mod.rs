@@ -1,0 +1,267 @@
+//! `saltus sweep MODEL`: families of motions.
+
+mod dry;
+mod points;
+pub mod report;
+mod rerun;
+
+use super::merge::formats;
+use crate::locate;
+use crate::progress::{self, SweepBar};
+use crate::setup::{Refusal, pairs};
+use saltus::SetupError;
+use saltus_ensemble::store::Store;
+use saltus_ensemble::{Block, Carry, Plan, Progress, Request, Sweep};
+use saltus_io::output::WriteError;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Run a family of motions: over parameters, over starts, over samples.
+///
+/// Every trajectory is computed by events, on all cores. Results go to a directory: points.npz and
+/// points.csv with one row a trajectory, and strobe, impacts and sections where they are asked for.
+/// A sweep that was interrupted, or killed, goes on with --resume.
+///
+/// Examples:
+///
+///   saltus sweep oscillator --over w=0.5:1.5:500 --transient 100 --periods 50 --impacts all --out sweep
+///
+///   saltus plot sweep --what speed --out speeds.svg
+///
+///   saltus sweep oscillator --over w=0.7:1.3:40 --over e=0.5,0.7,0.9 --settled --out map
+///
+///   saltus sweep oscillator --sample 1000 --vary "w=normal(1,0.05)" --design sobol --out cloud
+///
+///   saltus sweep rerun sweep --point 123 --report point.html
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    sub: Option<Sub>,
+    /// A model file, or the name of a shipped model (see `saltus models`)
+    #[arg(required = true)]
+    model: Option<String>,
+    /// Replace a parameter: a number or an expression of parameters; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Start here instead of where the model says: x=0.3,x'=0; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    start: Vec<String>,
+    /// An axis over a parameter or a start (x, x'): a range w=0.5:1.5:500, one of equal ratios w=log:0.1:10:50, or a list
+    /// e=0.5,0.7,0.9; several make a product, the first the slowest
+    #[arg(long, value_name = "AXIS", help_heading = "Points")]
+    over: Vec<String>,
+    /// Draw so many points from the distributions of --vary
+    #[arg(long, value_name = "N", help_heading = "Points")]
+    sample: Option<u64>,
+    /// What a sample varies: w=uniform(0.5,1.5) or w=normal(1,0.1); may be repeated
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "Points")]
+    vary: Vec<String>,
+    /// How a sample lies
+    #[arg(long, value_name = "WORD", default_value = "random", value_parser = ["random", "latin", "sobol"], help_heading = "Points")]
+    design: String,
+    /// The seed of a sample
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Points")]
+    seed: u64,
+    /// Points from a table: the first line names parameters and starts, each further line is a point
+    #[arg(long, value_name = "FILE.csv", help_heading = "Points")]
+    points: Option<PathBuf>,
+    /// Start each point where its neighbour along the first axis ended: up, down, or both, one after the other
+    #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"], help_heading = "Points")]
+    carry: Option<String>,
+    /// How long a trajectory is left to settle before anything is kept: periods with --periods, else a time
+    #[arg(long, value_name = "T", help_heading = "Time")]
+    transient: Option<String>,
+    /// For how many periods it is kept
+    #[arg(long, value_name = "N", conflicts_with = "end", help_heading = "Time")]
+    periods: Option<String>,
+    /// The period, an expression of parameters [default: that of the forcing]
+    #[arg(long, value_name = "T", help_heading = "Time")]
+    period: Option<String>,
+    /// The end time, an expression of parameters [default: the model's]
+    #[arg(long, value_name = "T", help_heading = "Time")]
+    end: Option<String>,
+    /// Keep the state once a period
+    #[arg(long, help_heading = "What is kept")]
+    strobe: bool,
+    /// Keep the state where an expression vanishes: "x' - 1", with a direction "x':up" or "x':down"; may be repeated
+    #[arg(long, value_name = "EXPR", help_heading = "What is kept")]
+    section: Vec<String>,
+    /// Keep the last N impacts, or all
+    #[arg(long, value_name = "N", help_heading = "What is kept")]
+    impacts: Option<String>,
+    /// Keep least and largest value, mean and root mean square of an expression of t, x, x'; may be repeated
+    #[arg(long, value_name = "EXPR", help_heading = "What is kept")]
+    stat: Vec<String>,
+    /// Say what each trajectory settled on: rest, a period, or neither
+    #[arg(long, help_heading = "What is kept")]
+    settled: bool,
+    /// The relative tolerance
+    #[arg(long, value_name = "X", default_value_t = 1e-10)]
+    tol: f64,
+    /// How many threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    threads: Option<u64>,
+    /// The directory of the results
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Go on with the sweep in that directory
+    #[arg(long, requires = "out", help_heading = "Output")]
+    resume: bool,
+    /// Run part k of N, for job arrays; `saltus merge` puts the parts together
+    #[arg(long, value_name = "k/N", help_heading = "Output")]
+    shard: Option<String>,
+    /// In which formats the tables are written: npz, csv, parquet [default: npz,csv]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Output")]
+    format: Vec<String>,
+    /// Say how many trajectories there are, how long they take and how much disk they need; run a few only
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Sub {
+    Rerun(rerun::Args),
+}
+
+impl Args {
+    pub fn json(&self) -> bool {
+        match &self.sub {
+            Some(Sub::Rerun(args)) => args.json,
+            None => self.json,
+        }
+    }
+
+    fn request(&self) -> Result<Request, Refusal> {
+        let split: Vec<String> = self.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
+        let impacts = match self.impacts.as_deref() {
+            None => None,
+            Some("all") => Some(u64::MAX),
+            Some(text) => Some(text.parse::<u64>().map_err(|_| {
+                SetupError::new(format!("`--impacts {text}` is neither a number nor `all`"))
+                    .help("such as  --impacts 50  for the last 50")
+            })?),
+        };
+        Ok(Request {
+            set: pairs("--set", &self.set, false)?,
+            start: pairs("--start", &split, true)?,
+            over: self.over.clone(),
+            sample: self.sample,
+            vary: self.vary.clone(),
+            design: self.design.clone(),
+            seed: self.seed,
+            listed: self.points.as_deref().map(points::read).transpose()?,
+            transient: self.transient.clone(),
+            periods: self.periods.clone(),
+            period: self.period.clone(),
+            end: self.end.clone(),
+            strobe: self.strobe,
+            sections: self.section.clone(),
+            impacts,
+            statistics: self.stat.clone(),
+            settled: self.settled,
+            tolerance: self.tol,
+            carry: self.carry.as_deref().map(|word| match word {
+                "up" => Carry::Up,
+                "down" => Carry::Down,
+                _ => Carry::Both,
+            }),
+        })
+    }
+
+    /// Which part is to be run, of how many.
+    fn part(&self) -> Result<(u64, u64), SetupError> {
+        let Some(text) = &self.shard else { return Ok((1, 1)) };
+        let numbers = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
+        let Some((k, n)) = numbers.filter(|&(k, n): &(u64, u64)| k >= 1 && k <= n) else {
+            let message = format!("`--shard {text}` is not a part of a sweep");
+            return Err(SetupError::new(message).help("part k of N is k/N with 1 ≤ k ≤ N, such as  --shard 3/8"));
+        };
+        match self.carry.is_some() && n > 1 {
+            true => Err(SetupError::new("a sweep that carries states on from point to point has no parts")
+                .help("leave --shard out; rows of points still run side by side")),
+            false => Ok((k, n)),
+        }
+    }
+
+    fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, |n| n as usize)
+    }
+}
+
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
+    if let Some(Sub::Rerun(args)) = &args.sub {
+        return rerun::main(args);
+    }
+    let formats = formats(&args.format)?;
+    let part = args.part()?;
+    let file = locate::model(args.model.as_deref().unwrap_or_default())?;
+    let sweep = args.request()?.sweep(file)?;
+    if args.dry_run {
+        return dry::main(&sweep, part, args.threads(), args.json);
+    }
+    let Some(dir) = &args.out else {
+        let help = "such as  --out sweep;  --dry-run runs a few only and writes nothing";
+        return Err(SetupError::new("a sweep needs a directory for its results").help(help).into());
+    };
+    let mut store = Store::create(dir, &sweep, part, args.resume)?;
+    let plain = |e: WriteError| {
+        let help = "what was computed is kept: --resume goes on with it";
+        SetupError::new(e.to_string()).help(help)
+    };
+    let (finished, done) = run(&sweep, &mut store, args.threads(), args.json).map_err(plain)?;
+    let is_whole = part.1 == 1;
+    let mut written = Vec::new();
+    if finished && is_whole {
+        written = progress::saving(|| store.tables(&formats)).map_err(plain)?;
+    }
+    report::swept(&sweep, &store, &done, args.threads(), finished, &written, args.json)
+}
+
+/// Runs what is missing. Whether everything was run, and how far it came.
+fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), threads, stop: stop.clone() };
+    let missing = store.missing();
+    let mut bar = SweepBar::new(quiet);
+    let mut done = Progress::default();
+    let mut watch = |progress: &Progress| {
+        done = *progress;
+        bar.report(progress);
+        if progress::is_stopped() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let finished = match (sweep.family.carry(), missing.first()) {
+        (_, None) => Ok(true),
+        (None, _) => {
+            let mut deliver = |block: Block| progress::saving(|| store.take(sweep, &block));
+            plan.run(&missing, &mut deliver, &mut watch)
+        }
+        (Some(_), Some(first)) => {
+            // Rows are computed as a whole: one that was interrupted begins again.
+            let row = sweep.family.points().row();
+            let start = first.start / row * row;
+            let before = match start {
+                0 => Vec::new(),
+                start => store.reached(sweep, start - row, row).unwrap_or_default(),
+            };
+            let mut deliver = |mut block: Block| {
+                let known = first.start.saturating_sub(block.first).min(block.results.len() as u64);
+                block.results.drain(..known as usize);
+                block.first += known;
+                if block.results.is_empty() { Ok(()) } else { progress::saving(|| store.take(sweep, &block)) }
+            };
+            plan.carry(start, before, &mut deliver, &mut watch)
+        }
+    };
+    bar.finish();
+    progress::saving(|| store.flush())?;
+    Ok((finished?, done))
+}

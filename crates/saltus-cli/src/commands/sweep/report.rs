@@ -1,0 +1,94 @@
+//! What a sweep found, in words and as JSON.
+
+use crate::progress;
+use crate::setup::Refusal;
+use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
+use saltus::SetupError;
+use saltus_ensemble::store::Store;
+use saltus_ensemble::{Progress, Sweep};
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+/// How many trajectories ended in which way.
+fn status(store: &Store) -> Result<(Vec<(&'static str, u64)>, u64), SetupError> {
+    let counts = store.counts()?;
+    let total = counts.iter().map(|(_, n)| n).sum();
+    Ok((counts, total))
+}
+
+fn as_object(counts: &[(&'static str, u64)]) -> Value {
+    Value::Object(counts.iter().map(|(word, n)| ((*word).to_string(), json!(n))).collect::<Map<_, _>>())
+}
+
+/// What varies, one line each.
+fn axes(sweep: &Sweep) -> Vec<String> {
+    let request = &sweep.request;
+    let sampled = request.sample.map(|n| format!("{} points, {}", grouped(n), request.design));
+    let listed = request.listed.as_ref().map(|l| format!("{} points of {}", grouped(l.len()), l.names.join(", ")));
+    request.over.iter().cloned().chain(request.vary.iter().cloned()).chain(sampled).chain(listed).collect()
+}
+
+/// The end of `saltus sweep`.
+pub fn swept(
+    sweep: &Sweep,
+    store: &Store,
+    done: &Progress,
+    threads: usize,
+    finished: bool,
+    written: &[String],
+    is_json: bool,
+) -> Result<ExitCode, Refusal> {
+    let (counts, total) = status(store)?;
+    let share = if done.done > 0 { done.scalar as f64 / done.done as f64 } else { 0.0 };
+    let rate = if done.seconds > 0.0 { done.done as f64 / done.seconds } else { 0.0 };
+    let part = store.manifest.part;
+    if is_json {
+        crate::text::print_json(&json!({
+            "model": sweep.file.name, "trajectories": sweep.family.len(), "part": [part.0, part.1], "complete": finished,
+            "stored": total, "computed": done.done, "status": as_object(&counts), "impacts": done.impacts,
+            "seconds": done.seconds, "trajectories_per_second": rate, "threads": threads, "scalar_share": share,
+            "out": store.dir().display().to_string(), "files": written,
+        }));
+    } else {
+        out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
+        for axis in axes(sweep) {
+            out!("{DIM}over{DIM:#} {}\n", printable(&axis));
+        }
+        let words: Vec<String> = counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
+        out!("{}: {}\n", count(total, "trajectory").replace("trajectorys", "trajectories"), words.join(", "));
+        if done.done > 0 {
+            out!(
+                "{} in {} ({} per second on {threads} threads), {} % by the event engine\n",
+                count(done.impacts, "impact"),
+                duration(done.seconds),
+                number(rate, 3),
+                number(100.0 * share, 3)
+            );
+        }
+        match (finished, part.1 > 1) {
+            (true, false) => out!("wrote {} to {}\n", written.join(", "), store.dir().display()),
+            (true, true) => out!("part {} of {} is complete: `saltus merge` puts all parts together\n", part.0, part.1),
+            (false, _) => out!("interrupted: the same command with --resume goes on\n"),
+        }
+    }
+    Ok(match (finished, progress::is_stopped()) {
+        (false, _) => ExitCode::from(progress::INTERRUPTED),
+        (true, _) if counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed")) => ExitCode::FAILURE,
+        (true, _) => ExitCode::SUCCESS,
+    })
+}
+
+/// The end of `saltus merge`.
+pub fn merged(store: &Store, written: &[String], is_json: bool) -> Result<(), Refusal> {
+    let (counts, total) = status(store)?;
+    if is_json {
+        crate::text::print_json(&json!({
+            "trajectories": store.manifest.trajectories, "stored": total, "status": as_object(&counts),
+            "out": store.dir().display().to_string(), "files": written,
+        }));
+        return Ok(());
+    }
+    out!("{} trajectories of {}\n", grouped(total), printable(&store.manifest.title));
+    out!("wrote {} to {}\n", written.join(", "), store.dir().display());
+    Ok(())
+}

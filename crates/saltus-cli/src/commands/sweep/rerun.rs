@@ -1,0 +1,104 @@
+//! `saltus sweep rerun DIR --point K`: one trajectory of a sweep alone, as `saltus run` makes it.
+
+use crate::commands::summary;
+use crate::done::Done;
+use crate::progress::{self, Bar};
+use crate::report;
+use crate::setup::{Ready, Refusal};
+use crate::text::{number, out, printable};
+use saltus::{Options, SetupError, run_observed};
+use saltus_ensemble::points::Slot;
+use saltus_ensemble::store::Store;
+use saltus_io::output::{self, Format};
+use saltus_io::{Changes, Rerun};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Run one trajectory of a sweep again, alone, with everything that `saltus run` shows.
+///
+/// Example:  saltus sweep rerun sweep --point 123 --report point.html
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The directory of the sweep
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Which trajectory: its number in the column `point`
+    #[arg(long, value_name = "K")]
+    point: u64,
+    /// Write the files of the run into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Also write everything as one HTML file that opens in any browser, offline
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
+    let (store, sweep) = Store::open(&args.dir)?;
+    let family = &sweep.family;
+    if args.point >= family.len() {
+        let message = format!("there is no point {}: they are numbered from 0 to {}", args.point, family.len() - 1);
+        return Err(SetupError::new(message).into());
+    }
+    let row = family.points().row();
+    let carried = match family.carry() {
+        Some(_) if args.point >= row => store.reached(&sweep, args.point - row, 1)?.into_iter().next().flatten(),
+        _ => None,
+    };
+    let refused = |(_, reason): (_, String)| SetupError::new(format!("point {} cannot be run: {reason}", args.point));
+    let job = family.maker().job(args.point, carried.as_ref()).map_err(refused)?;
+    let mut changes = Changes { ..sweep.request.changes() };
+    let mut shown = Vec::new();
+    for ((name, &slot), value) in family.points().names().into_iter().zip(family.slots()).zip(family.values(args.point))
+    {
+        let list = if matches!(slot, Slot::Parameter(_)) { &mut changes.set } else { &mut changes.start };
+        list.retain(|(n, _)| n != name);
+        list.push((name.to_string(), format!("{value:?}")));
+        shown.push(format!("{name} = {}", number(value, 8)));
+    }
+    changes.run.push(("end".into(), format!("{:?}", job.end)));
+    let mut opened = sweep.file.changed(&changes)?;
+    let own_start = carried.is_none();
+    if let Some((q, v)) = carried {
+        (opened.start.q, opened.start.v) = (q, v);
+    }
+    let options = Options::events(job.end).tolerance(sweep.request.tolerance);
+    if let Some(dir) = &args.out {
+        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    if let Some(path) = &args.report {
+        output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    let ready = Ready::of(Rerun { file: sweep.file.clone(), opened, options: options.clone() }, changes, own_start);
+    let mut bar = Bar::new(args.json);
+    let started = Instant::now();
+    let run = run_observed(&*ready.opened.system, ready.start(), &options, &mut |p| bar.report(p));
+    bar.finish();
+    let done = Done::new(&ready, run?, started.elapsed().as_secs_f64());
+    if let Some(dir) = &args.out {
+        let written = progress::saving(|| done.write(&ready, dir, &Format::DEFAULT));
+        written.map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    if let Some(path) = &args.report {
+        let page = report::of_run(&ready, &done, Vec::new())?;
+        progress::saving(|| report::save(path, &page))?;
+    }
+    if args.json {
+        let mut object = serde_json::to_value(done.summary(&ready, false)).unwrap_or_default();
+        object["point"] = serde_json::json!(args.point);
+        crate::text::print_json(&object);
+    } else {
+        out!("point {}: {}\n", args.point, printable(&shown.join(", ")));
+        summary::print(&ready, &done);
+        if let Some(path) = &args.report {
+            report::announce(path);
+        }
+    }
+    summary::verdict(&done.run, args.json);
+    Ok(if done.run.status.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

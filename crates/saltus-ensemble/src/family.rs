@@ -1,0 +1,230 @@
+//! A family of motions: the points, and the job of each.
+
+use crate::points::{Points, Slot};
+use crate::{Carry, Job};
+use saltus::analysis::HarmonicForcing;
+use saltus::{Model, Problem, SetupError, Start};
+use saltus_expr::{NodeId, Program, Scalar};
+use std::sync::Arc;
+
+/// A family of motions of one model.
+#[derive(Clone, Debug)]
+pub struct Family {
+    problem: Problem,
+    points: Points,
+    slots: Vec<Slot>,
+    clock: Clock,
+    carry: Option<Carry>,
+}
+
+/// When a trajectory is kept, and how long it is: expressions of open parameters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Where it starts.
+    pub start: f64,
+    /// How long it is left to settle; in periods, if `periods` is given.
+    pub transient: Option<NodeId>,
+    /// For how many periods it is kept.
+    pub periods: Option<NodeId>,
+    /// Its period, which is that of the forcing if it is not given.
+    pub period: Option<NodeId>,
+    /// Where it ends, if not after some periods.
+    pub end: Option<NodeId>,
+}
+
+impl Family {
+    /// A family of a problem whose open parameters are those that the points vary.
+    pub fn new(problem: Problem, points: Points, times: &Times, carry: Option<Carry>) -> Result<Self, SetupError> {
+        let model = problem.model().clone();
+        let slot = |name: &str| {
+            Slot::of(&model, name).ok_or_else(|| SetupError::new(format!("`{name}` is neither open nor a start")))
+        };
+        let slots = points.names().into_iter().map(slot).collect::<Result<Vec<_>, _>>()?;
+        if carry.is_some() {
+            if !points.has_axis() {
+                return Err(SetupError::new("to carry states on from point to point an axis is needed")
+                    .help("such as  --over w=0.5:1.5:500"));
+            }
+            if slots.iter().any(|slot| !matches!(slot, Slot::Parameter(_))) {
+                return Err(SetupError::new(
+                    "a start cannot be varied where states are carried on from point to point",
+                )
+                .help("vary parameters only, or leave --carry out"));
+            }
+        }
+        let clock = Clock::new(&model, times)?;
+        Ok(Family { problem, points, slots, clock, carry })
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The points.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// What the values of a point are given to.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// In which direction states are carried on.
+    pub fn carry(&self) -> Option<Carry> {
+        self.carry
+    }
+
+    /// The number of trajectories.
+    pub fn len(&self) -> u64 {
+        self.points.len() * if self.carry == Some(Carry::Both) { 2 } else { 1 }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the period is known: that given, or that of the forcing.
+    pub fn has_period(&self) -> bool {
+        self.clock.period.is_some() || self.clock.forcing.is_some()
+    }
+
+    /// Whether a trajectory belongs to the way down.
+    pub fn is_down(&self, point: u64) -> bool {
+        match self.carry {
+            None | Some(Carry::Up) => false,
+            Some(Carry::Down) => true,
+            Some(Carry::Both) => point >= self.points.len(),
+        }
+    }
+
+    /// The values of a point. Where states are carried on, trajectories are numbered in the order in which they are computed.
+    pub fn values(&self, point: u64) -> Vec<f64> {
+        let (n, row) = (self.points.len(), self.points.row());
+        match self.is_down(point) {
+            true => self.points.values(n - row - (point % n) / row * row + point % row),
+            false => self.points.values(point % n),
+        }
+    }
+
+    /// Makes jobs; each thread has its own.
+    pub fn maker(&self) -> Maker<'_> {
+        Maker { family: self, clock: self.clock.clone() }
+    }
+}
+
+/// Makes the jobs of a family.
+#[derive(Clone, Debug)]
+pub struct Maker<'a> {
+    family: &'a Family,
+    clock: Clock,
+}
+
+impl Maker<'_> {
+    /// The job of a point, from its own start or from a state that its neighbour reached; where there is none, the reason, and
+    /// where it would have started.
+    pub fn job(&mut self, point: u64, from: Option<&(Vec<f64>, Vec<f64>)>) -> Result<Job, (Job, String)> {
+        let problem = &self.family.problem;
+        let values = self.family.values(point);
+        let open = &problem.model().open;
+        let mut named: Vec<(&str, f64)> = Vec::new();
+        for (&slot, &value) in self.family.slots.iter().zip(&values) {
+            if let Slot::Parameter(k) = slot {
+                named.push((open[k].name.as_str(), value));
+            }
+        }
+        let mut start = problem.start_with(&named).unwrap_or_else(|_| problem.start());
+        for (&slot, &value) in self.family.slots.iter().zip(&values) {
+            match slot {
+                Slot::Position(i) => start.q[i] = value,
+                Slot::Velocity(i) => start.v[i] = value,
+                Slot::Parameter(_) => {}
+            }
+        }
+        if let Some((q, v)) = from {
+            start = Start::new(start.t, q.clone(), v.clone()).with_parameters(start.parameters);
+        }
+        start.t = self.clock.start;
+        match self.clock.times(&start.parameters) {
+            Ok((from, end, strobe)) => Ok(Job { start, from, end, strobe }),
+            Err(reason) => {
+                let t = start.t;
+                Err((Job { start, from: t, end: t, strobe: None }, reason))
+            }
+        }
+    }
+}
+
+/// Evaluates times for values of open parameters.
+#[derive(Clone, Debug)]
+struct Clock {
+    start: f64,
+    numbers: Scalar,
+    open: usize,
+    transient: Option<usize>,
+    periods: Option<usize>,
+    period: Option<usize>,
+    end: Option<usize>,
+    forcing: Option<HarmonicForcing>,
+}
+
+impl Clock {
+    fn new(model: &Model, times: &Times) -> Result<Self, SetupError> {
+        let inputs: Vec<NodeId> = model.open.iter().map(|p| p.symbol).collect();
+        let mut outputs = Vec::new();
+        let mut place = |node: Option<NodeId>| {
+            node.map(|node| {
+                outputs.push(node);
+                outputs.len() - 1
+            })
+        };
+        let [transient, periods] = [times.transient, times.periods].map(&mut place);
+        let [period, end] = [times.period, times.end].map(&mut place);
+        let forcing = if period.is_none() { HarmonicForcing::of(model) } else { None };
+        if periods.is_some() && period.is_none() && forcing.is_none() {
+            let why = match model.depends_on_time() {
+                true => "the forcing is not a sum of sines and cosines with one period",
+                false => "nothing depends on time",
+            };
+            return Err(SetupError::new(format!("the period is not known: {why}"))
+                .help("give it, such as  --period \"2*pi/w\",  or the end time,  --end 100"));
+        }
+        if periods.is_none() && end.is_none() {
+            return Err(SetupError::new("it is not known how long a trajectory is")
+                .help("give --periods 200 or --end 100, or an end in the [run] section of the model"));
+        }
+        let program = Program::compile(&model.graph, &inputs, &outputs).map_err(|e| SetupError::new(e.to_string()))?;
+        let numbers = Scalar::new(Arc::new(program));
+        Ok(Clock { start: times.start, numbers, open: inputs.len(), transient, periods, period, end, forcing })
+    }
+
+    /// From when on things are kept, the end, and the interval of the stroboscope.
+    fn times(&mut self, parameters: &[f64]) -> Result<(f64, f64, Option<f64>), String> {
+        self.numbers.inputs_mut()[..self.open].copy_from_slice(&parameters[..self.open]);
+        self.numbers.run();
+        let number = |place: Option<usize>| place.map(|k| self.numbers.output(k));
+        let (transient, periods) = (number(self.transient).unwrap_or(0.0), number(self.periods));
+        let (given, end) = (number(self.period), number(self.end));
+        let period = given.or_else(|| self.forcing.as_mut()?.period(parameters));
+        if let Some(period) = period.filter(|p| !(*p > 0.0 && p.is_finite())) {
+            return Err(format!("the period must be a positive number, not {period}"));
+        }
+        if !(transient >= 0.0 && transient.is_finite()) {
+            return Err(format!("the transient must not be negative, and is {transient}"));
+        }
+        let start = self.start;
+        let (from, end) = match (periods, period) {
+            (Some(n), Some(period)) => (start + transient * period, start + (transient + n) * period),
+            (Some(_), None) => return Err("the forcing has no period here".into()),
+            (None, _) => (start + transient, end.unwrap_or(f64::NAN)),
+        };
+        match end > from && end.is_finite() {
+            true => Ok((from, end, period)),
+            false => {
+                Err(format!("there is no time to run: the trajectory is kept from t = {from} on and ends at {end}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! From runs to outcomes: what is kept of a trajectory, slice by slice.
+
+use crate::settled::Tracker;
+use crate::statistics::Gatherer;
+use crate::{Checks, Engine, Hit, Job, Outcome, Wanted};
+use saltus::problem::{Gaps, Quantities};
+use saltus::{PhaseKind, Problem, Run, Side, Status, Trajectory};
+use std::collections::VecDeque;
+
+/// A trajectory in the making.
+pub(crate) struct Reduction<'a> {
+    job: &'a Job,
+    wanted: &'a Wanted,
+    gaps: Gaps,
+    quantities: Option<Quantities>,
+    gatherer: Gatherer,
+    tracker: Option<Tracker>,
+    hits: VecDeque<Hit>,
+    /// The next instant of the stroboscope.
+    next: u64,
+    outcome: Outcome,
+    breaches: Vec<String>,
+}
+
+impl<'a> Reduction<'a> {
+    /// Nothing yet; a start that is not admissible is refused.
+    pub fn new(problem: &Problem, job: &'a Job, wanted: &'a Wanted) -> Result<Self, String> {
+        let instance = problem.instance(&job.start).map_err(|e| e.message)?;
+        let model = problem.model();
+        Ok(Reduction {
+            job,
+            wanted,
+            gaps: instance.gaps(),
+            quantities: instance.quantities().filter(|_| !wanted.statistics.is_empty()),
+            gatherer: Gatherer::new(&wanted.statistics),
+            tracker: wanted.settled.then(|| Tracker::new(model.degrees(), model.dimension())),
+            hits: VecDeque::new(),
+            next: 0,
+            outcome: Outcome::of(job),
+            breaches: Vec::new(),
+        })
+    }
+
+    /// Adds a slice of the run.
+    pub fn add(&mut self, run: &Run) {
+        let motion = &run.trajectory;
+        self.impacts_and_strobe(motion);
+        if let Some(quantities) = &mut self.quantities
+            && motion.span().is_some_and(|(_, last)| last > self.job.from)
+        {
+            self.gatherer.add(motion, quantities, self.job.from);
+        }
+        if self.wanted.sections {
+            for event in motion.events.iter().filter(|e| e.t >= self.job.from) {
+                let rows = &mut self.outcome.sections;
+                rows.extend([event.event as f64, event.t]);
+                rows.extend(event.q.iter().chain(&event.v));
+            }
+        }
+        self.outcome.accumulations +=
+            run.timeline.of(PhaseKind::Chatter).filter(|p| p.end >= self.job.from).count() as u64;
+        let checks = &mut self.outcome.checks;
+        // What is not a number is the worst there is.
+        let worst = |a: f64, b: f64| if !(b <= a) { b } else { a };
+        checks.violation = worst(checks.violation, run.audit.max_violation);
+        checks.law = worst(checks.law, run.audit.worst_law_residual);
+        checks.balance = worst(checks.balance, run.ledger.balance.relative());
+        self.breaches.extend(run.status.breaches().iter().cloned());
+        let last = run.last();
+        (self.outcome.t, self.outcome.q, self.outcome.v) = (last.t, last.q.clone(), last.v.clone());
+    }
+
+    /// Impacts in their order, with the states at the stroboscope between them.
+    fn impacts_and_strobe(&mut self, motion: &Trajectory) {
+        let Some((first, last)) = motion.span() else { return };
+        let mut impact = 0;
+        let mut cursor = motion.cursor(Side::Right);
+        let d = motion.dimension();
+        let (mut q, mut v) = (vec![0.0; d], vec![0.0; d]);
+        let rounding = 8.0 * f64::EPSILON * first.abs().max(last.abs());
+        while let Some(t) = self.job.instant(self.next).filter(|t| *t <= last + rounding) {
+            while impact < motion.impacts.len() && motion.impacts.get(impact).t <= t {
+                self.impact(motion, impact);
+                impact += 1;
+            }
+            if cursor.read(t, &mut q, &mut v).is_ok() {
+                if self.wanted.strobe {
+                    self.outcome.strobe.push(t);
+                    self.outcome.strobe.extend(q.iter().chain(&v));
+                }
+                if let Some(tracker) = &mut self.tracker {
+                    tracker.strobe(&q, &v, self.outcome.impacts);
+                }
+            }
+            self.next += 1;
+        }
+        (impact..motion.impacts.len()).for_each(|k| self.impact(motion, k));
+        if let Some(tracker) = &mut self.tracker {
+            let mut times: Vec<f64> = motion.pieces.starts().iter().chain(&motion.t).copied().collect();
+            times.retain(|t| *t >= self.job.from);
+            times.sort_by(f64::total_cmp);
+            times.dedup();
+            // Beside the starts of pieces their middles: a velocity may vanish at an instant.
+            let middles = times.windows(2).flat_map(|pair| [pair[0], 0.5 * (pair[0] + pair[1])]);
+            for t in middles.chain(times.last().copied()) {
+                if cursor.read(t, &mut q, &mut v).is_ok() {
+                    tracker.pass(t, &q, &v);
+                }
+            }
+        }
+    }
+
+    fn impact(&mut self, motion: &Trajectory, k: usize) {
+        let impact = motion.impacts.get(k);
+        if impact.t < self.job.from {
+            return;
+        }
+        self.outcome.impacts += 1;
+        if self.wanted.impacts == 0 && self.tracker.is_none() {
+            return;
+        }
+        self.gaps.kinematics(impact.t, impact.q);
+        for (&a, &impulse) in impact.constraints.iter().zip(impact.impulses) {
+            let speed = -self.gaps.rate(a, impact.v_before);
+            let hit = Hit { t: impact.t, constraint: a as u32, speed, impulse };
+            if let Some(tracker) = &mut self.tracker {
+                tracker.hit(hit);
+            }
+            if self.wanted.impacts > 0 {
+                if self.hits.len() >= self.wanted.impacts {
+                    self.hits.pop_front();
+                }
+                self.hits.push_back(hit);
+            }
+        }
+    }
+
+    /// The outcome of everything added.
+    pub fn finish(self, status: Result<Status, String>) -> Outcome {
+        let mut outcome = self.outcome;
+        outcome.status = match status {
+            Ok(Status::Finished) if !self.breaches.is_empty() => Ok(Status::Breached { breaches: self.breaches }),
+            other => other,
+        };
+        outcome.checks.is_breached = matches!(outcome.status, Ok(Status::Breached { .. }));
+        outcome.hits = self.hits.into();
+        outcome.statistics = self.gatherer.finish();
+        let is_whole = matches!(outcome.status, Ok(Status::Finished));
+        outcome.settled = self.tracker.map(|t| if is_whole { t.settled() } else { crate::Settled::Neither });
+        outcome
+    }
+}
+
+impl Outcome {
+    /// Of a job of which nothing has been computed.
+    pub fn of(job: &Job) -> Self {
+        Outcome {
+            status: Ok(Status::Finished),
+            t: job.start.t,
+            q: job.start.q.clone(),
+            v: job.start.v.clone(),
+            impacts: 0,
+            accumulations: 0,
+            strobe: Vec::new(),
+            sections: Vec::new(),
+            hits: Vec::new(),
+            statistics: Vec::new(),
+            settled: None,
+            checks: Checks::default(),
+            engine: Engine::Scalar,
+        }
+    }
+
+    /// Of a job that cannot start, with the reason.
+    pub fn refused(job: &Job, reason: String) -> Self {
+        Outcome { status: Err(reason), ..Outcome::of(job) }
+    }
+}

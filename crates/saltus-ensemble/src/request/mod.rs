@@ -1,0 +1,215 @@
+//! A family as a person asks for it: texts, from which the family is made, and made again later.
+
+mod parse;
+
+use crate::points::{self, Axis, Design, Distribution, Listed, Points, Sample, Spacing};
+use crate::{Carry, Family, Times, Wanted};
+use parse::{Numbers, RangeText, VaryText};
+use saltus::motion::Crossing;
+use saltus::{Model, Problem, SetupError};
+use saltus_io::{Changes, FamilyText, FileError, ModelFile};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What is asked of a family. All numbers are expressions of parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// Parameters that are replaced.
+    pub set: Vec<(String, String)>,
+    /// Starts that are replaced.
+    pub start: Vec<(String, String)>,
+    /// Axes: `w=0.5:1.5:500`, `w=log:0.1:10:50`, `e=0.5,0.7`.
+    pub over: Vec<String>,
+    /// The number of points of a sample.
+    pub sample: Option<u64>,
+    /// What a sample varies: `w=uniform(0.5,1.5)`, `e=normal(0.8,0.05)`.
+    pub vary: Vec<String>,
+    /// How the sample lies: `random`, `latin` or `sobol`.
+    pub design: String,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// A list of points.
+    pub listed: Option<Listed>,
+    /// How long a trajectory is left to settle: a time, or periods where `periods` is given.
+    pub transient: Option<String>,
+    /// For how many periods it is kept.
+    pub periods: Option<String>,
+    /// The period.
+    pub period: Option<String>,
+    /// Where it ends.
+    pub end: Option<String>,
+    /// Whether states at the stroboscope are kept.
+    pub strobe: bool,
+    /// Sections: an expression or the name of an event of the model, with `:up` or `:down`.
+    pub sections: Vec<String>,
+    /// How many of the last impacts are kept.
+    pub impacts: Option<u64>,
+    /// Expressions of which statistics are kept.
+    pub statistics: Vec<String>,
+    /// Whether it is told what a trajectory settled on.
+    pub settled: bool,
+    /// The tolerance.
+    pub tolerance: f64,
+    /// Whether each point starts where its neighbour ended.
+    pub carry: Option<Carry>,
+}
+
+/// A family, ready to run.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The model file.
+    pub file: ModelFile,
+    /// What was asked for.
+    pub request: Request,
+    /// The family.
+    pub family: Family,
+    /// What is kept.
+    pub wanted: Arc<Wanted>,
+}
+
+impl Request {
+    /// What is changed of the model for all trajectories.
+    pub fn changes(&self) -> Changes {
+        Changes { set: self.set.clone(), start: self.start.clone(), ..Changes::default() }
+    }
+
+    /// Makes the family of a model.
+    pub fn sweep(&self, file: ModelFile) -> Result<Sweep, FileError> {
+        let whole = |e: SetupError| FileError::whole(&file.name, e);
+        let mut numbers = Numbers::default();
+        let ranges = self.over.iter().map(|text| RangeText::parse(text, &mut numbers));
+        let ranges = ranges.collect::<Result<Vec<_>, _>>().map_err(whole)?;
+        let vary = self.vary.iter().map(|text| VaryText::parse(text, &mut numbers));
+        let vary = vary.collect::<Result<Vec<_>, _>>().map_err(whole)?;
+        for (key, text) in [
+            ("sweep.transient", &self.transient),
+            ("sweep.periods", &self.periods),
+            ("sweep.period", &self.period),
+            ("end", &self.end),
+        ] {
+            numbers.0.extend(text.iter().map(|text| (key.to_string(), text.clone())));
+        }
+        let mut more = FamilyText { numbers: numbers.0, quantities: self.statistics.clone(), ..FamilyText::default() };
+        more.sections = self.sections.iter().map(|text| section(text)).collect();
+        let changes = self.changes();
+        let base = file.family(&changes, &more)?;
+        let listed = self.listed.iter().flat_map(|l| l.names.iter());
+        let varied: Vec<&String> =
+            ranges.iter().map(|r| &r.name).chain(vary.iter().map(|v| &v.name)).chain(listed).collect();
+        let known = points::names(&base);
+        for name in &varied {
+            if !known.contains(name) {
+                let message =
+                    format!("`{name}` is neither a parameter nor a coordinate, velocity or state to start from");
+                return Err(whole(SetupError::unknown(message, name, known.iter().map(String::as_str), "there are")));
+            }
+        }
+        more.open = varied.into_iter().filter(|n| base.parameter(n).is_some()).cloned().collect();
+        more.open.dedup();
+        let points = self.points(&base, ranges, vary).map_err(whole)?;
+        let model = file.family(&changes, &more)?;
+        let node = |name: &str| model.settings.iter().find(|s| s.name == name).map(|s| s.node);
+        let start = model.settings.iter().find(|s| s.name == "start.time").map_or(0.0, |s| s.value);
+        let periods = node("sweep.periods");
+        let times = Times {
+            start,
+            transient: node("sweep.transient"),
+            periods,
+            period: node("sweep.period"),
+            end: node("end").filter(|_| periods.is_none()),
+        };
+        let problem = Problem::unchecked(model).map_err(whole)?;
+        let family = Family::new(problem, points, &times, self.carry).map_err(whole)?;
+        let wanted = self.wanted(&family).map_err(whole)?;
+        Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted) })
+    }
+
+    fn points(&self, base: &Model, ranges: Vec<RangeText>, vary: Vec<VaryText>) -> Result<Points, SetupError> {
+        let number = |key: &str| base.settings.iter().find(|s| s.name == key).map_or(f64::NAN, |s| s.value);
+        let axis = |range: RangeText| -> Result<Axis, SetupError> {
+            let spacing = range.spacing(&number)?.checked(&range.name)?;
+            Ok(Axis { name: range.name, spacing })
+        };
+        let axes = ranges.into_iter().map(axis).collect::<Result<Vec<_>, _>>()?;
+        let column = |text: VaryText| -> Result<(String, Distribution), SetupError> {
+            let distribution = text.distribution(&number).checked(&text.name)?;
+            Ok((text.name, distribution))
+        };
+        let columns = vary.into_iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let sample = match (self.sample, columns.is_empty()) {
+            (None, true) => None,
+            (None, false) => {
+                return Err(SetupError::new("it is not known how many points are drawn").help("such as  --sample 1000"));
+            }
+            (Some(count), _) => {
+                let design = Design::ALL.into_iter().find(|d| d.name() == self.design).unwrap_or_default();
+                Some(Sample { count, design, seed: self.seed, columns }.checked()?)
+            }
+        };
+        if axes.is_empty() && sample.is_none() && self.listed.is_none() {
+            return Err(SetupError::new("nothing is varied").help(
+                "give an axis, such as  --over w=0.5:1.5:500,  a sample, --sample 1000 --vary \"w=uniform(0.5,1.5)\", or \
+                 --points file.csv",
+            ));
+        }
+        Points::new(axes, sample, self.listed.clone())
+    }
+
+    fn wanted(&self, family: &Family) -> Result<Wanted, SetupError> {
+        if self.strobe && !family.has_period() {
+            return Err(SetupError::new("a stroboscope needs a period, and none was found in the forcing")
+                .help("give it, such as  --period \"2*pi/w\""));
+        }
+        if !(self.tolerance >= 1e-14 && self.tolerance <= 1e-2) {
+            return Err(SetupError::new(format!(
+                "the tolerance must be between 1e-14 and 1e-2, not {}",
+                self.tolerance
+            )));
+        }
+        Ok(Wanted {
+            tolerance: self.tolerance,
+            strobe: self.strobe,
+            sections: !self.sections.is_empty(),
+            impacts: self.impacts.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX)),
+            statistics: (0..self.statistics.len()).collect(),
+            settled: self.settled,
+        })
+    }
+}
+
+/// The expression of a section, and the direction behind it.
+fn section(text: &str) -> (String, Option<Crossing>) {
+    let found = text.rsplit_once(':').and_then(|(expression, word)| {
+        let crossing = Crossing::ALL.into_iter().find(|c| c.name() == word.trim())?;
+        Some((expression.trim().to_string(), Some(crossing)))
+    });
+    found.unwrap_or((text.trim().to_string(), None))
+}
+
+impl RangeText {
+    fn spacing(&self, number: &dyn Fn(&str) -> f64) -> Result<Spacing, SetupError> {
+        let values: Vec<f64> = self.keys.iter().map(|key| number(key)).collect();
+        if self.is_list {
+            return Ok(Spacing::List(values));
+        }
+        let (from, to, count) = (values[0], values[1], values[2]);
+        if !(count.fract() == 0.0 && (0.0..=points::MOST as f64).contains(&count)) {
+            let message =
+                format!("the number of values of `{}` must be a whole number up to 10^10, not {count}", self.name);
+            return Err(SetupError::new(message).help("a range is from:to:count, such as  --over w=0.5:1.5:500"));
+        }
+        let count = count as u64;
+        Ok(if self.is_log { Spacing::Log { from, to, count } } else { Spacing::Linear { from, to, count } })
+    }
+}
+
+impl VaryText {
+    fn distribution(&self, number: &dyn Fn(&str) -> f64) -> Distribution {
+        let [a, b] = [&self.keys[0], &self.keys[1]].map(|key| number(key));
+        match self.is_normal {
+            true => Distribution::Normal { mean: a, deviation: b },
+            false => Distribution::Uniform { low: a, high: b },
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! All trajectories of a family, on all cores, in order.
+//!
+//! Points are handed to workers in blocks, whose size depends on the number of points alone; results come back in their order. No
+//! number depends on how many threads there are.
+
+use crate::{Engine, Family, Job, Outcome, Wanted, Worker, workers};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// In which direction along the first axis each point starts where its neighbour ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Carry {
+    /// In the order of the axis.
+    Up,
+    /// Against it.
+    Down,
+    /// First up, then down again from where that ended.
+    Both,
+}
+
+/// What is run, and how.
+pub struct Plan<'a> {
+    /// The family.
+    pub family: &'a Family,
+    /// What is kept.
+    pub wanted: Arc<Wanted>,
+    /// How many threads.
+    pub threads: usize,
+    /// Ends everything early, once set.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// How far a family is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Trajectories computed in this run.
+    pub done: u64,
+    /// Trajectories to compute in this run.
+    pub total: u64,
+    /// Those of which the event engine computed a part, or all.
+    pub scalar: u64,
+    /// Impacts, all together.
+    pub impacts: u64,
+    /// Seconds so far.
+    pub seconds: f64,
+}
+
+/// Trajectories next to each other.
+pub struct Block {
+    /// The number of the first.
+    pub first: u64,
+    /// Each with its job.
+    pub results: Vec<(Job, Outcome)>,
+}
+
+/// The state that a trajectory reached.
+type Reached = (Vec<f64>, Vec<f64>);
+
+/// Takes blocks in their order; an error ends everything.
+pub type Deliver<'d, E> = &'d mut dyn FnMut(Block) -> Result<(), E>;
+
+impl Plan<'_> {
+    /// Runs the points of some ranges, in ascending order. Returns whether all were run: false if it was stopped.
+    pub fn run<E>(
+        &self,
+        ranges: &[Range<u64>],
+        deliver: Deliver<E>,
+        watch: &mut dyn FnMut(&Progress),
+    ) -> Result<bool, E> {
+        let mut progress = Progress { total: ranges.iter().map(|r| r.end - r.start).sum(), ..Progress::default() };
+        let mut crew = self.crew(progress.total);
+        self.blocks(ranges, progress.total, &|_| None, &mut crew, deliver, &mut progress, watch)
+    }
+
+    /// Runs all points from `first` on, which begins a row, each from the state that its neighbour in the row before reached.
+    /// `before` is that row: nothing where a row starts on its own, or a trajectory of it failed.
+    pub fn carry<E>(
+        &self,
+        first: u64,
+        mut before: Vec<Option<Reached>>,
+        deliver: Deliver<E>,
+        watch: &mut dyn FnMut(&Progress),
+    ) -> Result<bool, E> {
+        let (row, total) = (self.family.points().row(), self.family.len());
+        let mut progress = Progress { total: total - first, ..Progress::default() };
+        let degrees = self.family.problem().model().degrees();
+        let mut crew = self.crew(row);
+        for start in (first..total).step_by(row as usize) {
+            let mut next = Vec::with_capacity(row as usize);
+            let finished = {
+                let before = &before;
+                let from = |point: u64| before.get((point - start) as usize).and_then(Option::as_ref);
+                let mut pass = |block: Block| {
+                    next.extend(block.results.iter().map(|(_, outcome)| reached(outcome, degrees)));
+                    deliver(block)
+                };
+                self.blocks(&[start..start + row], row, &from, &mut crew, &mut pass, &mut progress, watch)?
+            };
+            if !finished {
+                return Ok(false);
+            }
+            before = next;
+        }
+        Ok(true)
+    }
+
+    /// As many workers as there are threads that have something to do.
+    fn crew(&self, points: u64) -> Vec<Box<dyn Worker>> {
+        let blocks = points.div_ceil(block_size(points)).max(1);
+        let threads = (self.threads.max(1) as u64).min(blocks);
+        (0..threads).map(|_| workers(self.family.problem(), &self.stop)).collect()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn blocks<'b, E>(
+        &self,
+        ranges: &[Range<u64>],
+        total: u64,
+        from: &(dyn Fn(u64) -> Option<&'b Reached> + Sync),
+        crew: &mut [Box<dyn Worker>],
+        deliver: Deliver<E>,
+        progress: &mut Progress,
+        watch: &mut dyn FnMut(&Progress),
+    ) -> Result<bool, E> {
+        let size = block_size(total);
+        let cut = |range: &Range<u64>| {
+            let end = range.end;
+            range.clone().step_by(size as usize).map(move |at| at..(at + size).min(end))
+        };
+        let queue = Queue { ahead: 4 * crew.len() as u64 + 8, ..Queue::default() };
+        // (Blocks are counted, not listed: there may be very many.)
+        let source = Mutex::new(ranges.iter().flat_map(cut).enumerate());
+        let (send, receive) = sync_channel(2 * crew.len() + 2);
+        let outcome = std::thread::scope(|scope| {
+            for worker in crew.iter_mut() {
+                let (send, queue, source) = (send.clone(), &queue, &source);
+                scope.spawn(move || self.work(worker.as_mut(), source, queue, from, &send));
+            }
+            drop(send);
+            let outcome = self.collect(&receive, &queue, deliver, progress, watch);
+            queue.close();
+            // (Workers that wait to hand over what nobody takes any more are released.)
+            drop(receive);
+            outcome
+        });
+        Ok(outcome? && !self.stop.load(Ordering::Relaxed))
+    }
+
+    /// What a thread does.
+    fn work<'b>(
+        &self,
+        worker: &mut dyn Worker,
+        source: &Mutex<impl Iterator<Item = (usize, Range<u64>)>>,
+        queue: &Queue,
+        from: &(dyn Fn(u64) -> Option<&'b Reached> + Sync),
+        send: &SyncSender<(u64, Block)>,
+    ) {
+        let mut maker = self.family.maker();
+        loop {
+            let next = source.lock().ok().and_then(|mut source| source.next());
+            let Some((number, range)) = next.filter(|(number, _)| queue.admits(*number as u64, &self.stop)) else {
+                return;
+            };
+            let first = range.start;
+            let made: Vec<Result<Job, (Job, String)>> = range.map(|p| maker.job(p, from(p))).collect();
+            let jobs: Vec<Job> = made.iter().filter_map(|job| job.as_ref().ok().cloned()).collect();
+            let mut outcomes = worker.run(&jobs, &self.wanted).into_iter();
+            if outcomes.len() < jobs.len() {
+                // It was stopped.
+                return;
+            }
+            let result = |made: Result<Job, (Job, String)>| match made {
+                Ok(job) => outcomes.next().map(|outcome| (job, outcome)),
+                Err((job, reason)) => {
+                    let refused = Outcome::refused(&job, reason);
+                    Some((job, refused))
+                }
+            };
+            let results: Vec<(Job, Outcome)> = made.into_iter().filter_map(result).collect();
+            if send.send((number as u64, Block { first, results })).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Passes blocks on in their order.
+    fn collect<E>(
+        &self,
+        receive: &Receiver<(u64, Block)>,
+        queue: &Queue,
+        deliver: Deliver<E>,
+        progress: &mut Progress,
+        watch: &mut dyn FnMut(&Progress),
+    ) -> Result<bool, E> {
+        let (begun, before) = (Instant::now(), progress.seconds);
+        let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
+        let mut next = 0;
+        loop {
+            match receive.recv_timeout(Duration::from_millis(50)) {
+                Ok((number, block)) => {
+                    waiting.insert(number, block);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(waiting.is_empty()),
+            }
+            while let Some(block) = waiting.remove(&next) {
+                next += 1;
+                progress.done += block.results.len() as u64;
+                progress.scalar += block.results.iter().filter(|(_, o)| o.engine != Engine::Lanes).count() as u64;
+                progress.impacts += block.results.iter().map(|(_, o)| o.impacts).sum::<u64>();
+                deliver(block)?;
+                queue.delivered(next);
+            }
+            progress.seconds = before + begun.elapsed().as_secs_f64();
+            watch(progress);
+        }
+    }
+}
+
+/// Points in a block.
+fn block_size(points: u64) -> u64 {
+    (points / 32).clamp(8, 1024)
+}
+
+/// The state at the end of a trajectory from which a neighbour can go on.
+fn reached(outcome: &Outcome, degrees: usize) -> Option<Reached> {
+    let is_whole = outcome.status.as_ref().is_ok_and(saltus::Status::is_complete);
+    let mut q = outcome.q.clone();
+    // (The positions of first-order states mean nothing, and are not stored.)
+    q[degrees..].fill(0.0);
+    is_whole.then(|| (q, outcome.v.clone()))
+}
+
+/// Keeps threads from running far ahead of what has been delivered, so that memory does not grow.
+#[derive(Default)]
+struct Queue {
+    ahead: u64,
+    delivered: AtomicU64,
+    is_closed: AtomicBool,
+    gate: Mutex<()>,
+    moved: Condvar,
+}
+
+impl Queue {
+    /// Waits until a block may begin; false if none may any more.
+    fn admits(&self, number: u64, stop: &AtomicBool) -> bool {
+        let Ok(mut gate) = self.gate.lock() else { return false };
+        loop {
+            if stop.load(Ordering::Relaxed) || self.is_closed.load(Ordering::SeqCst) {
+                return false;
+            }
+            if number < self.delivered.load(Ordering::SeqCst) + self.ahead {
+                return true;
+            }
+            match self.moved.wait_timeout(gate, Duration::from_millis(50)) {
+                Ok((back, _)) => gate = back,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn delivered(&self, count: u64) {
+        self.delivered.store(count, Ordering::SeqCst);
+        self.moved.notify_all();
+    }
+
+    fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.moved.notify_all();
+    }
+}

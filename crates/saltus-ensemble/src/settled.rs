@@ -1,0 +1,176 @@
+//! What a trajectory settled on, from its states at the stroboscope, its last impacts and its velocities.
+
+use crate::{Hit, Settled};
+use std::collections::VecDeque;
+
+/// How many intervals, or impacts, a period may have.
+const LONGEST: usize = 64;
+/// A period must repeat this often.
+const REPEATS: usize = 3;
+/// What repeats is the same to this figure.
+const FIGURE: f64 = 1e-6;
+/// Velocities below this share of the largest one are none.
+const QUIET: f64 = 1e-9;
+/// What has not moved for this share of the time is at rest.
+const STILL: f64 = 0.02;
+
+/// Follows a trajectory as far as is needed to say what it settled on: memory does not grow with its length.
+#[derive(Clone, Debug)]
+pub struct Tracker {
+    degrees: usize,
+    /// The last states at the stroboscope (q, v), and the number of impacts up to there.
+    states: VecDeque<(Vec<f64>, u64)>,
+    hits: VecDeque<Hit>,
+    /// The largest of each component.
+    largest: Vec<f64>,
+    fastest: f64,
+    start: Option<f64>,
+    moved: f64,
+    last: f64,
+}
+
+impl Tracker {
+    /// For a model with so many coordinates and so many unknowns.
+    pub fn new(degrees: usize, dimension: usize) -> Self {
+        Tracker {
+            degrees,
+            states: VecDeque::new(),
+            hits: VecDeque::new(),
+            largest: vec![0.0; 2 * dimension],
+            fastest: 0.0,
+            start: None,
+            moved: f64::NEG_INFINITY,
+            last: f64::NEG_INFINITY,
+        }
+    }
+
+    /// A state somewhere on the way, in the order of time.
+    pub fn pass(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.start.get_or_insert(t);
+        self.last = t;
+        for (largest, x) in self.largest.iter_mut().zip(q.iter().chain(v)) {
+            *largest = largest.max(x.abs());
+        }
+        // First-order states move with their rates, which are not velocities here: they are compared by the stroboscope.
+        let speed = v[..self.degrees].iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        self.fastest = self.fastest.max(speed);
+        if !(speed <= QUIET * self.fastest) {
+            self.moved = t;
+        }
+    }
+
+    /// A state at the stroboscope, with the number of impacts up to there.
+    pub fn strobe(&mut self, q: &[f64], v: &[f64], impacts: u64) {
+        if self.states.len() > (REPEATS + 1) * LONGEST {
+            self.states.pop_front();
+        }
+        self.states.push_back((q.iter().chain(v).copied().collect(), impacts));
+    }
+
+    /// An impact.
+    pub fn hit(&mut self, hit: Hit) {
+        if self.hits.len() > (REPEATS + 1) * LONGEST {
+            self.hits.pop_front();
+        }
+        self.hits.push_back(hit);
+    }
+
+    /// What it settled on.
+    pub fn settled(&self) -> Settled {
+        let Some(start) = self.start else { return Settled::Neither };
+        let span = self.last - start;
+        if self.fastest == 0.0 || (self.moved < self.last && self.last - self.moved >= STILL * span) {
+            return Settled::Rest;
+        }
+        match self.states.len() {
+            0 | 1 => self.pattern(),
+            _ => self.strobed(),
+        }
+    }
+
+    /// Repeats of the states at the stroboscope.
+    fn strobed(&self) -> Settled {
+        let last = self.states.len() - 1;
+        let dimension = self.largest.len() / 2;
+        // (The position of a first-order state means nothing.)
+        let counts = |i: usize| i < self.degrees || i >= dimension;
+        let same = |a: &[f64], b: &[f64]| {
+            (0..a.len()).filter(|&i| counts(i)).all(|i| (a[i] - b[i]).abs() <= FIGURE * self.scale(i))
+        };
+        for n in 1..=(last / REPEATS).min(LONGEST) {
+            let repeats = |k: usize| same(&self.states[last - k].0, &self.states[last - k - n].0);
+            if (0..=(REPEATS - 1) * n).all(repeats) {
+                let impacts = self.states[last].1 - self.states[last - n].1;
+                return Settled::Periodic { intervals: n as u32, impacts: u32::try_from(impacts).unwrap_or(u32::MAX) };
+            }
+        }
+        Settled::Neither
+    }
+
+    /// What a component is compared with: the largest of its kind.
+    fn scale(&self, i: usize) -> f64 {
+        let dimension = self.largest.len() / 2;
+        match i {
+            i if i < self.degrees => self.largest[..self.degrees].iter().fold(0.0_f64, |m, x| m.max(*x)),
+            i if i < dimension + self.degrees => self.fastest,
+            i => self.largest[i],
+        }
+    }
+
+    /// Repeats of the impacts, where there is no stroboscope.
+    fn pattern(&self) -> Settled {
+        let n = self.hits.len();
+        let at = |k: usize| &self.hits[k];
+        for p in 1..=(n.saturating_sub(1) / (REPEATS + 1)).min(LONGEST) {
+            let period = at(n - 1).t - at(n - 1 - p).t;
+            let same = (n - REPEATS * p..n).all(|k| {
+                let (a, b) = (at(k), at(k - p));
+                a.constraint == b.constraint
+                    && ((a.t - b.t) / period - 1.0).abs() <= FIGURE
+                    && (a.speed - b.speed).abs() <= FIGURE * a.speed.max(b.speed)
+            });
+            if same && period > 0.0 {
+                return Settled::Periodic { intervals: 0, impacts: p as u32 };
+            }
+        }
+        Settled::Neither
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn followed(x: impl Fn(usize) -> f64, v: impl Fn(usize) -> f64) -> Settled {
+        let mut tracker = Tracker::new(1, 1);
+        for k in 0..500 {
+            tracker.pass(k as f64, &[x(k)], &[v(k)]);
+            tracker.strobe(&[x(k)], &[v(k)], 2 * k as u64);
+        }
+        tracker.settled()
+    }
+
+    #[test]
+    fn periods_rest_and_neither() {
+        assert_eq!(followed(|_| 1.0, |_| 2.0), Settled::Periodic { intervals: 1, impacts: 2 });
+        let three = |k: usize| (k % 3) as f64;
+        assert_eq!(followed(three, |_| 1.0), Settled::Periodic { intervals: 3, impacts: 6 });
+        assert_eq!(followed(|k| (k % 64) as f64, |_| 1.0), Settled::Periodic { intervals: 64, impacts: 128 });
+        assert_eq!(followed(|k| (k % 65) as f64, |_| 1.0), Settled::Neither);
+        assert_eq!(followed(|k| (k as f64).sqrt(), |_| 1.0), Settled::Neither);
+        assert_eq!(followed(|_| 1.0, |k| if k < 400 { 1.0 } else { 0.0 }), Settled::Rest);
+        assert_eq!(followed(|_| 1.0, |_| 0.0), Settled::Rest);
+    }
+
+    #[test]
+    fn without_a_stroboscope_impacts_repeat() {
+        let mut tracker = Tracker::new(1, 1);
+        tracker.pass(0.0, &[0.0], &[1.0]);
+        for k in 0..40u32 {
+            let t = f64::from(k) + if k % 2 == 0 { 0.0 } else { 0.25 };
+            tracker.hit(Hit { t, constraint: k % 2, speed: 1.0 + f64::from(k % 2), impulse: 1.0 });
+        }
+        tracker.pass(40.0, &[0.0], &[1.0]);
+        assert_eq!(tracker.settled(), Settled::Periodic { intervals: 0, impacts: 2 });
+    }
+}

@@ -1,0 +1,245 @@
+//! A family on the disk: a directory with a manifest (`sweep.json`), shards of rows, and at the end tables.
+//!
+//! Every file has its name only when it is complete and on the disk. Whenever the program is ended, what is lost are the
+//! trajectories that are in no shard yet; the rest is taken up again.
+
+mod layout;
+mod manifest;
+mod shard;
+mod tables;
+
+pub use layout::{Layout, TableLayout, axis_names};
+pub use manifest::Manifest;
+pub use shard::Shard;
+
+use crate::{Block, Sweep};
+use layout::Rows;
+use saltus::SetupError;
+use saltus_io::output::{self, WriteError};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A shard is written when it has this many values,
+const VALUES: usize = 1 << 19;
+/// or this long after the one before.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// A family on the disk.
+pub struct Store {
+    dir: PathBuf,
+    /// The manifest.
+    pub manifest: Manifest,
+    layout: Layout,
+    shards: Vec<Shard>,
+    /// What is in no shard yet.
+    first: u64,
+    end: u64,
+    rows: Vec<Rows>,
+    reasons: Vec<String>,
+    written: Instant,
+}
+
+impl Store {
+    /// Begins a family in a directory, or takes it up again.
+    pub fn create(dir: &Path, sweep: &Sweep, part: (u64, u64), resume: bool) -> Result<Self, SetupError> {
+        let plain = |e: WriteError| SetupError::new(e.to_string());
+        let manifest = Manifest::new(sweep, part);
+        if dir.is_file() {
+            return Err(SetupError::new(format!("`{}` is a file, not a directory", dir.display())));
+        }
+        match Manifest::read(dir)? {
+            Some(_) if !resume => {
+                let message = format!("there is a sweep in `{}` already", dir.display());
+                return Err(SetupError::new(message).help("--resume goes on with it; else choose another directory"));
+            }
+            Some(earlier) => {
+                let parts = (earlier.part != part).then(|| {
+                    let shown = |part: (u64, u64)| format!("{}/{}", part.0, part.1);
+                    format!("it is part {}, and this is {}", shown(earlier.part), shown(part))
+                });
+                if let Some(difference) = earlier.difference(&manifest).or(parts) {
+                    let message = format!("the sweep in `{}` is another one: {difference}", dir.display());
+                    return Err(SetupError::new(message).help("give the same options as before, or another directory"));
+                }
+            }
+            None if dir.join("run.json").exists() => {
+                let message = format!("`{}` holds a run, not a sweep", dir.display());
+                return Err(SetupError::new(message).help("choose another directory"));
+            }
+            None => {
+                output::prepare(dir).map_err(plain)?;
+                manifest.write(dir).map_err(plain)?;
+            }
+        }
+        Self::at(dir, manifest, Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics))
+    }
+
+    /// Opens a family that is there, with the sweep that it is of.
+    pub fn open(dir: &Path) -> Result<(Self, Sweep), SetupError> {
+        let manifest = Manifest::read(dir)?.ok_or_else(|| {
+            SetupError::new(format!("there is no sweep in `{}`", dir.display()))
+                .help("name the directory that `saltus sweep --out` wrote")
+        })?;
+        let sweep = manifest.sweep().map_err(|e| *e.error)?;
+        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        Ok((Self::at(dir, manifest, layout)?, sweep))
+    }
+
+    fn at(dir: &Path, manifest: Manifest, layout: Layout) -> Result<Self, SetupError> {
+        let folder = dir.join("shards");
+        output::prepare(&folder).map_err(|e| SetupError::new(e.to_string()))?;
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|ending| ending == "shard") {
+                found.push(Shard::open(&path, &layout).map_err(|why| {
+                    SetupError::new(why).help("remove this file and --resume: its trajectories are computed again")
+                })?);
+            }
+        }
+        found.sort_by_key(|shard| (shard.first, std::cmp::Reverse(shard.end)));
+        // Two programs in one directory compute the same numbers twice.
+        let mut shards: Vec<Shard> = Vec::new();
+        for shard in found {
+            if shards.last().is_none_or(|last| shard.first >= last.end) {
+                shards.push(shard);
+            }
+        }
+        let rows = layout.rows();
+        let now = Instant::now();
+        let dir = dir.to_path_buf();
+        Ok(Store { dir, manifest, layout, shards, first: 0, end: 0, rows, reasons: Vec::new(), written: now })
+    }
+
+    /// The points of this part that are in no shard yet.
+    pub fn missing(&self) -> Vec<Range<u64>> {
+        let whole = self.manifest.range();
+        let mut at = whole.start;
+        let mut missing = Vec::new();
+        for shard in &self.shards {
+            if shard.first > at {
+                missing.push(at..shard.first.min(whole.end));
+            }
+            at = at.max(shard.end);
+        }
+        if at < whole.end {
+            missing.push(at..whole.end);
+        }
+        missing
+    }
+
+    /// Takes trajectories; they are on the disk after [`Store::flush`] at the latest.
+    pub fn take(&mut self, sweep: &Sweep, block: &Block) -> Result<(), WriteError> {
+        if block.first != self.end {
+            self.flush()?;
+            self.first = block.first;
+        }
+        for (point, result) in (block.first..).zip(&block.results) {
+            self.layout.add(&sweep.family, point, result, &mut self.rows, &mut self.reasons);
+        }
+        self.end = block.first + block.results.len() as u64;
+        let values: usize = self.rows.iter().map(|r| r.len() * r.columns.len()).sum();
+        if values >= VALUES || self.written.elapsed() >= INTERVAL {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is in no shard yet.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        if self.end > self.first {
+            let shard = shard::write(&self.dir.join("shards"), self.first, self.end, &self.rows, &self.reasons)?;
+            self.shards.push(shard);
+            self.rows = self.layout.rows();
+            self.reasons.clear();
+        }
+        self.first = self.end;
+        self.written = Instant::now();
+        Ok(())
+    }
+
+    /// The states that the points from `first` on reached, as many as are asked for; nothing for those that failed.
+    pub fn reached(
+        &self,
+        sweep: &Sweep,
+        first: u64,
+        count: u64,
+    ) -> Result<Vec<Option<(Vec<f64>, Vec<f64>)>>, SetupError> {
+        tables::reached(self, sweep, first, count).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
+    }
+
+    /// How many trajectories ended in which way, as (word, number), those that did not occur left out.
+    pub fn counts(&self) -> Result<Vec<(&'static str, u64)>, SetupError> {
+        tables::counts(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
+    }
+
+    /// Writes the tables in some formats; the names of the files.
+    pub fn tables(&mut self, formats: &[output::Format]) -> Result<Vec<String>, WriteError> {
+        self.shards.sort_by_key(|shard| shard.first);
+        tables::write(self, formats)
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Bytes that the rows of some trajectories take, without the header.
+    pub fn bytes(sweep: &Sweep, block: &Block) -> u64 {
+        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        let (mut rows, mut reasons) = (layout.rows(), Vec::new());
+        for (point, result) in (block.first..).zip(&block.results) {
+            layout.add(&sweep.family, point, result, &mut rows, &mut reasons);
+        }
+        rows.iter().map(|r| 8 * (r.len() * r.columns.len()) as u64).sum()
+    }
+
+    /// Puts the parts of a family together in a new directory.
+    pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Self, SetupError> {
+        let mut parts = dirs.iter().map(|dir| Self::open(dir)).collect::<Result<Vec<_>, _>>()?;
+        let Some((_, sweep)) = parts.first() else { return Err(SetupError::new("there is nothing to merge")) };
+        let sweep = sweep.clone();
+        for ((part, _), dir) in parts.iter().zip(dirs).skip(1) {
+            if let Some(difference) = parts[0].0.manifest.difference(&part.manifest) {
+                let message = format!(
+                    "`{}` and `{}` are parts of different sweeps: {difference}",
+                    dirs[0].display(),
+                    dir.display()
+                );
+                return Err(SetupError::new(message));
+            }
+        }
+        parts.sort_by_key(|(part, _)| part.shards.first().map_or(u64::MAX, |s| s.first));
+        if Manifest::read(out)?.is_some() {
+            let message = format!("there is a sweep in `{}` already", out.display());
+            return Err(SetupError::new(message).help("choose another directory"));
+        }
+        let mut covered =
+            parts.iter().flat_map(|(part, _)| part.shards.iter().map(|s| (s.first, s.end))).collect::<Vec<_>>();
+        covered.sort_unstable();
+        let mut at = 0;
+        for (first, end) in covered {
+            if first > at {
+                break;
+            }
+            at = at.max(end);
+        }
+        if at < sweep.family.len() {
+            let message = format!("trajectory {at} of {} is in none of these directories", sweep.family.len());
+            return Err(SetupError::new(message).help("name all parts; --resume completes one that was interrupted"));
+        }
+        let mut merged = Self::create(out, &sweep, (1, 1), false)?;
+        let folder = out.join("shards");
+        for shard in parts.iter().flat_map(|(part, _)| &part.shards) {
+            let Some(name) = shard.path.file_name() else { continue };
+            let target = folder.join(name);
+            // A second name costs nothing; between file systems it is a copy.
+            let linked =
+                std::fs::hard_link(&shard.path, &target).or_else(|_| std::fs::copy(&shard.path, &target).map(|_| ()));
+            linked.map_err(|e| SetupError::new(format!("cannot write `{}`: {e}", target.display())))?;
+        }
+        merged = Self::at(out, merged.manifest, merged.layout)?;
+        Ok(merged)
+    }
+}
