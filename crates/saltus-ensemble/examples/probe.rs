@@ -90,7 +90,7 @@ fn main() {
             })
             .collect();
         let wanted = Arc::new(Wanted { tolerance: 1e-10, ..Wanted::default() });
-        let mut worker: LaneWorker = match LaneWorker::new(&problem, 1e-10) {
+        let mut worker: LaneWorker = match LaneWorker::new(&problem, 1e-10, &Default::default()) {
             Ok(w) => w,
             Err(e) => {
                 println!("{name}: {e}");
@@ -103,12 +103,11 @@ fn main() {
         let both = out.iter().filter(|o| o.engine != Engine::Lanes).count();
         let impacts: u64 = out.iter().map(|o| o.impacts).sum();
         println!(
-            "{name}: {:.0} ns per trajectory-period, {} of {n} with the event engine, {:.2} impacts and {:.2} accumulations per period; {:?}",
+            "{name}: {:.0} ns per trajectory-period, {} of {n} with the event engine, {:.2} impacts and {:.2} accumulations per period",
             1e9 * time / (n as f64 * periods),
             both,
             impacts as f64 / n as f64 / periods,
             out.iter().map(|o| o.accumulations).sum::<u64>() as f64 / n as f64 / periods,
-            worker.counts()
         );
         // Against the event engine, ten periods.
         let jobs: Vec<Job> = jobs.iter().step_by(8).map(|j| Job { end: j.end / 10.0, ..j.clone() }).collect();

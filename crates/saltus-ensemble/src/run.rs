@@ -113,7 +113,7 @@ impl Plan<'_> {
     fn crew(&self, points: u64) -> Vec<Box<dyn Worker>> {
         let blocks = points.div_ceil(block_size(points)).max(1);
         let threads = (self.threads.max(1) as u64).min(blocks);
-        (0..threads).map(|_| workers(self.family.problem(), &self.stop)).collect()
+        (0..threads).map(|_| workers(self.family.problem(), &self.wanted, &self.stop)).collect()
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -224,7 +224,7 @@ impl Plan<'_> {
 
 /// Points in a block.
 fn block_size(points: u64) -> u64 {
-    (points / 32).clamp(8, 1024)
+    (points / 32).clamp(16, 1024)
 }
 
 /// The state at the end of a trajectory from which a neighbour can go on.

@@ -1,11 +1,20 @@
 //! Which worker runs the trajectories of a problem.
 
-use crate::{Scalar, Worker};
+use crate::{LaneWorker, Scalar, Wanted, Worker};
 use saltus::Problem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A worker for a problem. Once `stop` is set it returns early, without the outcomes that are missing.
-pub fn workers(problem: &Problem, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
-    Box::new(Scalar::new(problem, stop))
+/// A worker for a problem: lanes where they can compute it. Once `stop` is set it returns early, without the outcomes that are
+/// missing.
+pub fn workers(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
+    // (Statistics need the motion between the ends of steps.)
+    let lanes = match wanted.statistics.is_empty() {
+        true => LaneWorker::<16>::new(problem, wanted.tolerance, stop).ok(),
+        false => None,
+    };
+    match lanes {
+        Some(lanes) => Box::new(lanes),
+        None => Box::new(Scalar::new(problem, stop)),
+    }
 }

@@ -130,7 +130,7 @@ fn distance(a: &Start, b: &Outcome) -> f64 {
 fn lanes_agree_with_the_event_engine() {
     for case in cases() {
         let jobs = jobs(&case, 48);
-        let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE).expect(case.name);
+        let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
         let outcomes = worker.run(&jobs, &wanted());
         let mut in_lanes = 0;
         let mut compared = 0;
@@ -182,11 +182,11 @@ fn no_number_depends_on_the_lanes() {
     for case in cases() {
         let jobs = jobs(&case, 40);
         let wanted = wanted();
-        let mut sixteen: LaneWorker<16> = LaneWorker::new(&case.problem, TOLERANCE).expect(case.name);
+        let mut sixteen: LaneWorker<16> = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
         let all = sixteen.run(&jobs, &wanted);
-        let mut eight: LaneWorker<8> = LaneWorker::new(&case.problem, TOLERANCE).expect(case.name);
+        let mut eight: LaneWorker<8> = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
         assert!(all == eight.run(&jobs, &wanted), "{}: 8 lanes", case.name);
-        let mut one: LaneWorker<1> = LaneWorker::new(&case.problem, TOLERANCE).expect(case.name);
+        let mut one: LaneWorker<1> = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
         assert!(all == one.run(&jobs, &wanted), "{}: one lane", case.name);
         let backwards: Vec<Job> = jobs.iter().rev().cloned().collect();
         let mut other = sixteen.run(&backwards, &wanted);
@@ -210,7 +210,7 @@ fn what_lanes_cannot_do_is_said() {
     };
     for force in ["-sign(x - 2)", "exp(-x)", "-abs(x)"] {
         let problem = model(force).build().expect("a model").problem().expect("a problem");
-        let refused = LaneWorker::<16>::new(&problem, TOLERANCE).err().expect(force);
+        let refused = LaneWorker::<16>::new(&problem, TOLERANCE, &Arc::default()).err().expect(force);
         assert!(refused.contains("corners"), "{refused}");
     }
 }
@@ -222,7 +222,7 @@ fn bad_starts_have_their_reason() {
     let mut jobs = jobs(case, 20);
     jobs[3].start.q[0] = 1.5;
     jobs[7].start.v[0] = f64::NAN;
-    let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE).expect("lanes");
+    let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect("lanes");
     let outcomes = worker.run(&jobs, &wanted());
     for (k, outcome) in outcomes.iter().enumerate() {
         assert_eq!(outcome.status.is_err(), k == 3 || k == 7, "{k}: {:?}", outcome.status);

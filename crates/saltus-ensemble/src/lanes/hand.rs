@@ -1,10 +1,11 @@
 //! Trajectories that lanes cannot decide: the event engine goes on with them, and gives them back where nothing is in contact.
 
-use super::LaneWorker;
 use super::code::MOST;
+use super::{LaneState, LaneWorker};
 use crate::{Hit, Job, Outcome, Wanted};
 use saltus::problem::Reached;
-use saltus::{Options, PhaseKind, Run, Start, Status};
+use saltus::{Options, PhaseKind, Run, Side, Start, Status};
+use std::sync::atomic::Ordering;
 
 /// A trajectory that is handed over this often stays with the event engine.
 const OFTEN: u32 = 64;
@@ -15,16 +16,6 @@ const STRETCH: f64 = 32.0;
 const SHORTEST: f64 = 1e-3;
 
 impl<const W: usize> LaneWorker<W> {
-    /// The event engine computes a whole trajectory.
-    pub(super) fn by_events_alone(&mut self, l: usize, job: &Job, wanted: &Wanted) -> Outcome {
-        self.group.modes[l].is_active = false;
-        self.lanes[l].tally.by_lanes = false;
-        let start = job.start.clone();
-        match self.to_the_end(l, job, wanted, start) {
-            Ok(outcome) | Err(outcome) => outcome,
-        }
-    }
-
     /// The event engine goes on from the state of a lane, or, if the last step failed, from that before it.
     pub(super) fn hand_over(&mut self, l: usize, back: bool, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         let job = &jobs[self.lanes[l].job];
@@ -37,113 +28,106 @@ impl<const W: usize> LaneWorker<W> {
                 self.group.t.0[l]
             }
         };
-        let mode = &mut self.group.modes[l];
+        let mode = &self.group.modes[l];
         let closed: Vec<usize> =
             (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
-        self.lanes[l].bounced = None;
-        self.counts.handed_over += 1;
-        self.lanes[l].handed += 1;
-        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(self.lanes[l].open.clone());
+        let state = &mut self.lanes[l];
+        state.bounced = None;
+        state.handed += 1;
+        state.tally.by_events = true;
+        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
         let start = start.reached(Reached { closed, ..Reached::default() });
-        if self.lanes[l].handed > OFTEN {
-            return Some(match self.to_the_end(l, job, wanted, start) {
-                Ok(outcome) | Err(outcome) => outcome,
-            });
-        }
-        let until = self.until(l, job, t);
-        match self.stretch(l, job, wanted, start, until) {
-            Err(outcome) => Some(outcome),
-            Ok(end) if end.t >= job.end => Some(self.finish(l, Ok(Status::Finished), end.t, &end.q, &end.v)),
-            Ok(end) => {
-                let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
-                self.group.forget(l, self.group.last.0[l]);
-                self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
-                self.group.set_state(l, end.t, &end.q, &end.v);
-                self.group.modes[l].zeros = [0; 2 * MOST];
-                self.group.modes[l].is_new = true;
-                self.group.stop.0[l] = self.lanes[l].tally.stop(job);
-                self.group.modes[l].waits = true;
-                None
-            }
-        }
-    }
-
-    /// How far the event engine goes at once.
-    fn until(&self, l: usize, job: &Job, t: f64) -> f64 {
         let stretch = (STRETCH * self.group.last.0[l]).max(SHORTEST * (job.end - job.start.t));
-        (t + stretch).min(self.lanes[l].tally.stop(job))
+        let end = match self.events(l, job, wanted, start, stretch) {
+            Err(outcome) => return outcome,
+            Ok(end) if end.t >= job.end => return Some(self.finish(l, Status::Finished, end.t, &end.q, &end.v)),
+            Ok(end) => end,
+        };
+        let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
+        self.group.forget(l, self.group.last.0[l]);
+        self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
+        self.group.set_state(l, end.t, &end.q, &end.v);
+        let mode = &mut self.group.modes[l];
+        mode.zeros = [0; 2 * MOST];
+        mode.is_new = true;
+        mode.waits = true;
+        self.group.stop.0[l] = self.lanes[l].tally.stop(job);
+        None
     }
 
-    fn to_the_end(&mut self, l: usize, job: &Job, wanted: &Wanted, mut start: Start) -> Result<Outcome, Outcome> {
-        loop {
-            let until = self.lanes[l].tally.stop(job);
-            if until <= start.t && start.t < job.end {
-                let (q, v) = (start.q.clone(), start.v.clone());
-                self.lanes[l].tally.stopped(job, wanted, start.t, &q, &v);
-                continue;
-            }
-            let end = self.stretch_once(l, job, wanted, &start, until)?;
-            if end.t >= job.end {
-                return Ok(self.finish(l, Ok(Status::Finished), end.t, &end.q, &end.v));
-            }
-            start = end;
-        }
-    }
-
-    /// From a start until a time, and on from stop to stop while a constraint is closed.
-    fn stretch(&mut self, l: usize, job: &Job, wanted: &Wanted, start: Start, until: f64) -> Result<Start, Outcome> {
-        let mut end = self.stretch_once(l, job, wanted, &start, until)?;
-        while end.t < job.end && end.closed().is_some_and(|closed| !closed.is_empty()) {
-            let until = self.lanes[l].tally.stop(job);
-            end = self.stretch_once(l, job, wanted, &end, until)?;
-        }
-        Ok(end)
-    }
-
-    fn stretch_once(
+    /// The event engine from a start on for some time, and until no constraint is closed; to the end where it was asked too often.
+    /// The error is an outcome, or None where the worker was stopped.
+    fn events(
         &mut self,
         l: usize,
         job: &Job,
         wanted: &Wanted,
-        start: &Start,
-        until: f64,
-    ) -> Result<Start, Outcome> {
-        let options = Options::events(until).tolerance(self.group.tolerance);
-        self.lanes[l].tally.by_events = true;
-        let run = match self.problem.run_from(start, &options) {
-            Ok(run) => run,
-            Err(refusal) => return Err(self.finish(l, Err(refusal.message), start.t, &start.q, &start.v)),
-        };
-        self.take(l, job, wanted, &run);
-        let last = run.last().clone();
-        if !run.status.is_complete() {
-            return Err(self.finish(l, Ok(run.status), last.t, &last.q, &last.v));
+        start: Start,
+        stretch: f64,
+    ) -> Result<Start, Option<Outcome>> {
+        let mut at = start;
+        let mut until = (at.t + stretch).min(self.lanes[l].tally.stop(job));
+        loop {
+            let options = Options::events(until).tolerance(self.group.tolerance);
+            let stop = self.stop.clone();
+            let run = self.problem.run_observed(&at, &options, &mut |_| !stop.load(Ordering::Relaxed));
+            let run = run.map_err(|refusal| {
+                self.group.modes[l].is_active = false;
+                Some(Outcome::refused(job, refusal.message))
+            })?;
+            self.take(l, job, wanted, &run);
+            at = run.last().clone();
+            match run.status {
+                Status::Interrupted { .. } => return Err(None),
+                status @ Status::Failed(_) => return Err(Some(self.finish(l, status, at.t, &at.q, &at.v))),
+                _ => {}
+            }
+            // (The last instant of a run is its end, to rounding.)
+            let reached = self.lanes[l].tally.stop(job);
+            self.lanes[l].tally.pass(
+                job,
+                wanted,
+                if until >= reached { at.t.max(reached) } else { at.t },
+                &at.q,
+                &at.v,
+            );
+            let is_closed = at.closed().is_some_and(|closed| !closed.is_empty());
+            if at.t >= job.end || until >= job.end || !(is_closed || self.lanes[l].handed > OFTEN) {
+                at.t = if until >= job.end { job.end } else { at.t };
+                return Ok(at);
+            }
+            until = self.lanes[l].tally.stop(job);
         }
-        if last.t >= self.lanes[l].tally.stop(job) {
-            self.lanes[l].tally.stopped(job, wanted, last.t, &last.q, &last.v);
-        }
-        Ok(last)
     }
 
     /// What is kept of a run of the event engine.
     fn take(&mut self, l: usize, job: &Job, wanted: &Wanted, run: &Run) {
-        let tally = &mut self.lanes[l].tally;
-        for impact in run.trajectory.impacts.iter() {
-            for (&constraint, &impulse) in impact.constraints.iter().zip(impact.impulses) {
-                let hit = Hit { t: impact.t, constraint: constraint as u32, speed: -impact.approach, impulse };
-                tally.hit(job, wanted, hit);
+        let d = self.group.code.d;
+        let LaneState { tally, open, .. } = &mut self.lanes[l];
+        let motion = &run.trajectory;
+        for impact in motion.impacts.iter().filter(|impact| impact.t >= job.from) {
+            tally.impacts += 1;
+            self.local.evaluate(impact.t, &impact.q[..d], &impact.v_before[..d], open);
+            for (&a, &impulse) in impact.constraints.iter().zip(impact.impulses) {
+                let speed = -self.local.rate(a, impact.v_before);
+                tally.hit(wanted, Hit { t: impact.t, constraint: a as u32, speed, impulse });
             }
         }
         let since = |p: &&saltus::Phase| p.end >= job.from;
         tally.accumulations += run.timeline.of(PhaseKind::Chatter).filter(since).count() as u64;
         if wanted.sections {
-            for event in run.trajectory.events.iter().filter(|event| event.t >= job.from) {
-                tally.sections.extend([event.event as f64, event.t]);
-                tally.sections.extend(&event.q);
-                tally.sections.extend(&event.v);
+            let events = motion.events.iter().filter(|event| event.t >= job.from);
+            events.for_each(|event| tally.section(event.event, event.t, &event.q, &event.v));
+        }
+        if tally.is_tracking() {
+            for k in 0..motion.len().saturating_sub(1) {
+                tally.pass(job, wanted, motion.t[k], motion.q(k), motion.v(k, Side::Right));
             }
         }
-        let ledger = &run.ledger;
-        tally.checks.is_breached |= !ledger.complaints().is_empty();
+        let checks = &mut tally.checks;
+        checks.violation = checks.violation.max(run.audit.max_violation);
+        checks.law = checks.law.max(run.audit.worst_law_residual);
+        checks.balance = checks.balance.max(run.ledger.balance.relative());
+        tally.breaches.extend(run.status.breaches().iter().cloned());
     }
 }

@@ -17,12 +17,13 @@ mod tally;
 mod vector;
 mod watch;
 
-use crate::{Hit, Job, Outcome, Wanted, Worker};
+use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
 use code::{LaneCode, MOST};
 use group::{Event, Group};
 use law::Local;
 use saltus::{Problem, Status};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tally::Tally;
 
 /// The number of lanes with the lowest cost per trajectory.
@@ -46,16 +47,7 @@ pub struct LaneWorker<const W: usize = LANES> {
     group: Group<W>,
     local: Local,
     lanes: Vec<LaneState>,
-    counts: Counts,
-}
-
-/// What a worker did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Steps of all lanes together.
-    pub steps: u64,
-    /// Times at which the event engine went on with a lane.
-    pub handed_over: u64,
+    stop: Arc<AtomicBool>,
 }
 
 /// One lane.
@@ -72,37 +64,28 @@ struct LaneState {
 }
 
 impl<const W: usize> LaneWorker<W> {
-    /// A worker, or why lanes cannot compute this problem.
-    pub fn new(problem: &Problem, tolerance: f64) -> Result<Self, &'static str> {
+    /// A worker, or why lanes cannot compute this problem. Where `stop` is set, it returns without the outcomes that are missing.
+    pub fn new(problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Result<Self, &'static str> {
         let code = Arc::new(LaneCode::new(problem)?);
         let local = Local::new(&code);
         let group = Group::new(code, tolerance).ok_or("its series have switches")?;
-        Ok(LaneWorker {
-            problem: problem.clone(),
-            group,
-            local,
-            lanes: vec![LaneState::default(); W],
-            counts: Counts::default(),
-        })
+        let lanes = vec![LaneState::default(); W];
+        Ok(LaneWorker { problem: problem.clone(), group, local, lanes, stop: stop.clone() })
     }
 
-    /// What it did so far.
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Gives a lane its next trajectory; an outcome if it is done at once.
-    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+    /// Gives a lane its next trajectory; false if it is one for the event engine.
+    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
         let code = self.group.code.clone();
         let Job { start, end, .. } = &jobs[job];
         let state = &mut self.lanes[l];
-        *state = LaneState { job, open: std::mem::take(&mut state.open), ..LaneState::default() };
+        let tally = Tally::new(self.problem.model(), wanted);
+        *state = LaneState { job, open: std::mem::take(&mut state.open), tally, ..LaneState::default() };
         state.open.clear();
         state.open.extend(&start.parameters);
         let fits = start.q.len() == code.d && start.v.len() == code.d && start.parameters.len() == code.open;
         let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
         if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
-            return Some(self.by_events_alone(l, &jobs[job], wanted));
+            return false;
         }
         self.group.set_state(l, start.t, &start.q, &start.v);
         for (k, &value) in start.parameters.iter().enumerate() {
@@ -117,14 +100,10 @@ impl<const W: usize> LaneWorker<W> {
         mode.zeros = [0; 2 * MOST];
         mode.signs = [0.0; MOST];
         mode.is_new = true;
-        self.lanes[l].tally.by_lanes = true;
         let tally = &mut self.lanes[l].tally;
-        // (A strobe at the very start is a state as well.)
-        if tally.stop(&jobs[job]) <= start.t {
-            tally.stopped(&jobs[job], wanted, start.t, &start.q, &start.v);
-        }
+        tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
         self.group.stop.0[l] = tally.stop(&jobs[job]);
-        None
+        true
     }
 
     /// After the expansion: starts that are not free, steps that failed, bounces that end.
@@ -141,7 +120,10 @@ impl<const W: usize> LaneWorker<W> {
                 let [gap, rate, ..] = self.group.gap(a, l);
                 if !(gap > 1e-9 * rate.abs() * self.group.last.0[l].min(1.0)) {
                     return match self.group.t.0[l] == job.start.t {
-                        true => Some(self.by_events_alone(l, job, wanted)),
+                        true => {
+                            self.group.modes[l].is_active = false;
+                            Scalar::new(&self.problem, &self.stop).one(job, wanted)
+                        }
                         false => self.hand_over(l, false, jobs, wanted),
                     };
                 }
@@ -222,13 +204,14 @@ impl<const W: usize> LaneWorker<W> {
             return self.hand_over(l, true, jobs, wanted);
         }
         match event {
+            None if self.lanes[l].tally.is_tracking() => self.pass(l, jobs, wanted),
             None => None,
             Some(Event::Unclear) => self.hand_over(l, true, jobs, wanted),
             Some(Event::Own(k)) => {
                 self.cross(l, k, &jobs[self.lanes[l].job], wanted);
                 None
             }
-            Some(Event::Stop) => self.stop(l, jobs, wanted),
+            Some(Event::Stop) => self.pass(l, jobs, wanted),
             Some(Event::Release) => {
                 let a = self.group.modes[l].held?;
                 self.group.let_go(l);
@@ -273,8 +256,10 @@ impl<const W: usize> LaneWorker<W> {
                 state.bounced = Some((a, e));
                 let checks = &mut state.tally.checks;
                 checks.law = checks.law.max((after + e * rate).abs() / size);
-                let hit = Hit { t, constraint: a as u32, speed: -rate, impulse };
-                state.tally.hit(&jobs[state.job], wanted, hit);
+                if t >= jobs[state.job].from {
+                    state.tally.impacts += 1;
+                    state.tally.hit(wanted, Hit { t, constraint: a as u32, speed: -rate, impulse });
+                }
                 None
             }
         }
@@ -300,41 +285,42 @@ impl<const W: usize> LaneWorker<W> {
         mode.signs[k] = -mode.signs[k];
         mode.zeros[MOST + k] = 1;
         let counts = self.problem.model().events[k].crossing.admits(rises);
-        if counts && wanted.sections && self.group.t.0[l] >= job.from {
-            let sections = &mut self.lanes[l].tally.sections;
-            sections.extend([k as f64, self.group.t.0[l]]);
-            sections.extend(&q[..d]);
-            sections.extend(&v[..d]);
+        let t = self.group.t.0[l];
+        if counts && wanted.sections && t >= job.from {
+            self.lanes[l].tally.section(k, t, &q[..d], &v[..d]);
         }
     }
 
-    /// A stop of the stroboscope, or the end.
-    fn stop(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+    /// A state on the way, at a stop of the stroboscope, or at the end.
+    fn pass(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         let job = &jobs[self.lanes[l].job];
         let d = self.group.code.d;
         let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
         self.group.state(l, &mut q, &mut v);
         let t = self.group.t.0[l];
         let tally = &mut self.lanes[l].tally;
-        tally.stopped(job, wanted, t, &q[..d], &v[..d]);
+        tally.pass(job, wanted, t, &q[..d], &v[..d]);
         if t < job.end {
             self.group.stop.0[l] = tally.stop(job);
             return None;
         }
-        Some(self.finish(l, Ok(Status::Finished), t, &q[..d], &v[..d]))
+        Some(self.finish(l, Status::Finished, t, &q[..d], &v[..d]))
     }
 
     /// The trajectory of a lane has ended.
-    fn finish(&mut self, l: usize, status: Result<Status, String>, t: f64, q: &[f64], v: &[f64]) -> Outcome {
+    fn finish(&mut self, l: usize, status: Status, t: f64, q: &[f64], v: &[f64]) -> Outcome {
         self.group.modes[l].is_active = false;
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
-        if tally.by_lanes {
-            let checks = &mut tally.checks;
-            checks.balance = checks.balance.max(self.group.residual.0[l]);
-            checks.violation = checks.violation.max(self.group.violation.0[l]);
-            let extent = self.group.extent.iter().map(|extent| extent.0[l]).fold(0.0, f64::max);
-            let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
-            checks.is_breached |= checks.law > LAW || checks.violation > TRUST * self.group.tolerance * size;
+        let checks = &mut tally.checks;
+        checks.balance = checks.balance.max(self.group.residual.0[l]);
+        checks.violation = checks.violation.max(self.group.violation.0[l]);
+        let extent = self.group.extent.iter().map(|extent| extent.0[l]).fold(0.0, f64::max);
+        let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
+        if checks.violation > TRUST * self.group.tolerance * size {
+            tally.breaches.push(format!("a constraint is violated by {:.3e}", checks.violation));
+        }
+        if checks.law > LAW {
+            tally.breaches.push(format!("the impact law has a relative residual of {:.3e}", checks.law));
         }
         tally.outcome(status, t, q.to_vec(), v.to_vec())
     }
@@ -349,15 +335,17 @@ impl<const W: usize> Worker for LaneWorker<W> {
         loop {
             for l in 0..W {
                 while !self.group.modes[l].is_active && next < jobs.len() {
-                    outcomes[next] = self.load(l, next, jobs, wanted);
+                    if !self.load(l, next, jobs, wanted) {
+                        outcomes[next] = Scalar::new(&self.problem, &self.stop).one(&jobs[next], wanted);
+                    }
                     next += 1;
                 }
             }
-            if !self.group.modes.iter().any(|mode| mode.is_active) {
+            let is_over = !self.group.modes.iter().any(|mode| mode.is_active);
+            if is_over || self.stop.load(Ordering::Relaxed) {
                 break;
             }
             self.group.expand();
-            self.counts.steps += 1;
             let residual = self.group.check();
             for l in 0..W {
                 let mode = &self.group.modes[l];
@@ -379,6 +367,7 @@ impl<const W: usize> Worker for LaneWorker<W> {
                 }
             }
         }
-        outcomes.into_iter().flatten().collect()
+        // Where it was stopped: those up to the first that is missing.
+        outcomes.into_iter().map_while(|outcome| outcome).collect()
     }
 }

@@ -1,51 +1,68 @@
 //! What is kept of a trajectory while it is computed.
 
-use crate::{Checks, Engine, Hit, Job, Outcome, Wanted};
-use saltus::Status;
+use crate::settled::Tracker;
+use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
+use saltus::{Model, Status};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub impacts: u64,
     pub accumulations: u64,
-    pub hits: VecDeque<Hit>,
-    pub strobe: Vec<f64>,
+    hits: VecDeque<Hit>,
+    strobe: Vec<f64>,
     pub sections: Vec<f64>,
     pub checks: Checks,
-    /// Whether lanes, and whether the event engine, computed a part of it.
-    pub by_lanes: bool,
+    pub breaches: Vec<String>,
+    /// Whether the event engine computed a part of it.
     pub by_events: bool,
+    tracker: Option<Tracker>,
     /// The number of the next instant of the stroboscope.
-    pub next: u64,
+    next: u64,
 }
 
 impl Tally {
-    /// Where the stroboscope looks next, or the end.
-    pub fn stop(&self, job: &Job) -> f64 {
-        match job.strobe {
-            Some(interval) if interval > 0.0 => (job.from + self.next as f64 * interval).min(job.end),
-            _ => job.end,
-        }
+    pub fn new(model: &Model, wanted: &Wanted) -> Self {
+        let tracker = wanted.settled.then(|| Tracker::new(model.degrees(), model.dimension()));
+        Tally { tracker, ..Tally::default() }
     }
 
-    /// The state at a stop.
-    pub fn stopped(&mut self, job: &Job, wanted: &Wanted, t: f64, q: &[f64], v: &[f64]) {
-        let Some(interval) = job.strobe.filter(|&interval| interval > 0.0) else { return };
-        if t >= job.from + self.next as f64 * interval {
+    /// Where the stroboscope looks next, or the end.
+    pub fn stop(&self, job: &Job) -> f64 {
+        job.instant(self.next).map_or(job.end, |t| t.min(job.end))
+    }
+
+    /// A state on the way; at a stop it is one of the stroboscope.
+    pub fn pass(&mut self, job: &Job, wanted: &Wanted, t: f64, q: &[f64], v: &[f64]) {
+        if t < job.from {
+            return;
+        }
+        if let Some(tracker) = &mut self.tracker {
+            tracker.pass(t, q, v);
+        }
+        if job.instant(self.next).is_some_and(|instant| t >= instant) {
             self.next += 1;
-            if wanted.strobe || wanted.settled {
+            if wanted.strobe {
                 self.strobe.push(t);
                 self.strobe.extend(q);
                 self.strobe.extend(v);
             }
+            if let Some(tracker) = &mut self.tracker {
+                tracker.strobe(q, v, self.impacts);
+            }
         }
     }
 
-    pub fn hit(&mut self, job: &Job, wanted: &Wanted, hit: Hit) {
-        if hit.t < job.from {
-            return;
+    /// Whether states on the way are of use.
+    pub fn is_tracking(&self) -> bool {
+        self.tracker.is_some()
+    }
+
+    /// An impact of one constraint.
+    pub fn hit(&mut self, wanted: &Wanted, hit: Hit) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.hit(hit);
         }
-        self.impacts += 1;
         if wanted.impacts > 0 {
             if self.hits.len() == wanted.impacts {
                 self.hits.pop_front();
@@ -54,9 +71,23 @@ impl Tally {
         }
     }
 
-    pub fn outcome(self, status: Result<Status, String>, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+    /// A state at event k of the model.
+    pub fn section(&mut self, k: usize, t: f64, q: &[f64], v: &[f64]) {
+        self.sections.extend([k as f64, t]);
+        self.sections.extend(q);
+        self.sections.extend(v);
+    }
+
+    pub fn outcome(self, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+        let status = match status {
+            Status::Finished if !self.breaches.is_empty() => Status::Breached { breaches: self.breaches },
+            other => other,
+        };
+        let mut checks = self.checks;
+        checks.is_breached = matches!(status, Status::Breached { .. });
+        let is_whole = status == Status::Finished;
         Outcome {
-            status,
+            status: Ok(status),
             t,
             q,
             v,
@@ -66,13 +97,9 @@ impl Tally {
             sections: self.sections,
             hits: self.hits.into(),
             statistics: Vec::new(),
-            settled: None,
-            checks: self.checks,
-            engine: match (self.by_lanes, self.by_events) {
-                (true, true) => Engine::Both,
-                (true, false) => Engine::Lanes,
-                _ => Engine::Scalar,
-            },
+            settled: self.tracker.map(|tracker| if is_whole { tracker.settled() } else { Settled::Neither }),
+            checks,
+            engine: if self.by_events { Engine::Both } else { Engine::Lanes },
         }
     }
 }

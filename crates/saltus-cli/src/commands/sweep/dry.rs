@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Trajectories that are measured, at most,
 const SAMPLE: u64 = 64;
+/// so many at a time,
+const TOGETHER: u64 = 16;
 /// and for how long.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -18,29 +20,29 @@ pub fn main(sweep: &Sweep, part: (u64, u64), threads: usize, json: bool) -> Resu
     let all = sweep.family.len();
     let total = saltus_ensemble::store::Manifest::new(sweep, part).range();
     let (first, total) = (total.start, total.end - total.start);
-    let mut worker = workers(sweep.family.problem(), &Arc::new(AtomicBool::new(false)));
+    let mut worker = workers(sweep.family.problem(), &sweep.wanted, &Arc::new(AtomicBool::new(false)));
     let mut maker = sweep.family.maker();
     let (started, mut measured, mut bytes, mut refused) = (Instant::now(), 0u64, 0u64, 0u64);
+    let mut started_at_all = 0;
     let count = total.min(SAMPLE);
     // Spread over all of them, and not in a row: the ends of a range are rarely typical.
-    for k in 0..count {
-        if started.elapsed() > PATIENCE {
-            break;
-        }
-        let point = first + (2 * (k * 37 % count) + 1) * total / (2 * count);
-        let result = match maker.job(point, None) {
-            Ok(job) => worker.run(std::slice::from_ref(&job), &sweep.wanted).into_iter().next().map(|o| (job, o)),
-            Err(_) => None,
-        };
-        measured += 1;
-        match result {
-            Some(result) => {
-                refused += u64::from(result.1.status.is_err());
-                bytes += Store::bytes(sweep, &Block { first: point, results: vec![result] });
-            }
-            None => refused += 1,
+    let point = |k: u64| first + (2 * (k * 37 % count) + 1) * total / (2 * count);
+    let mut next = 0;
+    while next < count && started.elapsed() <= PATIENCE {
+        // (Side by side, as they will be.)
+        let group = next..count.min(next + TOGETHER);
+        next = group.end;
+        let made: Vec<_> = group.filter_map(|k| maker.job(point(k), None).ok().map(|job| (point(k), job))).collect();
+        let jobs: Vec<_> = made.iter().map(|(_, job)| job.clone()).collect();
+        let outcomes = worker.run(&jobs, &sweep.wanted);
+        measured = next;
+        refused += outcomes.iter().filter(|outcome| outcome.status.is_err()).count() as u64;
+        started_at_all += outcomes.len() as u64;
+        for ((point, job), outcome) in made.into_iter().zip(outcomes) {
+            bytes += Store::bytes(sweep, &Block { first: point, results: vec![(job, outcome)] });
         }
     }
+    refused += measured - started_at_all;
     let seconds = started.elapsed().as_secs_f64() / measured.max(1) as f64;
     let (wall, disk) = (seconds * total as f64 / threads as f64, bytes as f64 / measured.max(1) as f64 * total as f64);
     // Shards, and tables of about the same size as npz and twice as large as CSV.
