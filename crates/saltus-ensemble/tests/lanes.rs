@@ -1,8 +1,11 @@
 //! Trajectories in lanes against the event engine, which is the truth here.
 
+#[path = "common/agree.rs"]
+mod agree;
+
+use saltus::Problem;
 use saltus::model::Builder;
-use saltus::{Keep, Options, Problem, Start};
-use saltus_ensemble::{Engine, Job, LaneWorker, Outcome, Wanted, Worker};
+use saltus_ensemble::{Job, LaneWorker, Outcome, Wanted, Worker};
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-10;
@@ -120,59 +123,16 @@ fn wanted() -> Arc<Wanted> {
     Arc::new(Wanted { tolerance: TOLERANCE, strobe: true, impacts: 1000, ..Wanted::default() })
 }
 
-fn distance(a: &Start, b: &Outcome) -> f64 {
-    a.q.iter().zip(&b.q).chain(a.v.iter().zip(&b.v)).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-}
-
-/// Motions that are not chaotic agree to 100 tolerances, with the same impacts; how much of an error is the motion's own doing is
-/// measured by the event engine with another tolerance, and with a nudge of the start.
 #[test]
 fn lanes_agree_with_the_event_engine() {
     for case in cases() {
         let jobs = jobs(&case, 48);
         let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
         let outcomes = worker.run(&jobs, &wanted());
-        let mut in_lanes = 0;
-        let mut compared = 0;
-        for (job, outcome) in jobs.iter().zip(&outcomes) {
-            let run = |start: &Start, tolerance: f64| {
-                let options = Options::events(job.end).tolerance(tolerance).keep(Keep::IMPACTS);
-                case.problem.run_from(start, &options).expect("runs")
-            };
-            let exact = run(&job.start, 1e-13);
-            let mut nudged = job.start.clone();
-            nudged.v[0] += 1e-9;
-            let sensitivity = {
-                let near = run(&nudged, 1e-13);
-                let pairs = near.last().q.iter().zip(&exact.last().q).chain(near.last().v.iter().zip(&exact.last().v));
-                pairs.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max) / 1e-9
-            };
-            assert!(outcome.status.as_ref().is_ok_and(|s| s.is_complete()), "{}: {:?}", case.name, outcome.status);
-            in_lanes += usize::from(outcome.engine == Engine::Lanes);
-            if sensitivity > 1e4 {
-                continue;
-            }
-            compared += 1;
-            let off = distance(exact.last(), outcome);
-            let what = format!("{} at {:?}: sensitivity {sensitivity:.1e}", case.name, job.start.parameters);
-            assert!(off <= 100.0 * TOLERANCE * (1.0 + sensitivity), "{what}: {off:e}");
-            // Impacts one by one, but for the last ones of accumulations.
-            let hardest = outcome.hits.iter().map(|hit| hit.speed).fold(0.0, f64::max);
-            let lanes: Vec<f64> =
-                outcome.hits.iter().filter(|hit| hit.speed > 1e-2 * hardest).map(|hit| hit.t).collect();
-            let events = exact.trajectory.impacts.iter().filter(|i| i.t >= job.from && -i.approach > 1e-2 * hardest);
-            let events: Vec<f64> = events.map(|i| i.t).collect();
-            assert_eq!(lanes.len(), events.len(), "{what}: impacts");
-            for (a, b) in lanes.iter().zip(&events) {
-                assert!(
-                    (a - b).abs() <= 1e3 * TOLERANCE * (1.0 + sensitivity) * case.end,
-                    "{what}: impact at {a} or {b}"
-                );
-            }
-        }
-        println!("{}: {compared} of {} compared, {in_lanes} in lanes alone", case.name, jobs.len());
-        assert!(compared >= 12, "{}: {compared} compared", case.name);
-        assert!(in_lanes * 10 >= 9 * jobs.len(), "{}: {in_lanes} in lanes alone", case.name);
+        let found = agree::compare(case.name, &case.problem, &jobs, &outcomes, TOLERANCE);
+        println!("{}: {found:?}", case.name);
+        assert!(found.compared >= 12, "{}: {found:?}", case.name);
+        assert!(found.in_lanes * 10 >= 9 * jobs.len(), "{}: {found:?}", case.name);
     }
 }
 
