@@ -44,8 +44,8 @@ fn problem(name: &str) -> (Problem, Vec<&'static str>) {
                 .kinetic("x'^2/2 + 0.1*y'^2/2")
                 .force("x", "cos(w*t) - 0.1*x' - x")
                 .restitution(0.7)
-                .constraint("left", "0.3 + y - x")
-                .constraint("right", "0.3 - y + x"),
+                .constraint("left", "1 + y - x")
+                .constraint("right", "1 - y + x"),
             vec!["w"],
         ),
         _ => (
@@ -55,10 +55,10 @@ fn problem(name: &str) -> (Problem, Vec<&'static str>) {
                 .coordinate("b", 0.2, 0.0)
                 .kinetic("a'^2 + b'^2/2 + a'*b'*cos(a-b)")
                 .potential("-2*9.81*cos(a) - 9.81*cos(b)")
-                .force("a", "0.5*cos(w*t) - 0.1*a'")
+                .force("a", "2*cos(w*t) - 0.1*a'")
                 .force("b", "-0.1*b'")
                 .restitution(0.8)
-                .constraint("wall", "0.8 - sin(a) - sin(b)"),
+                .constraint("wall", "0.75 - sin(a) - sin(b)"),
             vec!["w"],
         ),
     };
@@ -90,6 +90,16 @@ fn main() {
             })
             .collect();
         let wanted = Arc::new(Wanted { tolerance: 1e-10, ..Wanted::default() });
+        {
+            let mut w8: LaneWorker<8> = LaneWorker::new(&problem, 1e-10, &Default::default()).unwrap();
+            let s = cpu();
+            w8.run(&jobs, &wanted);
+            println!("   W=8 {:.0}", (cpu() - s) * 1e9 / (n as f64 * periods));
+            let mut w8: LaneWorker<32> = LaneWorker::new(&problem, 1e-10, &Default::default()).unwrap();
+            let s = cpu();
+            w8.run(&jobs, &wanted);
+            println!("   W=32 {:.0}", (cpu() - s) * 1e9 / (n as f64 * periods));
+        }
         let mut worker: LaneWorker = match LaneWorker::new(&problem, 1e-10, &Default::default()) {
             Ok(w) => w,
             Err(e) => {

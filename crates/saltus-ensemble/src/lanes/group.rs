@@ -323,6 +323,12 @@ impl<const W: usize> Group<W> {
         };
         // Coefficients that are zero are left out, and lanes that have nothing to look for.
         let top = row.len();
+        if w < m && self.modes.iter().all(Mode::is_plain) {
+            let clear = vector::clearance(row, h);
+            if (0..W).all(|l| clear.0[l] > 0.0 || !(h.0[l] > 0.0)) {
+                return;
+            }
+        }
         self.shifted[..top].copy_from_slice(row);
         self.shifted[top..].fill(Lane::all(0.0));
         for l in 0..W {

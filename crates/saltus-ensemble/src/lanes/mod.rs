@@ -108,8 +108,7 @@ impl<const W: usize> LaneWorker<W> {
 
     /// After the expansion: starts that are not free, steps that failed, bounces that end.
     fn judge(&mut self, l: usize, residual: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
-        let code = self.group.code.clone();
-        let (d, m) = (code.d, code.m);
+        let (d, m, events) = (self.group.code.d, self.group.code.m, self.group.code.events);
         let job = &jobs[self.lanes[l].job];
         if !(residual <= TRUST * self.group.tolerance) {
             return self.hand_over(l, true, jobs, wanted);
@@ -128,8 +127,8 @@ impl<const W: usize> LaneWorker<W> {
                     };
                 }
             }
-            for k in 0..code.events {
-                let value = self.group.series.output(code.own + k)[0].0[l];
+            for k in 0..events {
+                let value = self.group.series.output(self.group.code.own + k)[0].0[l];
                 self.group.modes[l].signs[k] = if value < 0.0 { -1.0 } else { 1.0 };
             }
         }
@@ -155,7 +154,7 @@ impl<const W: usize> LaneWorker<W> {
         if -(2.0 * half + 6.0 * third * left) < 0.5 * press {
             return None;
         }
-        if !code.can_hold || self.group.modes[l].held.is_some() {
+        if !self.group.code.can_hold || self.group.modes[l].held.is_some() {
             return self.hand_over(l, false, jobs, wanted);
         }
         self.close(l, a, rate, job, e);
@@ -189,7 +188,6 @@ impl<const W: usize> LaneWorker<W> {
 
     /// What an event does to a lane.
     fn handle(&mut self, l: usize, event: Option<Event>, h: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
-        let code = self.group.code.clone();
         let mode = &mut self.group.modes[l];
         if mode.waits {
             mode.waits = false;
@@ -226,7 +224,7 @@ impl<const W: usize> LaneWorker<W> {
                 if self.group.modes[l].held.is_some() || returns_at_once {
                     return self.hand_over(l, true, jobs, wanted);
                 }
-                let d = code.d;
+                let d = self.group.code.d;
                 let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
                 self.group.state(l, &mut q, &mut v);
                 let t = self.group.t.0[l];
