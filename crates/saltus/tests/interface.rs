@@ -25,6 +25,31 @@ fn family() -> Result<Arc<Model>, SetupError> {
         .build()
 }
 
+/// Crossings up and down alternate, and each is found once, in a motion that is known to the tolerance only.
+#[test]
+fn a_section_is_crossed_once_in_its_direction() -> Result<(), Box<dyn Error>> {
+    for (tolerance, start) in [(1e-10, 0.0), (1e-8, 0.1), (1e-6, 0.3)] {
+        let model = Builder::new("osc")
+            .coordinate("x", start, 0.0)
+            .kinetic("x'^2/2")
+            .potential("x^2/2")
+            .force("x", "cos(t/2) - 0.1*x'")
+            .constraint("stop", "1 - x")
+            .restitution(0.8)
+            .event("up", "x", Crossing::Up)
+            .event("down", "x", Crossing::Down)
+            .event("both", "x", Crossing::Both)
+            .build()?;
+        let run = model.problem()?.run(&Options::events(300.0).tolerance(tolerance))?;
+        let of = |k: usize| run.trajectory.events.iter().filter(move |e| e.event == k).collect::<Vec<_>>();
+        let (up, down, both) = (of(0), of(1), of(2));
+        assert!(up.len() > 20 && up.len().abs_diff(down.len()) <= 1 && both.len() == up.len() + down.len());
+        assert!(up.iter().all(|e| e.v[0] > 0.0 && e.rising) && down.iter().all(|e| e.v[0] < 0.0 && !e.rising));
+        assert!(both.windows(2).all(|pair| pair[0].rising != pair[1].rising && pair[1].t - pair[0].t > 0.1));
+    }
+    Ok(())
+}
+
 #[test]
 fn a_study_of_one_motion() -> Result<(), Box<dyn Error>> {
     let problem = family()?.problem()?;

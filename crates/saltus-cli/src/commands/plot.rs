@@ -1,4 +1,6 @@
-//! `saltus plot RUN_DIR`: static figures for papers, from the files of a run.
+//! `saltus plot DIR`: static figures for papers, from the files of a run or of a sweep.
+
+mod sweep;
 
 use crate::progress;
 use crate::setup::Refusal;
@@ -6,12 +8,12 @@ use crate::text::{number, out, printable};
 use saltus::scheme::Method;
 use saltus::{SetupError, Trajectory, nearest};
 use saltus_io::{Rerun, SavedRun, output};
-use saltus_report::paper::{self, Columns, Kind, Motion, Options, What};
+use saltus_report::paper::{self, Columns, Figure, Kind, Motion, Options, What};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Draw a figure of a run for a paper: SVG, PDF or PNG.
+/// Draw a figure of a run, or of a sweep, for a paper: SVG, PDF or PNG.
 ///
 /// Takes the directory that `saltus run --out` wrote. The ending of --out says the format: svg
 /// and pdf are vectors, png has dots. The figure is 85 mm wide, one column of a journal, or 180
@@ -27,6 +29,10 @@ use std::time::{Duration, Instant};
 ///   impacts      approach speeds over time, and a histogram of them
 ///   spectrum     power spectral density of each coordinate
 ///
+/// Of a sweep, any column of its tables over an axis: the last impacts' speed, or x at the
+/// stroboscope, which make a bifurcation diagram; max(x) of points.csv, which makes a response
+/// curve. Where tables share a name, strobe.x or points.x say which is meant.
+///
 /// Examples:
 ///
 ///   saltus run ball-gravity --out results
@@ -34,15 +40,21 @@ use std::time::{Duration, Instant};
 ///   saltus plot results --what velocities --out fig1.pdf
 ///
 ///   saltus plot results --what phase --columns two --coordinate y --from 1 --to 3 --out fig2.svg
+///
+///   saltus plot sweep --what speed --against w --out fig3.svg
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The directory of a run
-    #[arg(value_name = "RUN_DIR")]
+    /// The directory of a run or of a sweep
+    #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// What to draw: positions, velocities, phase, gaps, reactions, energy, impacts or spectrum
-    #[arg(long, value_name = "WHAT", default_value = "positions")]
-    what: String,
+    /// What to draw: positions, velocities, phase, gaps, reactions, energy, impacts or spectrum; of a sweep, a column
+    /// [default: positions; of a sweep the speed of impacts]
+    #[arg(long, value_name = "WHAT")]
+    what: Option<String>,
+    /// Of a sweep: the column of the horizontal axis [default: the first axis]
+    #[arg(long, value_name = "COLUMN")]
+    against: Option<String>,
     /// The figure's file: fig.svg, fig.pdf or fig.png
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -67,7 +79,8 @@ pub struct Args {
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
-    let what = what(&args.what)?;
+    let is_sweep = args.dir.join("sweep.json").exists();
+    let what = if is_sweep { What::Positions } else { what(args.what.as_deref().unwrap_or("positions"))? };
     let kind = Kind::of(&args.out).ok_or_else(|| {
         let message = format!("`{}` does not end in .svg, .pdf or .png", args.out.display());
         SetupError::new(message).help("the ending of --out says which format is meant")
@@ -75,6 +88,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if !(args.dpi >= 10.0 && args.dpi <= 5000.0) {
         let message = format!("the dots per inch must be between 10 and 5000, not {}", args.dpi);
         return Err(SetupError::new(message).into());
+    }
+    if is_sweep {
+        return sweep::main(args, kind);
+    }
+    if args.against.is_some() {
+        return Err(SetupError::new("--against is for sweeps, and this is a run").into());
     }
     let run = SavedRun::open(&args.dir)?;
     let chosen = match what {
@@ -104,17 +123,23 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     };
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
     let figure = paper::draw(&motion, what, &Options { columns, chosen }).map_err(SetupError::new)?;
+    save(args, kind, &figure)?;
+    for note in figure.notes {
+        let option = if what.of_constraints() { "constraint" } else { "coordinate" };
+        out!("note: {} (choose with --{option})\n", printable(&note));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a figure and says so.
+fn save(args: &Args, kind: Kind, figure: &Figure) -> Result<(), SetupError> {
     let bytes = paper::encode(&figure.sheet, kind, args.dpi).map_err(SetupError::new)?;
     let unwritten = |e: output::WriteError| SetupError::new(e.to_string());
     output::prepare_file(&args.out).map_err(unwritten)?;
     output::write_file(&args.out, |w| w.write_all(&bytes)).map_err(unwritten)?;
     let mm = |points: f64| number(points * 25.4 / 72.0, 3);
     out!("wrote {} ({} × {} mm)\n", args.out.display(), mm(figure.sheet.width), mm(figure.sheet.height));
-    for note in figure.notes {
-        let option = if what.of_constraints() { "constraint" } else { "coordinate" };
-        out!("note: {} (choose with --{option})\n", printable(&note));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// A run is not made again for a figure if that takes longer.

@@ -52,7 +52,9 @@ impl Spacing {
                     return bad(&format!("must be finite numbers, not {x}"));
                 }
                 if *count == 0 {
-                    return bad("are none: a range needs at least one value");
+                    return Err(SetupError::new(format!(
+                        "there are no values of `{name}`: the range has a count of 0"
+                    )));
                 }
                 if *count > 1 && from == to {
                     return bad(&format!("are an empty range: it begins and ends at {from}"));

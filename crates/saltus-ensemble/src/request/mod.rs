@@ -43,8 +43,8 @@ pub struct Request {
     pub strobe: bool,
     /// Sections: an expression or the name of an event of the model, with `:up` or `:down`.
     pub sections: Vec<String>,
-    /// How many of the last impacts are kept.
-    pub impacts: Option<u64>,
+    /// How many of the last impacts are kept: a number, or `all`.
+    pub impacts: Option<String>,
     /// Expressions of which statistics are kept.
     pub statistics: Vec<String>,
     /// Whether it is told what a trajectory settled on.
@@ -171,10 +171,21 @@ impl Request {
             tolerance: self.tolerance,
             strobe: self.strobe,
             sections: !self.sections.is_empty(),
-            impacts: self.impacts.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX)),
+            impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,
             statistics: (0..self.statistics.len()).collect(),
             settled: self.settled,
         })
+    }
+}
+
+/// The number of impacts that are kept.
+fn impacts(text: &str) -> Result<usize, SetupError> {
+    match text.trim() {
+        "all" => Ok(usize::MAX),
+        text => text.parse::<usize>().map_err(|_| {
+            SetupError::new(format!("`--impacts {text}` is neither a number nor `all`"))
+                .help("such as  --impacts 50  for the last 50")
+        }),
     }
 }
 

@@ -236,7 +236,8 @@ fn points_row(row: &mut Row, degrees: usize, dimension: usize, outcome: &Outcome
     row.number(if is_refused { f64::NAN } else { outcome.t });
     row.integer(outcome.accumulations as i64);
     let checks = &outcome.checks;
-    row.numbers([checks.violation, checks.law, checks.balance]);
+    let checked = [checks.violation, checks.law, checks.balance];
+    row.numbers(if is_refused { [f64::NAN; 3] } else { checked });
     row.integer(match outcome.engine {
         Engine::Scalar => 0,
         Engine::Lanes => 1,

@@ -22,8 +22,12 @@ use std::time::{Duration, Instant};
 
 /// A shard is written when it has this many values,
 const VALUES: usize = 1 << 19;
-/// or this long after the one before.
-const INTERVAL: Duration = Duration::from_secs(2);
+/// or when this share of the time is not on the disk yet,
+const SHARE: f64 = 0.05;
+/// but not more often than this,
+const SHORTEST: Duration = Duration::from_millis(100);
+/// and not less often than this.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// A family on the disk.
 pub struct Store {
@@ -37,6 +41,7 @@ pub struct Store {
     end: u64,
     rows: Vec<Rows>,
     reasons: Vec<String>,
+    begun: Instant,
     written: Instant,
 }
 
@@ -109,7 +114,18 @@ impl Store {
         let rows = layout.rows();
         let now = Instant::now();
         let dir = dir.to_path_buf();
-        Ok(Store { dir, manifest, layout, shards, first: 0, end: 0, rows, reasons: Vec::new(), written: now })
+        Ok(Store {
+            dir,
+            manifest,
+            layout,
+            shards,
+            first: 0,
+            end: 0,
+            rows,
+            reasons: Vec::new(),
+            begun: now,
+            written: now,
+        })
     }
 
     /// The points of this part that are in no shard yet.
@@ -139,8 +155,9 @@ impl Store {
             self.layout.add(&sweep.family, point, result, &mut self.rows, &mut self.reasons);
         }
         self.end = block.first + block.results.len() as u64;
+        let interval = self.begun.elapsed().mul_f64(SHARE).clamp(SHORTEST, LONGEST);
         let values: usize = self.rows.iter().map(|r| r.len() * r.columns.len()).sum();
-        if values >= VALUES || self.written.elapsed() >= INTERVAL {
+        if values >= VALUES || self.written.elapsed() >= interval {
             self.flush()?;
         }
         Ok(())
@@ -172,6 +189,11 @@ impl Store {
     /// How many trajectories ended in which way, as (word, number), those that did not occur left out.
     pub fn counts(&self) -> Result<Vec<(&'static str, u64)>, SetupError> {
         tables::counts(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
+    }
+
+    /// The first trajectory that has a reason for how it ended, and the reason.
+    pub fn complaint(&self) -> Result<Option<(u64, String)>, SetupError> {
+        tables::complaint(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
     }
 
     /// Writes the tables in some formats; the names of the files.

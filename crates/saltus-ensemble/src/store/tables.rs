@@ -93,6 +93,18 @@ pub fn counts(store: &Store) -> io::Result<Vec<(&'static str, u64)>> {
     Ok(STATUS.into_iter().zip(counts).filter(|(_, n)| *n > 0).collect())
 }
 
+/// See [`Store::complaint`].
+pub fn complaint(store: &Store) -> io::Result<Option<(u64, String)>> {
+    let reason = place(store, "reason")?;
+    for shard in store.shards.iter().filter(|s| !s.reasons.is_empty()) {
+        let found = shard.read(0, reason)?.into_iter().position(|x| x as i64 == 0);
+        if let Some(row) = found {
+            return Ok(Some((shard.first + row as u64, shard.reasons[0].clone())));
+        }
+    }
+    Ok(None)
+}
+
 /// See [`Store::reached`].
 #[allow(clippy::type_complexity)]
 pub fn reached(store: &Store, sweep: &Sweep, first: u64, count: u64) -> io::Result<Vec<Option<(Vec<f64>, Vec<f64>)>>> {

@@ -66,7 +66,7 @@ pub fn write(dir: &Path, name: &str, format: Format, table: &dyn Table) -> Resul
         Format::Csv => write_file(&path, |out| csv::write(out, table)),
         Format::Npz => crate::output::write_seekable(&path, |out| npz::write(out, table)),
         #[cfg(feature = "parquet")]
-        Format::Parquet => write_file(&path, |out| parquet::write(out, table)),
+        Format::Parquet => crate::output::write_seekable(&path, |out| parquet::write(out, table)),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => write_file(&path, |_| Err(io::Error::other("this program was built without Parquet"))),
         Format::Mat => write_file(&path, |_| Err(io::Error::other("tables are not written in MATLAB's format"))),

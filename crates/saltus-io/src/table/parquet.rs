@@ -13,9 +13,7 @@ use std::sync::Arc;
 /// Rows in a group, at least, but for the last one.
 const GROUP: u64 = 1 << 16;
 
-pub fn write(out: &mut dyn Write, table: &dyn Table) -> io::Result<()> {
-    // (The writer wants to be sent between threads, which a borrowed one is not.)
-    let mut bytes = Vec::new();
+pub fn write(out: impl Write + Send, table: &dyn Table) -> io::Result<()> {
     let columns = table.columns();
     let fields = columns.iter().map(|c| match c.kind {
         Kind::Number => field(&c.name, Type::DOUBLE, ConvertedType::NONE),
@@ -25,9 +23,8 @@ pub fn write(out: &mut dyn Write, table: &dyn Table) -> io::Result<()> {
     let properties = WriterProperties::builder().set_created_by(concat!("saltus ", env!("CARGO_PKG_VERSION")).into());
     let fields = fields.collect::<Result<Vec<_>, _>>().map_err(plain)?;
     let schema = schema(fields).map_err(plain)?;
-    let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties.build())).map_err(plain)?;
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties.build())).map_err(plain)?;
     let mut first = 0;
-    let mut written = 0;
     while first < table.chunks().len() {
         let mut rows = 0;
         let last = (first..table.chunks().len())
@@ -55,12 +52,7 @@ pub fn write(out: &mut dyn Write, table: &dyn Table) -> io::Result<()> {
             done.map_err(plain)?;
         }
         group.close().map_err(plain)?;
-        // What is complete goes to the file at once: memory holds one group.
-        let complete = file.inner().len();
-        out.write_all(&file.inner()[written..complete])?;
-        written = complete;
         first = last + 1;
     }
-    file.close().map_err(plain)?;
-    out.write_all(&bytes[written..])
+    file.close().map(|_| ()).map_err(plain)
 }

@@ -13,6 +13,7 @@ mod panel;
 mod pdf;
 mod pictures;
 mod png;
+mod scatter;
 mod sheet;
 mod simplify;
 mod svg;
@@ -21,6 +22,7 @@ mod ticks;
 pub use layout::Columns;
 pub use motion::Motion;
 pub use pictures::{Figure, Options, What, draw};
+pub use scatter::{Scatter, scatter};
 pub use sheet::Sheet;
 
 /// The file format of a figure.

@@ -83,6 +83,8 @@ pub enum Plot {
     Stems(Vec<(f64, f64)>),
     /// Points.
     Points(Vec<(f64, f64)>),
+    /// Dots, possibly very many.
+    Dots(Vec<(f64, f64)>),
     /// Bars: left edge, right edge, height.
     Bars(Vec<(f64, f64, f64)>),
 }
@@ -155,7 +157,9 @@ impl Panel {
                     jumps.iter().flat_map(|j| [j.1, j.2]).for_each(&mut point);
                 }
                 Plot::Areas(pieces) => pieces.iter().flatten().copied().for_each(&mut point),
-                Plot::Stems(points) | Plot::Points(points) => points.iter().copied().for_each(&mut point),
+                Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points) => {
+                    points.iter().copied().for_each(&mut point)
+                }
                 Plot::Bars(bars) => bars.iter().flat_map(|b| [(b.0, b.2), (b.1, b.2)]).for_each(&mut point),
             }
         }
@@ -353,6 +357,16 @@ impl Layer {
                     sheet.end();
                 }
             }
+            Plot::Dots(points) => {
+                let radius = match points.len() {
+                    0..=300 => 1.0,
+                    301..=3000 => 0.6,
+                    _ => 0.35,
+                };
+                sheet.begin("dots", vec![("count", points.len().to_string())]);
+                points.iter().for_each(|&point| sheet.dot(at(point), radius, tint, true));
+                sheet.end();
+            }
             Plot::Bars(bars) => {
                 for &(a, b, height) in bars {
                     let (low, high) = (at((a, 0.0)), at((b, height)));
@@ -386,6 +400,7 @@ impl Layer {
                 sheet.dot((x + SAMPLE_LENGTH - 4.0, y - 2.0), 1.4, tint, true);
             }
             Plot::Points(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, self.style == 0),
+            Plot::Dots(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, true),
         }
     }
 }

@@ -229,6 +229,16 @@ impl EventEngine {
 
     /// Where a user's event occurs, before s: the first place where its expression, times its sign so far, turns negative.
     fn own_event(&mut self, k: usize, s: f64) -> Option<f64> {
+        let at = self.own_turn(k, s)?;
+        if at > 0.0 || self.own_at[k] != self.t {
+            return Some(at);
+        }
+        // It has occurred at this instant, or the motion starts here: which way it goes is known only now.
+        self.own[k] = -self.own[k];
+        self.own_turn(k, s).filter(|&at| at > 0.0)
+    }
+
+    fn own_turn(&mut self, k: usize, s: f64) -> Option<f64> {
         let (sign, tick) = (self.own[k], self.tick());
         let n = self.flow.order + 1;
         let c = &mut self.buffers.c[..n];
@@ -236,12 +246,16 @@ impl EventEngine {
             *to = sign * from;
         }
         let size = polynomial::largest_term(c, s);
-        // Exactly at zero, where the last one was found: on to the next.
-        if c[0].abs() <= 1e-13 * size {
+        // At zero, where the last one was found: on to the next. That place is known to the tolerance only; a little before the
+        // zero of the expression it still has the sign from before, and turns.
+        // (By the whole step it is measured what is little: s may be short, where another event was found.)
+        let whole = polynomial::largest_term(c, self.search.max(s));
+        let turns = c[0] < 0.0 && c[1] > 0.0 && -c[0] <= 100.0 * self.tol * whole;
+        if turns || c[0].abs() <= 1e-13 * size {
             c[0] = 0.0;
         }
         match c[0] == 0.0 {
-            true => first_negative_from_zero(&mut self.roots, c, s, 1e-13 * size, tick).filter(|&at| at > self.own_gap),
+            true => first_negative_from_zero(&mut self.roots, c, s, 1e-13 * size, tick),
             false => self.roots.first_negative(c, s, 0.0),
         }
     }

@@ -94,11 +94,10 @@ pub(crate) struct EventEngine {
     may_hide: bool,
     /// A stretch being crossed by time stepping.
     crossing: Option<stretch::Crossing>,
-    /// For each of the user's events, the sign of its expression, which directions count, and which occurred last.
+    /// For each of the user's events, the sign of its expression, when it changed last, and which directions count.
     own: Vec<f64>,
+    own_at: Vec<f64>,
     directions: Vec<Crossing>,
-    /// Two occurrences of one event are farther apart than this.
-    own_gap: f64,
     /// The interval at which instants are stored.
     interval: f64,
     until_rest: bool,
@@ -204,8 +203,8 @@ impl EventEngine {
             may_hide,
             crossing: None,
             own: vec![0.0; model.events.len()],
+            own_at: vec![f64::NEG_INFINITY; model.events.len()],
             directions: model.events.iter().map(|e| e.crossing).collect(),
-            own_gap: 0.0,
             interval,
             until_rest,
             safety_net,

@@ -12,6 +12,7 @@ impl EventEngine {
                 self.own[k] = value.signum();
             } else if self.own[k] == 0.0 {
                 self.own[k] = 1.0;
+                self.own_at[k] = self.t;
             }
         }
     }
@@ -20,6 +21,7 @@ impl EventEngine {
     pub(super) fn own_event_occurs(&mut self, k: usize) {
         let rising = self.own[k] < 0.0;
         self.own[k] = -self.own[k];
+        self.own_at[k] = self.t;
         if self.directions[k].admits(rising) {
             self.record.event(EventHit { event: k, t: self.t, rising, q: self.q.clone(), v: self.v.clone() });
         }

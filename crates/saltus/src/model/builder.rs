@@ -335,6 +335,13 @@ impl Builder {
         self
     }
 
+    /// A quantity that is wanted of a motion: an expression of t, q and q', evaluated by [`crate::Instance::quantities`].
+    pub fn quantity(mut self, value: impl Into<Expression>) -> Self {
+        let value = self.text(value);
+        self.description.quantities.push(value);
+        self
+    }
+
     /// The exact position of a coordinate as a function of time, where it is known.
     pub fn exact(mut self, coordinate: &str, position: impl Into<Expression>) -> Self {
         let target = self.text(coordinate);

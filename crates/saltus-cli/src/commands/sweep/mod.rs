@@ -139,14 +139,6 @@ impl Args {
 
     fn request(&self) -> Result<Request, Refusal> {
         let split: Vec<String> = self.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
-        let impacts = match self.impacts.as_deref() {
-            None => None,
-            Some("all") => Some(u64::MAX),
-            Some(text) => Some(text.parse::<u64>().map_err(|_| {
-                SetupError::new(format!("`--impacts {text}` is neither a number nor `all`"))
-                    .help("such as  --impacts 50  for the last 50")
-            })?),
-        };
         Ok(Request {
             set: pairs("--set", &self.set, false)?,
             start: pairs("--start", &split, true)?,
@@ -162,7 +154,7 @@ impl Args {
             end: self.end.clone(),
             strobe: self.strobe,
             sections: self.section.clone(),
-            impacts,
+            impacts: self.impacts.clone(),
             statistics: self.stat.clone(),
             settled: self.settled,
             tolerance: self.tol,

@@ -42,11 +42,13 @@ pub fn swept(
     let share = if done.done > 0 { done.scalar as f64 / done.done as f64 } else { 0.0 };
     let rate = if done.seconds > 0.0 { done.done as f64 / done.seconds } else { 0.0 };
     let part = store.manifest.part;
+    let complaint = store.complaint()?;
     if is_json {
         crate::text::print_json(&json!({
             "model": sweep.file.name, "trajectories": sweep.family.len(), "part": [part.0, part.1], "complete": finished,
             "stored": total, "computed": done.done, "status": as_object(&counts), "impacts": done.impacts,
             "seconds": done.seconds, "trajectories_per_second": rate, "threads": threads, "scalar_share": share,
+            "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
             "out": store.dir().display().to_string(), "files": written,
         }));
     } else {
@@ -56,6 +58,10 @@ pub fn swept(
         }
         let words: Vec<String> = counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
         out!("{}: {}\n", count(total, "trajectory").replace("trajectorys", "trajectories"), words.join(", "));
+        if let Some((point, reason)) = &complaint {
+            out!("point {point}: {}\n", printable(reason));
+            out!("{DIM}saltus sweep rerun {} --point {point}{DIM:#} runs it alone\n", store.dir().display());
+        }
         if done.done > 0 {
             out!(
                 "{} in {} ({} per second on {threads} threads), {} % by the event engine\n",

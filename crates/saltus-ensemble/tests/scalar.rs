@@ -1,0 +1,110 @@
+//! The event engine as a worker, against motions that are known in closed form.
+
+use saltus::model::Builder;
+use saltus::motion::Crossing;
+use saltus::{Problem, Start, Status};
+use saltus_ensemble::{Engine, Job, Outcome, Scalar, Settled, Wanted, Worker};
+use std::f64::consts::{PI, SQRT_2, TAU};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+fn run(problem: &Problem, job: Job, wanted: Wanted) -> Outcome {
+    let wanted = Arc::new(Wanted { tolerance: 1e-11, ..wanted });
+    let outcomes = Scalar::new(problem, &Arc::new(AtomicBool::new(false))).run(&[job], &wanted);
+    outcomes.into_iter().next().expect("an outcome")
+}
+
+/// x = cos t, with quantities.
+fn harmonic(quantities: &[&str]) -> Problem {
+    let builder = Builder::new("harmonic").coordinate("x", 1.0, 0.0).kinetic("x'^2/2").potential("x^2/2");
+    let builder = quantities.iter().fold(builder, |builder, q| builder.quantity(*q));
+    builder.event("through", "x", Crossing::Up).build().expect("a model").problem().expect("compiles")
+}
+
+/// A ball on a floor that loses nothing, dropped from 1 under g = 2: an impact at t = 1, 3, 5, …
+fn ball() -> Problem {
+    let builder = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("2*y").restitution(1.0);
+    let builder = builder.constraint("floor", "y").quantity("y").quantity("y'");
+    builder.build().expect("a model").problem().expect("compiles")
+}
+
+fn job(problem: &Problem, from: f64, end: f64, strobe: Option<f64>) -> Job {
+    Job { start: problem.start(), from, end, strobe }
+}
+
+#[test]
+fn statistics_come_from_the_polynomials() {
+    let problem = harmonic(&["x", "x^2 + x'", "abs(x)", "3"]);
+    let wanted = Wanted { statistics: vec![0, 1, 2, 3], ..Wanted::default() };
+    let found = run(&problem, job(&problem, TAU, 5.0 * TAU, None), wanted).statistics;
+    let near = |found: f64, exact: f64| assert!((found - exact).abs() < 1e-9, "{found} instead of {exact}");
+    near(found[0].min, -1.0);
+    near(found[0].max, 1.0);
+    near(found[0].mean, 0.0);
+    near(found[0].rms, 1.0 / SQRT_2);
+    // cos² − sin: largest 5/4 where sin = −1/2, least −1 where sin = 1; mean 1/2; mean square 3/8 + 1/2.
+    near(found[1].max, 1.25);
+    near(found[1].min, -1.0);
+    near(found[1].mean, 0.5);
+    near(found[1].rms, (3.0 / 8.0 + 0.5_f64).sqrt());
+    near(found[2].min, 0.0);
+    near(found[2].mean, 2.0 / PI);
+    near(found[2].rms, 1.0 / SQRT_2);
+    assert_eq!((found[3].min, found[3].max), (3.0, 3.0));
+    near(found[3].rms, 3.0);
+}
+
+#[test]
+fn velocities_have_both_limits_at_impacts() {
+    let problem = ball();
+    let wanted = Wanted { statistics: vec![0, 1], impacts: 3, settled: true, ..Wanted::default() };
+    let outcome = run(&problem, job(&problem, 2.0, 10.0, None), wanted);
+    let near = |found: f64, exact: f64| assert!((found - exact).abs() < 1e-9, "{found} instead of {exact}");
+    near(outcome.statistics[0].max, 1.0);
+    near(outcome.statistics[0].min, 0.0);
+    near(outcome.statistics[0].mean, 2.0 / 3.0);
+    near(outcome.statistics[1].max, 2.0);
+    near(outcome.statistics[1].min, -2.0);
+    near(outcome.statistics[1].rms, 2.0 / 3.0_f64.sqrt());
+    assert_eq!((outcome.impacts, outcome.hits.len(), outcome.engine), (4, 3, Engine::Scalar));
+    for (hit, t) in outcome.hits.iter().zip([5.0, 7.0, 9.0]) {
+        near(hit.t, t);
+        near(hit.speed, 2.0);
+        near(hit.impulse, 4.0);
+    }
+}
+
+#[test]
+fn long_runs_are_made_in_slices_and_none_shows() {
+    let problem = ball();
+    let wanted = Wanted { impacts: usize::MAX, settled: true, strobe: true, ..Wanted::default() };
+    let outcome = run(&problem, job(&problem, 0.0, 3000.0, Some(2.0)), wanted);
+    assert_eq!((outcome.impacts, outcome.status.clone()), (1500, Ok(Status::Finished)));
+    assert!(outcome.hits.iter().enumerate().all(|(k, hit)| (hit.t - (1 + 2 * k) as f64).abs() < 1e-6));
+    assert_eq!(outcome.strobe.len(), 1501 * 3);
+    assert!(outcome.strobe.chunks(3).enumerate().all(|(k, s)| s[0] == 2.0 * k as f64 && (s[1] - 1.0).abs() < 1e-6));
+    assert_eq!(outcome.settled, Some(Settled::Periodic { intervals: 1, impacts: 1 }));
+    assert!(!outcome.checks.is_breached && outcome.checks.law < 1e-9 && outcome.checks.balance < 1e-8);
+}
+
+#[test]
+fn sections_are_located() {
+    let problem = harmonic(&[]);
+    let wanted = Wanted { sections: true, ..Wanted::default() };
+    let outcome = run(&problem, job(&problem, 5.0, 40.0, None), wanted);
+    let found: Vec<&[f64]> = outcome.sections.chunks(4).collect();
+    assert_eq!(found.len(), 5);
+    for (k, section) in found.iter().enumerate() {
+        assert!((section[1] - (1.5 * PI + TAU * (k + 1) as f64)).abs() < 1e-9);
+        assert!(section[2].abs() < 1e-9 && (section[3] - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_start_inside_a_wall_is_refused_with_the_reason() {
+    let problem = ball();
+    let start = Start::new(0.0, vec![-1.0], vec![0.0]);
+    let outcome = run(&problem, Job { start, from: 0.0, end: 1.0, strobe: None }, Wanted::default());
+    let reason = outcome.status.expect_err("refused");
+    assert!(reason.contains("floor"), "{reason}");
+}
