@@ -79,6 +79,12 @@ impl Gatherer {
         self.time += last - from;
     }
 
+    /// Adds a piece of a motion from a to b; `read` gives the values at a time.
+    pub fn piece(&mut self, read: &mut dyn FnMut(f64, &mut [f64]), a: f64, b: f64) {
+        self.interval(read, a, b, DEPTH);
+        self.time += b - a;
+    }
+
     fn interval(&mut self, read: &mut dyn FnMut(f64, &mut [f64]), a: f64, b: f64, depth: u32) {
         let n = self.chosen.len();
         let (centre, half) = (0.5 * (a + b), 0.5 * (b - a));

@@ -8,11 +8,7 @@ use std::sync::atomic::AtomicBool;
 /// A worker for a problem: lanes where they can compute it. Once `stop` is set it returns early, without the outcomes that are
 /// missing.
 pub fn workers(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
-    // (Statistics need the motion between the ends of steps.)
-    let lanes = match wanted.statistics.is_empty() {
-        true => LaneWorker::<16>::new(problem, wanted.tolerance, stop).ok(),
-        false => None,
-    };
+    let lanes = LaneWorker::<16>::new(problem, wanted.tolerance, stop).ok();
     match lanes {
         Some(lanes) => Box::new(lanes),
         None => Box::new(Scalar::new(problem, stop)),

@@ -30,6 +30,8 @@ pub struct LaneCode {
     pub order: usize,
     /// From t, q, v and open parameters: M (d²), slopes of the gaps (m·d), their rates at rest (m), restitutions (m).
     pub law: Arc<Program>,
+    /// The user's quantities, from the same inputs.
+    pub quantities: Option<Arc<Program>>,
     /// How many open parameters there are.
     pub open: usize,
 }
@@ -114,6 +116,10 @@ impl LaneCode {
         let restitutions = model.constraints.iter().map(|c| c.restitution_node);
         let law: Vec<NodeId> = model.mass.iter().copied().chain(slopes).chain(rates).chain(restitutions).collect();
         let law = Program::compile(graph, &inputs, &law).map_err(missing)?;
+        let quantities = match model.quantities.is_empty() {
+            true => None,
+            false => Some(Arc::new(Program::compile(graph, &inputs, &model.quantities).map_err(missing)?)),
+        };
         // High orders pay where they are cheap.
         let order = match (series.convolved() > 0.0, series.rules()) {
             (false, _) => 20,
@@ -134,6 +140,7 @@ impl LaneCode {
             is_affine,
             order,
             law: Arc::new(law),
+            quantities,
             open: open.len(),
         })
     }

@@ -155,6 +155,19 @@ impl<const W: usize> Group<W> {
         }
     }
 
+    /// Position and velocity within the last step, s after its start.
+    pub fn state_within(&self, l: usize, s: f64, q: &mut [f64], v: &mut [f64]) {
+        let d = self.code.d;
+        let at = |input: usize, first: f64| {
+            let row = &self.series.input(input)[1..];
+            first + row.iter().rev().fold(0.0, |sum, c| (sum + c.0[l]) * s)
+        };
+        for i in 0..d {
+            q[i] = at(1 + i, self.before[1 + i].0[l]);
+            v[i] = at(1 + d + i, self.before[1 + d + i].0[l]);
+        }
+    }
+
     /// Before the last step.
     pub fn state_before(&self, l: usize, q: &mut [f64], v: &mut [f64]) -> f64 {
         let d = self.code.d;

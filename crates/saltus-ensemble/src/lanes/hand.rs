@@ -33,6 +33,10 @@ impl<const W: usize> LaneWorker<W> {
             (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
         let state = &mut self.lanes[l];
         state.bounced = None;
+        state.has_arrived = false;
+        if back && state.tally.before.is_some() {
+            state.tally.gatherer = state.tally.before.take();
+        }
         state.handed += 1;
         state.tally.by_events = true;
         let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
@@ -123,6 +127,12 @@ impl<const W: usize> LaneWorker<W> {
             for k in 0..motion.len().saturating_sub(1) {
                 tally.pass(job, wanted, motion.t[k], motion.q(k), motion.v(k, Side::Right));
             }
+        }
+        if let Some(gatherer) = &mut tally.gatherer
+            && let Some(mut quantities) = self.problem.instance(&job.start).ok().and_then(|at| at.quantities())
+            && motion.span().is_some_and(|(_, last)| last > job.from)
+        {
+            gatherer.add(motion, &mut quantities, job.from);
         }
         let checks = &mut tally.checks;
         checks.violation = checks.violation.max(run.audit.max_violation);

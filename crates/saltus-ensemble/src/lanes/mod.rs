@@ -22,6 +22,7 @@ use code::{LaneCode, MOST};
 use group::{Event, Group};
 use law::Local;
 use saltus::{Problem, Status};
+use saltus_expr::Scalar as Evaluator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tally::Tally;
@@ -46,6 +47,7 @@ pub struct LaneWorker<const W: usize = LANES> {
     problem: Problem,
     group: Group<W>,
     local: Local,
+    quantities: Option<Evaluator>,
     lanes: Vec<LaneState>,
     stop: Arc<AtomicBool>,
 }
@@ -59,6 +61,8 @@ struct LaneState {
     idle: u32,
     /// How often it was handed over.
     handed: u32,
+    /// Whether it is at a stop, or on the way, with a state that is of use once the next expansion has confirmed it.
+    has_arrived: bool,
     /// A constraint that has just been hit, and its restitution: whether its bounces end here, the next expansion tells.
     bounced: Option<(usize, f64)>,
 }
@@ -68,9 +72,10 @@ impl<const W: usize> LaneWorker<W> {
     pub fn new(problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Result<Self, &'static str> {
         let code = Arc::new(LaneCode::new(problem)?);
         let local = Local::new(&code);
+        let quantities = code.quantities.clone().map(Evaluator::new);
         let group = Group::new(code, tolerance).ok_or("its series have switches")?;
         let lanes = vec![LaneState::default(); W];
-        Ok(LaneWorker { problem: problem.clone(), group, local, lanes, stop: stop.clone() })
+        Ok(LaneWorker { problem: problem.clone(), group, local, quantities, lanes, stop: stop.clone() })
     }
 
     /// Gives a lane its next trajectory; false if it is one for the event engine.
@@ -112,6 +117,11 @@ impl<const W: usize> LaneWorker<W> {
         let job = &jobs[self.lanes[l].job];
         if !(residual <= TRUST * self.group.tolerance) {
             return self.hand_over(l, true, jobs, wanted);
+        }
+        if std::mem::take(&mut self.lanes[l].has_arrived)
+            && let Some(outcome) = self.pass(l, jobs, wanted)
+        {
+            return Some(outcome);
         }
         if std::mem::take(&mut self.group.modes[l].is_new) {
             for a in 0..m {
@@ -201,15 +211,24 @@ impl<const W: usize> LaneWorker<W> {
         if self.lanes[l].idle > PATIENCE {
             return self.hand_over(l, true, jobs, wanted);
         }
+        self.lanes[l].tally.before = None;
+        if h > 0.0 && self.lanes[l].tally.gatherer.is_some() {
+            self.gather(l, h, &jobs[self.lanes[l].job], wanted);
+        }
         match event {
-            None if self.lanes[l].tally.is_tracking() => self.pass(l, jobs, wanted),
-            None => None,
+            None => {
+                self.lanes[l].has_arrived = self.lanes[l].tally.is_tracking();
+                None
+            }
             Some(Event::Unclear) => self.hand_over(l, true, jobs, wanted),
             Some(Event::Own(k)) => {
                 self.cross(l, k, &jobs[self.lanes[l].job], wanted);
                 None
             }
-            Some(Event::Stop) => self.pass(l, jobs, wanted),
+            Some(Event::Stop) => {
+                self.lanes[l].has_arrived = true;
+                None
+            }
             Some(Event::Release) => {
                 let a = self.group.modes[l].held?;
                 self.group.let_go(l);
@@ -260,6 +279,30 @@ impl<const W: usize> LaneWorker<W> {
                 }
                 None
             }
+        }
+    }
+
+    /// Adds the last step to the statistics.
+    fn gather(&mut self, l: usize, h: f64, job: &Job, wanted: &Wanted) {
+        let LaneWorker { group, quantities, lanes, .. } = self;
+        let (Some(quantities), LaneState { tally, open, .. }) = (quantities.as_mut(), &mut lanes[l]) else { return };
+        tally.before.clone_from(&tally.gatherer);
+        let Some(gatherer) = &mut tally.gatherer else { return };
+        let (start, d) = (group.before[0].0[l], group.code.d);
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        let mut read = |t: f64, out: &mut [f64]| {
+            group.state_within(l, t - start, &mut q, &mut v);
+            let inputs = quantities.inputs_mut();
+            inputs[0] = t;
+            inputs[1..=d].copy_from_slice(&q[..d]);
+            inputs[1 + d..1 + 2 * d].copy_from_slice(&v[..d]);
+            inputs[1 + 2 * d..1 + 2 * d + open.len()].copy_from_slice(open);
+            quantities.run();
+            out.iter_mut().zip(&wanted.statistics).for_each(|(out, &k)| *out = quantities.output(k));
+        };
+        let (from, to) = (start.max(job.from), start + h);
+        if to > from {
+            gatherer.piece(&mut read, from, to);
         }
     }
 
@@ -347,7 +390,8 @@ impl<const W: usize> Worker for LaneWorker<W> {
             let residual = self.group.check();
             for l in 0..W {
                 let mode = &self.group.modes[l];
-                let is_quiet = !(mode.is_new || mode.held.is_some() || self.lanes[l].bounced.is_some());
+                let state = &self.lanes[l];
+                let is_quiet = !(mode.is_new || mode.held.is_some() || state.bounced.is_some() || state.has_arrived);
                 if !mode.is_active || (is_quiet && residual.0[l] <= TRUST * self.group.tolerance) {
                     continue;
                 }

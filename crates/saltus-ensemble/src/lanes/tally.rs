@@ -1,6 +1,7 @@
 //! What is kept of a trajectory while it is computed.
 
 use crate::settled::Tracker;
+use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
 use saltus::{Model, Status};
 use std::collections::VecDeque;
@@ -17,6 +18,9 @@ pub struct Tally {
     /// Whether the event engine computed a part of it.
     pub by_events: bool,
     tracker: Option<Tracker>,
+    pub gatherer: Option<Gatherer>,
+    /// The same before the last step.
+    pub before: Option<Gatherer>,
     /// The number of the next instant of the stroboscope.
     next: u64,
 }
@@ -24,7 +28,8 @@ pub struct Tally {
 impl Tally {
     pub fn new(model: &Model, wanted: &Wanted) -> Self {
         let tracker = wanted.settled.then(|| Tracker::new(model.degrees(), model.dimension()));
-        Tally { tracker, ..Tally::default() }
+        let gatherer = (!wanted.statistics.is_empty()).then(|| Gatherer::new(&wanted.statistics));
+        Tally { tracker, gatherer, ..Tally::default() }
     }
 
     /// Where the stroboscope looks next, or the end.
@@ -96,7 +101,7 @@ impl Tally {
             strobe: self.strobe,
             sections: self.sections,
             hits: self.hits.into(),
-            statistics: Vec::new(),
+            statistics: self.gatherer.map_or_else(Vec::new, Gatherer::finish),
             settled: self.tracker.map(|tracker| if is_whole { tracker.settled() } else { Settled::Neither }),
             checks,
             engine: if self.by_events { Engine::Both } else { Engine::Lanes },
