@@ -89,7 +89,7 @@ impl<'a> Reduction<'a> {
                     self.outcome.strobe.extend(q.iter().chain(&v));
                 }
                 if let Some(tracker) = &mut self.tracker {
-                    tracker.strobe(&q, &v, self.outcome.impacts);
+                    tracker.strobe(t, &q, &v, self.outcome.impacts);
                 }
             }
             self.next += 1;

@@ -11,8 +11,10 @@ const REPEATS: usize = 3;
 const FIGURE: f64 = 1e-6;
 /// Velocities below this share of the largest one are none.
 const QUIET: f64 = 1e-9;
-/// What has not moved for this share of the time is at rest.
-const STILL: f64 = 0.02;
+/// What has not moved for so many intervals of the stroboscope is at rest: less may be a phase of sticking;
+const INTERVALS: usize = 2;
+/// without one, what has not moved for this share of the time.
+const STILL: f64 = 0.1;
 
 /// Follows a trajectory as far as is needed to say what it settled on: memory does not grow with its length.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub struct Tracker {
     start: Option<f64>,
     moved: f64,
     last: f64,
+    /// The last instants of the stroboscope.
+    instants: VecDeque<f64>,
 }
 
 impl Tracker {
@@ -41,6 +45,7 @@ impl Tracker {
             start: None,
             moved: f64::NEG_INFINITY,
             last: f64::NEG_INFINITY,
+            instants: VecDeque::new(),
         }
     }
 
@@ -60,10 +65,14 @@ impl Tracker {
     }
 
     /// A state at the stroboscope, with the number of impacts up to there.
-    pub fn strobe(&mut self, q: &[f64], v: &[f64], impacts: u64) {
+    pub fn strobe(&mut self, t: f64, q: &[f64], v: &[f64], impacts: u64) {
         if self.states.len() > (REPEATS + 1) * LONGEST {
             self.states.pop_front();
         }
+        if self.instants.len() > INTERVALS {
+            self.instants.pop_front();
+        }
+        self.instants.push_back(t);
         self.states.push_back((q.iter().chain(v).copied().collect(), impacts));
     }
 
@@ -79,7 +88,11 @@ impl Tracker {
     pub fn settled(&self) -> Settled {
         let Some(start) = self.start else { return Settled::Neither };
         let span = self.last - start;
-        if self.fastest == 0.0 || (self.moved < self.last && self.last - self.moved >= STILL * span) {
+        let since = match self.instants.len() > INTERVALS {
+            true => self.instants[0],
+            false => self.last - STILL * span,
+        };
+        if self.fastest == 0.0 || (self.moved < self.last && self.moved <= since) {
             return Settled::Rest;
         }
         match self.states.len() {
@@ -145,7 +158,7 @@ mod tests {
         let mut tracker = Tracker::new(1, 1);
         for k in 0..500 {
             tracker.pass(k as f64, &[x(k)], &[v(k)]);
-            tracker.strobe(&[x(k)], &[v(k)], 2 * k as u64);
+            tracker.strobe(k as f64, &[x(k)], &[v(k)], 2 * k as u64);
         }
         tracker.settled()
     }

@@ -5,7 +5,8 @@ mod agree;
 
 use saltus::Problem;
 use saltus::model::Builder;
-use saltus_ensemble::{Job, LaneWorker, Outcome, Wanted, Worker};
+use saltus::motion::Crossing;
+use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker};
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-10;
@@ -188,4 +189,60 @@ fn bad_starts_have_their_reason() {
         assert_eq!(outcome.status.is_err(), k == 3 || k == 7, "{k}: {:?}", outcome.status);
     }
     assert!(outcomes[3].status.as_ref().is_err_and(|e| e.contains("stop")), "{:?}", outcomes[3].status);
+}
+
+/// Sections, states at the stroboscope, statistics, and what a motion settled on are those of the event engine.
+#[test]
+fn what_is_kept_is_the_same() {
+    let mut settled = 0;
+    for case in cases() {
+        let mut model = (**case.problem.model()).clone();
+        let (x, v) = (model.q[0], model.v[0]);
+        let square = model.graph.mul(v, v);
+        model.quantities = vec![x, square];
+        let half = model.graph.constant(0.1);
+        let value = model.graph.sub(x, half);
+        model.events = vec![saltus::model::Event { name: "section".to_string(), value, crossing: Crossing::Up }];
+        let problem = Problem::new(model).expect("a problem");
+        // The stroboscope has the period of the forcing, 2π for the table.
+        let rate = |job: &Job| if case.name == "table" { 1.0 } else { job.start.parameters[0] };
+        let with_strobe = |job: Job| Job { strobe: Some(std::f64::consts::TAU / rate(&job)), ..job };
+        let jobs: Vec<Job> = jobs(&case, 24).into_iter().map(with_strobe).collect();
+        let wanted = Arc::new(Wanted {
+            tolerance: 1e-11,
+            strobe: true,
+            sections: true,
+            impacts: 4,
+            statistics: vec![1, 0],
+            settled: true,
+        });
+        let mut lanes: LaneWorker = LaneWorker::new(&problem, 1e-11, &Arc::default()).expect(case.name);
+        let scalar = Scalar::new(&problem, &Arc::default()).run(&jobs, &wanted);
+        for (a, b) in lanes.run(&jobs, &wanted).iter().zip(&scalar) {
+            // (Motions that amplify errors by more than this are compared elsewhere.)
+            let same = |a: &[f64], b: &[f64]| {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-6 * (1.0 + a.abs()))
+            };
+            assert_eq!(a.strobe.len(), b.strobe.len(), "{}", case.name);
+            if !same(&a.q, &b.q) || !same(&a.v, &b.v) {
+                continue;
+            }
+            assert!(same(&a.strobe, &b.strobe), "{}: strobe", case.name);
+            assert!(same(&a.sections, &b.sections), "{}: sections {:?} {:?}", case.name, a.sections, b.sections);
+            let numbers =
+                |o: &Outcome| -> Vec<f64> { o.statistics.iter().flat_map(|s| [s.min, s.max, s.mean, s.rms]).collect() };
+            assert!(same(&numbers(a), &numbers(b)), "{}: {:?} {:?}", case.name, a.statistics, b.statistics);
+            // (How many of infinitely many impacts are computed one by one is up to the engine.)
+            let kind = |o: &Outcome| match o.settled {
+                Some(Settled::Periodic { intervals, impacts }) if o.accumulations == 0 => (1, intervals, impacts),
+                Some(Settled::Periodic { intervals, .. }) => (1, intervals, 0),
+                Some(Settled::Rest) => (2, 0, 0),
+                _ => (3, 0, 0),
+            };
+            assert_eq!(kind(a), kind(b), "{}: {:?} {:?}", case.name, a.settled, b.settled);
+            assert!(a.settled.is_some() && a.statistics.len() == 2);
+            settled += usize::from(a.settled != Some(Settled::Neither));
+        }
+    }
+    assert!(settled > 10, "{settled}");
 }

@@ -53,7 +53,7 @@ impl Tally {
                 self.strobe.extend(v);
             }
             if let Some(tracker) = &mut self.tracker {
-                tracker.strobe(q, v, self.impacts);
+                tracker.strobe(t, q, v, self.impacts);
             }
         }
     }
