@@ -169,11 +169,9 @@ impl Plan<'_> {
             let first = range.start;
             let made: Vec<Result<Job, (Job, String)>> = range.map(|p| maker.job(p, from(p))).collect();
             let jobs: Vec<Job> = made.iter().filter_map(|job| job.as_ref().ok().cloned()).collect();
-            let mut outcomes = worker.run(&jobs, &self.wanted).into_iter();
-            if outcomes.len() < jobs.len() {
-                // It was stopped.
-                return;
-            }
+            let outcomes = worker.run(&jobs, &self.wanted);
+            let is_stopped = outcomes.len() < jobs.len();
+            let mut outcomes = outcomes.into_iter();
             let result = |made: Result<Job, (Job, String)>| match made {
                 Ok(job) => outcomes.next().map(|outcome| (job, outcome)),
                 Err((job, reason)) => {
@@ -181,8 +179,9 @@ impl Plan<'_> {
                     Some((job, refused))
                 }
             };
-            let results: Vec<(Job, Outcome)> = made.into_iter().filter_map(result).collect();
-            if send.send((number as u64, Block { first, results })).is_err() {
+            // (Of a block that was stopped, what comes first.)
+            let results: Vec<(Job, Outcome)> = made.into_iter().map_while(result).collect();
+            if send.send((number as u64, Block { first, results })).is_err() || is_stopped {
                 return;
             }
         }
@@ -200,20 +199,28 @@ impl Plan<'_> {
         let (begun, before) = (Instant::now(), progress.seconds);
         let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
         let mut next = 0;
+        let mut pass = |block: Block, progress: &mut Progress| {
+            progress.done += block.results.len() as u64;
+            progress.scalar += block.results.iter().filter(|(_, o)| o.engine != Engine::Lanes).count() as u64;
+            progress.impacts += block.results.iter().map(|(_, o)| o.impacts).sum::<u64>();
+            if block.results.is_empty() { Ok(()) } else { deliver(block) }
+        };
         loop {
             match receive.recv_timeout(Duration::from_millis(50)) {
                 Ok((number, block)) => {
                     waiting.insert(number, block);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(waiting.is_empty()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Where it was stopped, what lies behind a gap is kept as well.
+                    let is_whole = waiting.is_empty();
+                    waiting.into_values().try_for_each(|block| pass(block, progress))?;
+                    return Ok(is_whole);
+                }
             }
             while let Some(block) = waiting.remove(&next) {
                 next += 1;
-                progress.done += block.results.len() as u64;
-                progress.scalar += block.results.iter().filter(|(_, o)| o.engine != Engine::Lanes).count() as u64;
-                progress.impacts += block.results.iter().map(|(_, o)| o.impacts).sum::<u64>();
-                deliver(block)?;
+                pass(block, progress)?;
                 queue.delivered(next);
             }
             progress.seconds = before + begun.elapsed().as_secs_f64();

@@ -13,3 +13,4 @@ mod robust;
 mod side_by_side;
 mod signals;
 mod structures;
+mod sweep;

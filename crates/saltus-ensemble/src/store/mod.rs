@@ -145,6 +145,15 @@ impl Store {
         missing
     }
 
+    /// Forgets the shards from a point on: what they followed from is computed again.
+    pub fn forget_from(&mut self, point: u64) -> Result<(), SetupError> {
+        for shard in self.shards.extract_if(.., |shard| shard.first >= point) {
+            std::fs::remove_file(&shard.path)
+                .map_err(|e| SetupError::new(format!("cannot remove `{}`: {e}", shard.path.display())))?;
+        }
+        Ok(())
+    }
+
     /// Takes trajectories; they are on the disk after [`Store::flush`] at the latest.
     pub fn take(&mut self, sweep: &Sweep, block: &Block) -> Result<(), WriteError> {
         if block.first != self.end {

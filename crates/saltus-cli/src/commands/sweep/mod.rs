@@ -203,6 +203,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         return Err(SetupError::new("a sweep needs a directory for its results").help(help).into());
     };
     let mut store = Store::create(dir, &sweep, part, args.resume)?;
+    if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
+        store.forget_from(first.start)?;
+    }
     let plain = |e: WriteError| {
         let help = "what was computed is kept: --resume goes on with it";
         SetupError::new(e.to_string()).help(help)

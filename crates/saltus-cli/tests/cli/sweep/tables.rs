@@ -1,0 +1,201 @@
+//! What is in the tables, against `saltus run` and closed forms.
+
+use super::{column, numbers};
+use crate::program::Scratch;
+
+#[test]
+fn a_point_is_what_saltus_run_gives() {
+    let dir = Scratch::new();
+    let swept = dir.saltus(&[
+        "sweep",
+        "oscillator",
+        "--over",
+        "w=0.8:1.2:5",
+        "--over",
+        "e=0.5,0.8",
+        "--start",
+        "x=0.2,x'=0.1",
+        "--tol",
+        "1e-11",
+        "--end",
+        "40",
+        "--transient",
+        "10",
+        "--impacts",
+        "2",
+        "--stat",
+        "x",
+        "--out",
+        "s",
+    ]);
+    assert!(swept.succeeded(), "{swept:?}");
+    let header = dir.read("s/points.csv").lines().next().expect("a header").to_string();
+    assert!(header.starts_with("point,w,e,status,impacts,x,x',min(x),max(x),mean(x),rms(x),t,"), "{header}");
+    assert_eq!(column(&dir, "s/points.csv", "point"), (0..10).map(|k| k.to_string()).collect::<Vec<_>>());
+    let (w, e) = (numbers(&dir, "s/points.csv", "w"), numbers(&dir, "s/points.csv", "e"));
+    let (x, v) = (numbers(&dir, "s/points.csv", "x"), numbers(&dir, "s/points.csv", "x'"));
+    let impacts = numbers(&dir, "s/points.csv", "impacts");
+    for k in [0, 3, 9] {
+        let (set_w, set_e) = (format!("w={:?}", w[k]), format!("e={:?}", e[k]));
+        let run = [
+            "run",
+            "oscillator",
+            "--set",
+            &set_w,
+            "--set",
+            &set_e,
+            "--start",
+            "x=0.2,x'=0.1",
+            "--tol",
+            "1e-11",
+            "--end",
+            "40",
+            "--json",
+            "--impacts",
+            "all",
+        ];
+        let run = dir.json(&run);
+        let near = |found: f64, name: &str| {
+            let exact = run["final"][name][0].as_f64().expect("a number");
+            assert!((found - exact).abs() < 1e-8, "point {k}, {name}: {found} {exact}");
+        };
+        near(x[k], "q");
+        near(v[k], "v");
+        let listed = run["impacts"]["all"].as_array().expect("impacts");
+        let late: Vec<f64> = listed.iter().map(|i| i["t"].as_f64().expect("a time")).filter(|t| *t >= 10.0).collect();
+        assert_eq!(impacts[k] as usize, late.len(), "point {k}");
+        let (at, t) = (numbers(&dir, "s/impacts.csv", "point"), numbers(&dir, "s/impacts.csv", "t"));
+        let mine: Vec<f64> = t.iter().zip(&at).filter(|(_, p)| **p == k as f64).map(|(t, _)| *t).collect();
+        assert_eq!(mine.len(), 2);
+        assert!(mine.iter().zip(&late[late.len() - 2..]).all(|(a, b)| (a - b).abs() < 1e-8), "{mine:?} {late:?}");
+    }
+    let again = dir.json(&["sweep", "rerun", "s", "--point", "3", "--out", "r", "--report", "r.html", "--json"]);
+    assert_eq!(again["point"], 3);
+    assert!((again["final"]["q"][0].as_f64().expect("a number") - x[3]).abs() < 1e-8);
+    assert!(dir.join("r/run.json").exists() && dir.read("r.html").contains("<html"));
+}
+
+#[test]
+fn strobe_sections_and_settled() {
+    let dir = Scratch::new();
+    let swept = dir.json(&[
+        "sweep",
+        "oscillator",
+        "--over",
+        "w=0.9,1.0,1.1",
+        "--transient",
+        "200",
+        "--periods",
+        "20",
+        "--strobe",
+        "--settled",
+        "--section",
+        "x':down",
+        "--impacts",
+        "all",
+        "--out",
+        "s",
+        "--json",
+    ]);
+    assert_eq!(swept["status"]["finished"], 3);
+    assert_eq!((&swept["complete"], &swept["stored"]), (&true.into(), &3.into()));
+    // Period one with one impact, as the model says.
+    assert_eq!(column(&dir, "s/points.csv", "settled"), ["periodic"; 3]);
+    assert_eq!(column(&dir, "s/points.csv", "period"), ["1"; 3]);
+    assert_eq!(column(&dir, "s/points.csv", "impacts_per_period"), ["1"; 3]);
+    assert_eq!(numbers(&dir, "s/points.csv", "impacts"), [20.0; 3]);
+    let (t, k) = (numbers(&dir, "s/strobe.csv", "t"), numbers(&dir, "s/strobe.csv", "k"));
+    assert_eq!(k.len(), 3 * 21);
+    for (w, row) in [0.9, 1.0, 1.1].iter().zip(t.chunks(21)) {
+        let period = std::f64::consts::TAU / w;
+        assert!(row.iter().enumerate().all(|(k, t)| (t - (200 + k) as f64 * period).abs() < 1e-9));
+    }
+    let x = numbers(&dir, "s/strobe.csv", "x");
+    assert!(x.chunks(21).all(|row| row.iter().all(|x| (x - row[0]).abs() < 1e-6)));
+    // Where the velocity falls through zero: at the impact, which turns it round, and nowhere else upwards.
+    let v = numbers(&dir, "s/sections.csv", "x'");
+    assert!(v.len() >= 60 && v.iter().all(|v| *v < 1e-9), "{v:?}");
+    let phase = numbers(&dir, "s/impacts.csv", "phase");
+    assert!(phase.chunks(20).all(|row| row.iter().all(|p| (p - row[0]).abs() < 1e-6 && (0.0..1.0).contains(p))));
+    // Figures of any column.
+    for (what, against, file) in [("speed", "w", "a.svg"), ("strobe.x", "w", "b.png"), ("x'", "x", "c.pdf")] {
+        let drawn = dir.saltus(&["plot", "s", "--what", what, "--against", against, "--out", file]);
+        assert!(drawn.succeeded() && dir.join(file).exists(), "{drawn:?}");
+    }
+    let svg = dir.read("a.svg");
+    assert!(svg.contains("impact speed") && svg.matches("<circle").count() >= 3, "{svg}");
+    let wrong = dir.saltus(&["plot", "s", "--what", "sped", "--out", "d.svg"]);
+    assert!(!wrong.succeeded() && wrong.stderr.contains("did you mean `speed`?"), "{wrong:?}");
+}
+
+#[test]
+fn samples_and_lists_are_what_they_say() {
+    let dir = Scratch::new();
+    for design in ["random", "latin", "sobol"] {
+        let swept = dir.saltus(&[
+            "sweep",
+            "oscillator",
+            "--sample",
+            "64",
+            "--vary",
+            "w=uniform(0.9,2*0.55)",
+            "--vary",
+            "e=normal(A/2,0.01)",
+            "--design",
+            design,
+            "--seed",
+            "5",
+            "--periods",
+            "1",
+            "--out",
+            design,
+        ]);
+        assert!(swept.succeeded(), "{swept:?}");
+        let file = format!("{design}/points.csv");
+        let (w, e) = (numbers(&dir, &file, "w"), numbers(&dir, &file, "e"));
+        assert_eq!(w.len(), 64);
+        assert!(w.iter().all(|w| (0.9..=1.1).contains(w)) && e.iter().all(|e| (e - 0.5).abs() < 0.06));
+        let mean = w.iter().sum::<f64>() / 64.0;
+        assert!((mean - 1.0).abs() < 0.03, "{design}: {mean}");
+    }
+    dir.write("points.csv", "w, x'\n1.0,0.5\n# a remark\n1.1,-0.25\n");
+    let swept = dir.saltus(&["sweep", "oscillator", "--points", "points.csv", "--periods", "2", "--out", "list"]);
+    assert!(swept.succeeded(), "{swept:?}");
+    assert_eq!(numbers(&dir, "list/points.csv", "w"), [1.0, 1.1]);
+    assert_eq!(numbers(&dir, "list/points.csv", "start_x'"), [0.5, -0.25]);
+    // The number of impacts needs no period where there is none; expressions in ranges; equal ratios.
+    let swept = dir.saltus(&[
+        "sweep",
+        "ball-gravity",
+        "--over",
+        "e=log:0.25:0.25*4:3",
+        "--end",
+        "2",
+        "--period",
+        "0.5",
+        "--strobe",
+        "--out",
+        "ball",
+    ]);
+    assert!(swept.succeeded(), "{swept:?}");
+    assert_eq!(numbers(&dir, "ball/points.csv", "e"), [0.25, 0.5, 1.0]);
+    assert_eq!(numbers(&dir, "ball/strobe.csv", "k").len(), 15);
+    assert!(column(&dir, "ball/points.csv", "accumulations")[0] == "1");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let dir = Scratch::new();
+    let args =
+        ["sweep", "oscillator", "--over", "w=0.5:1.5:100000", "--over", "e=0:1:1000", "--periods", "2", "--dry-run"];
+    let said = dir.saltus(&args);
+    assert!(
+        said.succeeded() && said.stdout.contains("trajectories") && said.stdout.contains("on the disk"),
+        "{said:?}"
+    );
+    let json = dir.json(&[&args[..], &["--json"]].concat());
+    assert_eq!(json["trajectories"], 100_000_000);
+    let (each, all) = (json["seconds_per_trajectory"].as_f64(), json["seconds"].as_f64());
+    assert!(each.is_some_and(|x| x > 0.0) && all > each && json["bytes"].as_f64().is_some_and(|b| b > 1e9), "{json}");
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a directory").count(), 0);
+}
