@@ -120,12 +120,8 @@ impl LaneCode {
             true => None,
             false => Some(Arc::new(Program::compile(graph, &inputs, &model.quantities).map_err(missing)?)),
         };
-        // High orders pay where they are cheap.
-        let order = match (series.convolved() > 0.0, series.rules()) {
-            (false, _) => 20,
-            (true, rules) if rules <= 24 => 16,
-            (true, _) => 12,
-        };
+        // High orders pay: much of a step costs the same whatever its order.
+        let order = if series.convolved() > 0.0 && series.rules() > 24 { 16 } else { 20 };
         Ok(LaneCode {
             d,
             m,

@@ -1,0 +1,215 @@
+//! Families of motions: what a period of a trajectory costs in lanes, beside the event engine and beside a loop written by hand.
+//!
+//! ```text
+//! cargo run --release -p saltus-bench --bin ensemble
+//! ```
+//!
+//! Five problems from their model files, on one core, 512 trajectories over a range of the frequency. Errors are those of the final
+//! state after ten periods against the event engine with a tolerance of 1e-13, of the trajectories that are not chaotic. The loop
+//! written by hand solves the first problem with Dormand–Prince's pair of orders 5 and 4 and finds impacts by bisection of the step.
+
+use saltus::{Keep, Options, Problem};
+use saltus_ensemble::{Engine, Job, Wanted, workers};
+use saltus_io::ModelFile;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+const TRAJECTORIES: usize = 512;
+const PERIODS: f64 = 100.0;
+const TOLERANCE: f64 = 1e-10;
+
+const PROBLEMS: [(&str, &str, f64, f64); 5] = [
+    ("A  linear oscillator", include_str!("../../models/stop.toml"), 0.5, 1.5),
+    ("B  Duffing", include_str!("../../models/duffing.toml"), 0.5, 1.5),
+    ("S  Duffing, sticking", include_str!("../../models/sticking.toml"), 0.5, 1.5),
+    ("C  impact pair", include_str!("../../models/pair.toml"), 0.5, 1.5),
+    ("D  double pendulum", include_str!("../../models/pendulum.toml"), 3.0, 5.0),
+];
+
+fn main() {
+    println!(
+        "{:22} {:>10} {:>10} {:>8} {:>10} {:>10} {:>12} {:>8}",
+        "problem", "lanes", "events", "ratio", "error", "error 99 %", "impacts", "handed"
+    );
+    println!(
+        "{:22} {:>10} {:>10} {:>8} {:>10} {:>10} {:>12} {:>8}",
+        "", "ns/period", "ns/period", "", "median", "", "per period", "over"
+    );
+    for (name, text, low, high) in PROBLEMS {
+        let problem = problem(text);
+        let wanted = Arc::new(Wanted { tolerance: TOLERANCE, ..Wanted::default() });
+        let family = jobs(&problem, low, high, PERIODS);
+        let mut worker = workers(&problem, &wanted, &Arc::default());
+        let outcomes = worker.run(&family, &wanted);
+        let lanes = shortest(5, || drop(black_box(worker.run(&family, &wanted)))) / (TRAJECTORIES as f64 * PERIODS);
+        let short: Vec<Job> = jobs(&problem, low, high, 10.0).into_iter().step_by(8).collect();
+        let events = shortest(3, || short.iter().for_each(|job| drop(black_box(by_events(&problem, job, TOLERANCE)))));
+        let events = events / (short.len() as f64 * 10.0);
+        let mut errors: Vec<f64> = worker
+            .run(&short, &wanted)
+            .iter()
+            .zip(&short)
+            .filter_map(|(outcome, job)| {
+                let exact = by_events(&problem, job, 1e-13);
+                let mut nudged = job.clone();
+                nudged.start.v[0] += 1e-9;
+                let near = by_events(&problem, &nudged, 1e-13);
+                (apart(&exact, &near) < 1e-7).then(|| apart(&exact, &[&outcome.q[..], &outcome.v].concat()))
+            })
+            .collect();
+        errors.sort_by(f64::total_cmp);
+        let impacts: u64 = outcomes.iter().map(|o| o.impacts).sum();
+        let handed = outcomes.iter().filter(|o| o.engine != Engine::Lanes).count();
+        println!(
+            "{name:22} {lanes:>10.0} {events:>10.0} {:>8.1} {:>10.1e} {:>10.1e} {:>12.2} {handed:>8}",
+            events / lanes,
+            errors[errors.len() / 2],
+            errors[errors.len() * 99 / 100],
+            impacts as f64 / (TRAJECTORIES as f64 * PERIODS)
+        );
+    }
+    let problem = problem(PROBLEMS[0].1);
+    let short: Vec<Job> = jobs(&problem, 0.5, 1.5, 10.0).into_iter().step_by(8).collect();
+    for tolerance in [1e-8, 1e-10, 1e-12] {
+        let mut worst: Vec<f64> = Vec::new();
+        for job in &short {
+            let hand = by_hand(job.start.parameters[0], job.end, tolerance);
+            worst.push(apart(&by_events(&problem, job, 1e-13), &hand));
+        }
+        worst.sort_by(f64::total_cmp);
+        let time = shortest(3, || {
+            for job in &short {
+                black_box(by_hand(job.start.parameters[0], job.end, tolerance));
+            }
+        });
+        println!(
+            "A by hand, Dormand–Prince, tolerance {tolerance:.0e}: {:.0} ns/period, error {:.1e} median, {:.1e} at 99 %",
+            time / (short.len() as f64 * 10.0),
+            worst[worst.len() / 2],
+            worst[worst.len() * 99 / 100]
+        );
+    }
+}
+
+fn problem(text: &str) -> Problem {
+    let file = ModelFile::parse("model.toml", text, Path::new(".")).expect("parses");
+    let (problem, _) = file.problem(&[]).expect("valid");
+    problem.model().open(&["w"]).and_then(|model| model.problem()).expect("a problem")
+}
+
+fn jobs(problem: &Problem, low: f64, high: f64, periods: f64) -> Vec<Job> {
+    let job = |k: usize| {
+        let w = low + (high - low) * k as f64 / TRAJECTORIES as f64;
+        let start = problem.start_with(&[("w", w)]).expect("a start");
+        Job { start, from: 0.0, end: periods * std::f64::consts::TAU / w, strobe: None }
+    };
+    (0..TRAJECTORIES).map(job).collect()
+}
+
+fn by_events(problem: &Problem, job: &Job, tolerance: f64) -> Vec<f64> {
+    let options = Options::events(job.end).tolerance(tolerance).keep(Keep::NOTHING);
+    let run = problem.run_from(&job.start, &options).expect("runs");
+    [&run.last().q[..], &run.last().v].concat()
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+}
+
+/// Nanoseconds of the shortest of some runs.
+fn shortest(runs: usize, mut run: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64() * 1e9
+    };
+    (0..runs).map(time).fold(f64::INFINITY, f64::min)
+}
+
+/// x'' = cos(w t) − 0.04 x' − x against a stop at 1, e = 0.8.
+fn by_hand(w: f64, end: f64, tolerance: f64) -> [f64; 2] {
+    let f = |t: f64, y: [f64; 2]| [y[1], (w * t).cos() - 0.04 * y[1] - y[0]];
+    let (mut t, mut y, mut h) = (0.0, [0.0, 0.0], 0.1);
+    while t < end {
+        h = f64::min(h, end - t);
+        let (next, error) = dormand_prince(&f, t, y, h);
+        let scaled = error / (tolerance * (1.0 + y[0].abs().max(y[1].abs())));
+        if scaled > 1.0 {
+            h *= (0.9 * scaled.powf(-0.2)).max(0.2);
+            continue;
+        }
+        if next[0] > 1.0 {
+            // The length of the step at which the stop is reached, by the secant method kept inside a bracket.
+            let (mut low, mut high) = (0.0, h);
+            let (mut below, mut above) = (y[0] - 1.0, next[0] - 1.0);
+            let mut state = next;
+            let mut s = h;
+            for _ in 0..60 {
+                let guess = low - below * (high - low) / (above - below);
+                s = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
+                state = dormand_prince(&f, t, y, s).0;
+                let value = state[0] - 1.0;
+                if value.abs() < 1e-14 || high - low < 1e-15 * t.max(1.0) {
+                    break;
+                }
+                match value < 0.0 {
+                    true => (low, below, above) = (s, value, 0.5 * above),
+                    false => (high, above, below) = (s, value, 0.5 * below),
+                }
+            }
+            t += s;
+            y = [state[0].min(1.0), if state[1] > 0.0 { -0.8 * state[1] } else { state[1] }];
+            continue;
+        }
+        t += h;
+        y = next;
+        h *= (0.9 * scaled.max(1e-10).powf(-0.2)).min(5.0);
+    }
+    y
+}
+
+/// A step of Dormand and Prince's pair, and the difference of its two solutions.
+fn dormand_prince(f: &impl Fn(f64, [f64; 2]) -> [f64; 2], t: f64, y: [f64; 2], h: f64) -> ([f64; 2], f64) {
+    let at = |terms: &[(f64, [f64; 2])]| {
+        let mut x = y;
+        for (c, k) in terms {
+            x[0] += h * c * k[0];
+            x[1] += h * c * k[1];
+        }
+        x
+    };
+    let k1 = f(t, y);
+    let k2 = f(t + h / 5.0, at(&[(1.0 / 5.0, k1)]));
+    let k3 = f(t + 0.3 * h, at(&[(3.0 / 40.0, k1), (9.0 / 40.0, k2)]));
+    let k4 = f(t + 0.8 * h, at(&[(44.0 / 45.0, k1), (-56.0 / 15.0, k2), (32.0 / 9.0, k3)]));
+    let k5 = f(
+        t + 8.0 / 9.0 * h,
+        at(&[(19372.0 / 6561.0, k1), (-25360.0 / 2187.0, k2), (64448.0 / 6561.0, k3), (-212.0 / 729.0, k4)]),
+    );
+    let k6 = f(
+        t + h,
+        at(&[
+            (9017.0 / 3168.0, k1),
+            (-355.0 / 33.0, k2),
+            (46732.0 / 5247.0, k3),
+            (49.0 / 176.0, k4),
+            (-5103.0 / 18656.0, k5),
+        ]),
+    );
+    let weights = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0];
+    let ks = [k1, k2, k3, k4, k5, k6];
+    let next = at(&[(weights[0], k1), (weights[2], k3), (weights[3], k4), (weights[4], k5), (weights[5], k6)]);
+    let k7 = f(t + h, next);
+    let fourth = [
+        5179.0 / 57600.0 - weights[0],
+        0.0,
+        7571.0 / 16695.0 - weights[2],
+        393.0 / 640.0 - weights[3],
+        -92097.0 / 339_200.0 - weights[4],
+        187.0 / 2100.0 - weights[5],
+    ];
+    let error = |i: usize| h * (fourth.iter().zip(&ks).map(|(c, k)| c * k[i]).sum::<f64>() + k7[i] / 40.0);
+    (next, error(0).abs().max(error(1).abs()))
+}
