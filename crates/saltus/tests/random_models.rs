@@ -135,7 +135,7 @@ fn examine(seed: u64, problem: &Problem, still: bool, story: &str, run: &Run) {
         let grown = impact.energy_change / (0.5 * impact.speed * impact.speed);
         assert!(!still || grown <= 1e-9, "seed {seed}: energy grows by {grown:e} at t = {}: {story}", impact.t);
         // The law, from the velocities alone: M(v⁺ − v⁻) = Σ P ∇f, and U⁺ = −e U⁻ where there is an impulse.
-        gaps.kinematics(impact.t, impact.q);
+        gaps.kinematics(impact.t, impact.q, impact.v_before);
         dynamics.evaluate(impact.t, impact.q, impact.v_before);
         let mut metric = dynamics.metric();
         metric.set(&dynamics.mass).expect("positive");

@@ -170,14 +170,14 @@ impl Dense<'_, '_> {
         if let Some(reactions) = reactions {
             let acting: Vec<usize> = pieces.impulses(k).map(|(c, _)| c).filter(|&c| c < acts.len()).collect();
             acting.iter().for_each(|&c| acts[c] = true);
-            gauge.gaps.kinematics(t, &self.q);
+            gauge.gaps.kinematics(t, &self.q, &self.v);
             reactions.explain(gauge, &acting, a);
             friction::piece(reactions, gauge, self.scales, (t, h, &self.v), allowed, self.checks);
             self.checks.forces.note(h * gauge.length(a), allowed, t);
             return;
         }
         if pieces.has_reactions(k) {
-            gauge.gaps.kinematics(t, &self.q);
+            gauge.gaps.kinematics(t, &self.q, &self.v);
             lambda.fill(0.0);
             pieces.reactions(k, t, lambda);
             for (c, _) in pieces.impulses(k) {
@@ -322,12 +322,12 @@ impl Dense<'_, '_> {
         let Self { gauge, scales, checks, q, v, acts, .. } = self;
         self.evidence.trajectory.pieces.read(k, t, q, v);
         friction::joints(gauge, (t, q, v), 10.0 * scales.tolerance, 1e2 * scales.tolerance, scales, checks);
-        gauge.gaps.evaluate(t, q);
+        gauge.gaps.evaluate(t, q, v);
         let suspect = |c: usize, f: f64| (!(f >= 0.0) || acts[c]) && f != 0.0 && !gauge.compliant[c];
         if !(0..acts.len()).any(|c| suspect(c, gauge.gaps.values[c])) {
             return;
         }
-        gauge.gaps.kinematics(t, q);
+        gauge.gaps.kinematics(t, q, v);
         let gaps = &gauge.gaps;
         for c in 0..acts.len() {
             let f = gaps.values[c];

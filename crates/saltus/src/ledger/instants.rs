@@ -110,7 +110,7 @@ fn inside(evidence: &Evidence, scales: &Scales, first: usize, last: usize, check
     for k in (first..last).step_by(stride) {
         let (t, q) = (motion.t[k], motion.q(k));
         ports.apply(t, Side::Right);
-        gauge.gaps.evaluate(t, q);
+        gauge.gaps.evaluate(t, q, motion.v(k, Side::Right));
         for (a, &f) in gauge.gaps.values.iter().enumerate() {
             if !(f >= 0.0) && !gauge.compliant[a] {
                 checks.inside.note_of(-f, allowed, t, Some(a));

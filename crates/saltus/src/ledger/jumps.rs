@@ -49,8 +49,8 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64
         checks.order.note((before - i.t - slack).max(0.0), 0.0, i.t);
         before = before.max(i.t);
         ports.apply(i.t, Side::Right);
-        gauge.gaps.evaluate(i.t, i.q);
-        gauge.gaps.kinematics(i.t, i.q);
+        gauge.gaps.evaluate(i.t, i.q, i.v_before);
+        gauge.gaps.kinematics(i.t, i.q, i.v_before);
         if i.constraints.is_empty() || !gauge.prepare(i.t, i.q, i.v_before) {
             checks.explained.note(f64::NAN, 0.0, i.t);
             continue;
@@ -246,7 +246,7 @@ fn stored(evidence: &Evidence, scales: &Scales, largest: f64, checks: &mut Check
             && i.t - last.t <= window
             && let &[a] = i.constraints
         {
-            gauge.gaps.kinematics(i.t, i.q);
+            gauge.gaps.kinematics(i.t, i.q, i.v_before);
             let (left, now) = (gauge.gaps.rate(a, last.v_after), gauge.gaps.rate(a, i.v_before));
             let changed = (left - now).abs() / (left.abs() + now.abs()).max(1e-300);
             checks.matched.note_of(if i.t > last.t { 0.0 } else { changed }, 0.01, i.t, Some(a));

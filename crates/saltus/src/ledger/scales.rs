@@ -70,8 +70,8 @@ impl Scales {
             // (f64::max leaves out what is not a number: other checks find that.)
             scales.speed = scales.speed.max(gauge.length(v));
             scales.reach = scales.reach.max(gauge.length(q));
-            gauge.gaps.evaluate(t, q);
-            gauge.gaps.kinematics(t, q);
+            gauge.gaps.evaluate(t, q, v);
+            gauge.gaps.kinematics(t, q, v);
             let gaps = &gauge.gaps;
             for a in 0..gaps.values.len() {
                 scales.gap[a] = scales.gap[a].max(gaps.values[a].abs());

@@ -204,7 +204,7 @@ impl<'p> Search<'p> {
         let n = d + self.held(set);
         self.enter_states(q);
         self.dynamics.evaluate(self.t, q, &self.rest);
-        self.gaps.second_order(self.t, q);
+        self.gaps.second_order(self.t, q, &self.rest);
         let (mut residual, mut noise, mut matrix) = (vec![0.0; n], vec![0.0; n], vec![0.0; n * n]);
         residual.iter_mut().zip(&self.dynamics.g).zip(&self.units).for_each(|((r, g), unit)| *r = g / unit);
         noise[..d].iter_mut().zip(&residual).for_each(|(n, g)| *n = g.abs());
@@ -220,7 +220,7 @@ impl<'p> Search<'p> {
         self.state_columns(&mut matrix, &mut noise, q, n);
         // Constraints of the set, then all equations of joints.
         if m < self.held(set) {
-            self.joints.second_order(self.t, q);
+            self.joints.second_order(self.t, q, &self.rest);
         }
         let all: Vec<usize> = (0..self.held(set) - m).collect();
         for (rows, which, first) in [(&self.gaps, set, 0), (&self.joints, all.as_slice(), m)] {

@@ -18,6 +18,12 @@ impl Search<'_> {
         }
     }
 
+    /// Gaps and their gradients at a point.
+    pub fn linearise(&mut self, x: &[f64]) {
+        self.enter_states(x);
+        self.gaps.linearise(self.t, x, &self.rest);
+    }
+
     /// The columns of the derivative that belong to states: nothing depends on the coordinates whose velocities they are.
     pub fn state_columns(&self, matrix: &mut [f64], noise: &mut [f64], x: &[f64], n: usize) {
         let (d, all) = (self.degrees, x.len());

@@ -274,8 +274,8 @@ impl Watch {
             let mut touch = Touch { constraint: a, start: node.t, end: node.t, ..Episode::default().touch };
             if self.slides.is_some() {
                 let gaps = &mut self.gauge.gaps;
-                gaps.evaluate(node.t, &node.q);
-                gaps.kinematics(node.t, &node.q);
+                gaps.evaluate(node.t, &node.q, &node.v_left);
+                gaps.kinematics(node.t, &node.q, &node.v_left);
                 touch.approach = gaps.rate(a, &node.v_left);
                 // At the node itself a massless degree of freedom has half of what the stop does to it; the step before has
                 // none of it.
