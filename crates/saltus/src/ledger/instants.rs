@@ -60,7 +60,8 @@ fn order(motion: &Trajectory, checks: &mut Checks) {
 /// Positions move no farther than velocities allow, and velocities are their rates.
 fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     let motion = evidence.trajectory;
-    let d = motion.dimension();
+    // (What states are the velocities of has no meaning, and a fast state is no rate of it in steps.)
+    let d = motion.degrees();
     let speed = |(left, right): (&[f64], &[f64]), i: usize| left[i].abs().max(right[i].abs());
     let mut fastest = vec![0.0_f64; d];
     let mut reach = vec![0.0_f64; d];

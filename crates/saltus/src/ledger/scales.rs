@@ -41,9 +41,9 @@ impl Scales {
         let mut gauge = evidence.gauge.clone();
         let span = motion.span().unwrap_or((0.0, 0.0));
         let approach = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
-        let fastest = motion.left_velocities().iter().fold(approach, |m, v| m.max(v.abs()));
+        let fastest = motion.fastest().max(approach);
         let felt = if evidence.by_events || evidence.contact_steps.is_some() { 0.0 } else { longest_jump(motion) };
-        let largest = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let largest = motion.reach();
         let mut scales = Scales {
             speed: 0.0,
             reach: 0.0,
