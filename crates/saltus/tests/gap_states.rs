@@ -1,6 +1,7 @@
 //! Gaps that use first-order states: walls whose motion the states give. By events they are as accurate as walls that move with
 //! time, in steps of the order of the scheme; states fed by the motion are held against scipy.
 
+use saltus::analysis::{EquilibriaOptions, Equilibrium, Stability, equilibria};
 use saltus::model::Builder;
 use saltus::{Model, Options, Problem, Run, Side};
 use std::sync::Arc;
@@ -225,4 +226,58 @@ fn a_gap_whose_state_follows_a_velocity_is_refused() {
         problem(&ball.build().expect("a model")).run(&Options::events(4.0)).expect("a run").ok().expect("finished");
     clean(&run);
     assert!(!run.trajectory.impacts.is_empty());
+}
+
+/// The only equilibrium of a model whose constraint is closed there.
+fn rests(builder: Builder) -> Equilibrium {
+    let problem = problem(&builder.build().expect("a model"));
+    let found = equilibria(&problem, &EquilibriaOptions::default(), &mut |_, _| true).expect("equilibria");
+    let mut found = found.found;
+    found.retain(|e| !e.closed.is_empty());
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+fn decay(e: &Equilibrium) -> f64 {
+    match e.stability {
+        Stability::Decays { rate } => rate,
+        Stability::Grows { rate, .. } => -rate,
+        _ => panic!("{:?}", e.stability),
+    }
+}
+
+#[test]
+fn equilibria_on_walls_that_states_move() {
+    let body = || Builder::new("body").coordinate("x", 1.5, 0.0).kinetic("x'^2/2").restitution(0.5);
+    // On a table that goes to 0.7 with a time constant of 0.4.
+    let e = rests(body().potential("3*x").state("z", 0.1, "(0.7 - z)/0.4").constraint("table", "x - z"));
+    assert!((e.q[0] - 0.7).abs() < 1e-12 && (e.z[0] - 0.7).abs() < 1e-12 && (e.reactions[0] - 3.0).abs() < 1e-12);
+    assert!((decay(&e) - 2.5).abs() < 1e-9, "{:?}", e.stability);
+    // Held against a stop that yields: x = 0.5 + 0.2z, so z' = (0.5 − 0.8z)/0.4.
+    let yielding = Builder::new("body").coordinate("x", 0.0, 0.0).kinetic("x'^2/2").restitution(0.5);
+    let yielding = yielding.force("x", "1").state("z", 0.0, "(x - z)/0.4").constraint("stop", "0.5 - x + 0.2*z");
+    let e = rests(yielding);
+    assert!((e.q[0] - 0.625).abs() < 1e-12 && (e.z[0] - 0.625).abs() < 1e-12 && (e.reactions[0] - 1.0).abs() < 1e-12);
+    assert!((decay(&e) - 2.0).abs() < 1e-9, "{:?}", e.stability);
+    // A lever that runs away: on it x = 2z, so z' = z.
+    let e = rests(body().potential("3*x").state("z", 0.5, "x - z").constraint("lever", "x - 2*z"));
+    assert!(e.q[0].abs() < 1e-12 && (decay(&e) + 1.0).abs() < 1e-9, "{e:?}");
+    // With a mass on a damper beside it, driven by how fast the table moves: eigenvalues of y' = w, w' = −y − (w − z')/2,
+    // z' = 0.3y − z, by NumPy.
+    let e = rests(
+        Builder::new("two")
+            .coordinate("x", 0.1, 0.0)
+            .coordinate("y", 0.2, 0.0)
+            .kinetic("(x'^2 + y'^2)/2")
+            .restitution(0.5)
+            .potential("3*x + y^2/2")
+            .force("y", "-0.5*(y' - x')")
+            .state("z", 0.0, "0.3*y - z")
+            .constraint("table", "x - z"),
+    );
+    assert!((decay(&e) - 0.200_297_809_035_205_97).abs() < 1e-9, "{:?}", e.stability);
+    // A gap that is a product: f = x z − 1 with z' = 2 − x, at x = 2, z = 1/2.
+    let e = rests(body().potential("3*x").state("z", 1.0, "2 - x").constraint("hyperbola", "x*z - 1"));
+    assert!((e.q[0] - 2.0).abs() < 1e-12 && (e.z[0] - 0.5).abs() < 1e-12 && (e.reactions[0] - 6.0).abs() < 1e-11);
+    assert!((decay(&e) + 4.0).abs() < 1e-9, "{:?}", e.stability);
 }

@@ -181,7 +181,8 @@ fn laws_hold_and_small_steps_agree() {
     let count: u64 = std::env::var("SALTUS_LAWS_MODELS").ok().and_then(|s| s.parse().ok()).unwrap_or(400);
     let seeds = one.map_or(0..count, |seed| seed..seed + 1);
     let (mut finished, mut ended, mut compared, mut troubles) = (0, 0, 0, Vec::new());
-    for seed in seeds {
+    // (In 2044 links that are nearly straight have impulses many times as large as what they do together.)
+    for seed in seeds.chain(one.is_none().then_some(2044)) {
         let drawn = draw(seed);
         let run = match by_events(&drawn) {
             Ok(run) => run,

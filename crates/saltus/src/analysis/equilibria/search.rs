@@ -1,7 +1,7 @@
 //! Roots of the equations of equilibrium for one set of constraints: Newton's method, and the test that a root is one.
 
 use crate::linalg::{Dice, Svd, dot, max_abs};
-use crate::problem::{Dynamics, Gaps, Power, Problem, Stiffness};
+use crate::problem::{Dynamics, GapStates, Gaps, Power, Problem, Stiffness};
 
 /// Newton iterations that need more than this do not converge; degenerate roots are approached in geometric progression.
 const MAX_ITERATIONS: usize = 1200;
@@ -20,6 +20,8 @@ pub(super) struct Search<'p> {
     /// Velocities at rest, and first-order states.
     pub rest: Vec<f64>,
     pub joints: Gaps,
+    /// How gaps depend on states, where they do.
+    pub gap_states: Option<GapStates>,
     /// Number of coordinates; first-order states come behind them.
     pub degrees: usize,
     /// In which unit each unknown is counted: one for coordinates, the size of each state.
@@ -144,6 +146,7 @@ impl<'p> Search<'p> {
             dynamics,
             gaps: problem.gaps(),
             joints: problem.joints(),
+            gap_states: problem.gap_states(),
             degrees: d,
             units,
             stiffness: problem.stiffness(),
@@ -252,6 +255,7 @@ impl<'p> Search<'p> {
                 }
             }
         }
+        self.gap_columns(set, lambda, q, (&mut matrix, &mut noise), n);
         noise.iter_mut().for_each(|x| *x *= ROUNDING);
         let finite = residual.iter().chain(&matrix).all(|x| x.is_finite());
         finite.then_some(Equations { n, residual, matrix, noise })
