@@ -315,8 +315,7 @@ fn a_stepped_stretch_may_be_several_phases() {
     // A force that is stiff is crossed by steps.
     let run = |alter: &dyn Fn(&mut Vec<Phase>)| {
         let block = Builder::new("block").coordinate("x", 1.0, 1.0).kinetic("x'^2/2");
-        let block =
-            block.force("x", "-1e8*(x' - cos(t))").build().expect("a model").problem().expect("a problem");
+        let block = block.force("x", "-1e8*(x' - cos(t))").build().expect("a model").problem().expect("a problem");
         let mut simulation = block.engine(&Options::events(3.0).scheme("auto")).expect("begins");
         simulation.advance_to(3.0).expect("runs");
         simulation.finish_altered(&mut |r: Recorded| alter(&mut r.timeline.phases))
