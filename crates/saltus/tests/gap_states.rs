@@ -79,8 +79,7 @@ fn order(model: &Arc<Model>, scheme: &str, end: f64) -> f64 {
     let n = points.len() as f64;
     let (mx, my) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let slope = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum::<f64>();
-    let slope = slope / points.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>();
-    slope
+    slope / points.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>()
 }
 
 #[test]
