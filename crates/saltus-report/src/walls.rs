@@ -88,3 +88,26 @@ impl<'a> Walls<'a> {
         curves
     }
 }
+
+#[cfg(test)]
+mod state_tests {
+    use super::*;
+    use saltus::model::Builder;
+    use saltus::{Options, System};
+
+    #[test]
+    fn a_wall_is_where_the_states_of_the_motion_put_it() {
+        // z = 1 − exp(−t).
+        let ball = Builder::new("ball").coordinate("x", 3.0, 0.0).kinetic("x'^2/2").potential("x").restitution(0.5);
+        let problem = ball.state("z", 0.0, "1 - z").constraint("table", "x - z").build().expect("a model");
+        let problem = problem.problem().expect("a problem");
+        let run = problem.run(&Options::events(4.0)).expect("a run");
+        let (model, all) = (System::model(&problem), walls(System::model(&problem), 1));
+        assert!(all.len() == 1 && all[0].moves);
+        let mut found = Walls::new(model, System::gaps(&problem), &run.trajectory);
+        for t in [0.0, 0.7, 2.0, 4.0] {
+            let at = found.stops(&all[0], t, (-0.5, 2.0));
+            assert!(at.len() == 1 && (at[0] - (1.0 - (-t).exp())).abs() < 1e-6, "t = {t}: {at:?}");
+        }
+    }
+}
