@@ -205,6 +205,16 @@ fn apart(a: &Run, b: &Run, degrees: usize) -> f64 {
     (0..degrees).map(|i| (a.last().q[i] - b.last().q[i]).abs()).fold(0.0, f64::max)
 }
 
+/// Whether different constraints are hit within so short a time of each other: steps of that length take them for one impact, which
+/// in a corner that is not right is another motion.
+fn is_double(run: &Run, step: f64) -> bool {
+    let impacts = &run.trajectory.impacts;
+    (1..impacts.len()).any(|k| {
+        let (a, b) = (impacts.get(k - 1), impacts.get(k));
+        b.t - a.t < step && a.constraints != b.constraints
+    })
+}
+
 #[test]
 fn laws_hold_and_small_steps_agree() {
     let one: Option<u64> = std::env::var("SALTUS_SEED").ok().and_then(|s| s.parse().ok());
@@ -247,7 +257,7 @@ fn laws_hold_and_small_steps_agree() {
             }
         }
         // Against small steps, where halving them shows that they converge to something.
-        if seed % 4 < 2 || one.is_some() {
+        if (seed % 4 < 2 && !is_double(&run, 1e-4)) || one.is_some() {
             let (Some(coarse), Some(fine)) = (by_steps(&drawn, 4e-4), by_steps(&drawn, 1e-4)) else { continue };
             let degrees = drawn.builder.build().expect("a model").degrees();
             let (own, other) = (apart(&coarse, &fine, degrees), apart(&run, &fine, degrees));
