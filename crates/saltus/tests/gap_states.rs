@@ -280,3 +280,28 @@ fn equilibria_on_walls_that_states_move() {
     assert!((e.q[0] - 2.0).abs() < 1e-12 && (e.z[0] - 0.5).abs() < 1e-12 && (e.reactions[0] - 6.0).abs() < 1e-11);
     assert!((decay(&e) + 4.0).abs() < 1e-9, "{:?}", e.stability);
 }
+
+#[test]
+fn the_work_of_a_wall_in_contact_is_in_the_account_of_steps() {
+    // A body that lands on a shaken table, leaves it and lands again; landings that are too slow to be impacts are contact.
+    for with_state in [true, false] {
+        for mu in [0.0, 0.3] {
+            let body = Builder::new("body").coordinate("x", 0.1, 0.0).coordinate("y", 0.0, 0.5).restitution(0.3);
+            let body = body.kinetic("(x'^2 + y'^2)/2").potential("9*x + 2*y^2").force("y", "2*cos(2*t)");
+            let body = match with_state {
+                true => body.state("z", 0.0, "w").state("w", 0.9, "-9*z").constraint("table", "x - z"),
+                false => body.constraint("table", "x - 0.3*sin(3*t)"),
+            };
+            let body = if mu > 0.0 { body.friction(mu, &["y'"]) } else { body };
+            let problem = problem(&body.build().expect("a model"));
+            for scheme in ["mabrouk", "moreau-jean", "moreau-midpoint"] {
+                for (h, allowed) in [(1e-3, 5e-3), (2e-4, 1e-3)] {
+                    let run =
+                        problem.run(&Options::steps(scheme, h).until(4.0)).expect("a run").ok().expect("finished");
+                    let off = run.ledger.balance.closure.abs() / run.ledger.balance.exchanged;
+                    assert!(off < allowed, "{scheme}, h = {h}, μ = {mu}, state: {with_state}: {off:e}");
+                }
+            }
+        }
+    }
+}

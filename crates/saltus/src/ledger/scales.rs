@@ -96,6 +96,11 @@ impl Scales {
             motion.pieces.read(k, 0.5 * (from + to), &mut q, &mut v);
             take(0.5 * (from + to), &q, &v);
         }
+        if evidence.gauge.is_moving {
+            // Walls may be faster than what they meet.
+            let fastest = scales.rate.iter().copied().fold(0.0, f64::max);
+            scales.step_allows = scales.step_allows.max(2.0 * evidence.step * fastest);
+        }
         scales
     }
 

@@ -103,6 +103,10 @@ impl Watch {
         }
         if slow {
             out.audit.landings += 1;
+            if self.gauge.is_moving {
+                let work = self.acted.iter().map(|&a| self.window.impulses[a] * self.gauge.gaps.partial_t[a]);
+                out.audit.contact_work -= work.sum::<f64>();
+            }
             return;
         }
         let latest = delay.max((steps - 1.0) * self.h) + self.h;
