@@ -23,6 +23,7 @@ w = { position = 0.0, velocity = 0.0 }
 
 [states]
 p = { start = 1.0, rate = "-p + x", unit = "bar" }
+s = { start = 0.0, rate = "(w' - s)/L" }
 
 [dynamics]
 kinetic = "(x'^2 + y'^2 + w'^2)/2"
@@ -136,7 +137,14 @@ fn mistakes_in_states_and_restitution() {
     mistake("rate = \"-p + x\"", "rate = \"-p + r\"", "unknown name `r`", "r", "");
     mistake("rate = \"-p + x\"", "raet = \"-p\"", "unknown key `raet`", "raet", "`rate`");
     mistake("start = 1.0, rate", "rate", "`start`", "{ rate = \"-p + x\", unit = \"bar\" }", "");
-    mistake("gap = \"w\"", "gap = \"w - p\"", "a gap may not depend on first-order states", "w - p", "inertia");
+    // A gap may use a state, unless its own velocity would jump with others.
+    mistake(
+        "gap = \"w\"",
+        "gap = \"w - s\"",
+        "the rate of `s`, which the gap uses, depends on velocities",
+        "w - s",
+        "inertia",
+    );
     let kinetic = "kinetic = \"(x'^2 + y'^2 + w'^2)/2\"";
     let heavy = "(p*x'^2 + y'^2 + w'^2)/2";
     mistake(kinetic, &format!("kinetic = \"{heavy}\""), "may not depend on first-order states", heavy, "forces");

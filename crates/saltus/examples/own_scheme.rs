@@ -27,7 +27,7 @@ impl Stepper for Explicit {
         node.q[0] = self.q;
         node.v_left[0] = self.v;
         // Where the gap would close within the next step, the velocity obeys the law.
-        self.gaps.linearise(node.t, &[self.q]);
+        self.gaps.linearise(node.t, &[self.q], &[self.v]);
         let (gap, slope) = (self.gaps.values[0], self.gaps.gradients.dot(0, &[1.0]));
         let rate = slope * self.v;
         if gap + self.h * rate <= 0.0 && rate < 0.0 {

@@ -309,3 +309,32 @@ fn every_corruption_is_noticed() {
     println!("{} corruptions, noticed in {seen} runs", CORRUPTIONS.len());
     assert!(unseen.is_empty(), "unnoticed:\n{}", unseen.join("\n"));
 }
+
+#[test]
+fn a_stepped_stretch_may_be_several_phases() {
+    // A force that is stiff is crossed by steps.
+    let run = |alter: &dyn Fn(&mut Vec<Phase>)| {
+        let block = Builder::new("block").coordinate("x", 1.0, 1.0).kinetic("x'^2/2");
+        let block = block.force("x", "-1e8*(x' - cos(t))").build().expect("a model").problem().expect("a problem");
+        let mut simulation = block.engine(&Options::events(3.0).scheme("auto")).expect("begins");
+        simulation.advance_to(3.0).expect("runs");
+        simulation.finish_altered(&mut |r: Recorded| alter(&mut r.timeline.phases))
+    };
+    let stepped = |p: &Phase| p.kind == PhaseKind::Stepped;
+    let divide = |phases: &mut Vec<Phase>| {
+        let k = phases.iter().position(stepped).expect("a stretch");
+        let (whole, t) = (phases[k].clone(), 0.5 * (phases[k].start + phases[k].end));
+        phases[k].end = t;
+        // As where friction begins to slide in the middle of it.
+        phases.insert(k + 1, Phase { kind: PhaseKind::Slip, start: t, end: t, ..whole.clone() });
+        phases.insert(k + 2, Phase { start: t, ..whole });
+    };
+    assert_eq!(run(&|_| {}).status, Status::Finished);
+    assert_eq!(run(&divide).status, Status::Finished);
+    let gap = |phases: &mut Vec<Phase>| {
+        divide(phases);
+        let k = phases.iter().rposition(stepped).expect("a stretch");
+        phases.remove(k);
+    };
+    assert!(matches!(run(&gap).status, Status::Breached { .. }));
+}

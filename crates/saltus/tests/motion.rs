@@ -169,7 +169,7 @@ fn impulses_are_the_jump_of_momentum() {
     let mut metric = dynamics.metric();
     for impact in run.trajectory.impacts.iter() {
         dynamics.evaluate(impact.t, impact.q, impact.v_before);
-        gaps.kinematics(impact.t, impact.q);
+        gaps.kinematics(impact.t, impact.q, impact.v_before);
         metric.set(&dynamics.mass).expect("positive");
         let jump: Vec<f64> = impact.v_after.iter().zip(impact.v_before).map(|(a, b)| a - b).collect();
         let mut momentum = vec![0.0; 2];

@@ -18,7 +18,37 @@ struct Drawn {
     end: f64,
 }
 
+/// Seeds from here on draw gaps that use states.
+const LIFTED: u64 = 1 << 32;
+
+/// A body on a table, with friction, beside a stop: a lag moves the table, and the stop yields to where the body is.
+fn lifted(seed: u64) -> Drawn {
+    let mut dice = Dice::new(seed);
+    let mut x = |a: f64, b: f64| dice.between(a, b);
+    let drive =
+        format!("({}*sin({}*t) - z + {}*y)/{}", n(x(0.0, 0.6)), n(x(1.0, 6.0)), n(x(-0.3, 0.3)), n(x(0.05, 0.6)));
+    let height = x(0.0, 0.5);
+    let mut builder = Builder::new("lifted")
+        .coordinate("x", 0.01 + height, 0.0)
+        .coordinate("y", 0.0, x(-1.0, 1.0))
+        .kinetic("(x'^2 + y'^2)/2")
+        .potential(format!("{}*x + {}*y^2/2", n(x(3.0, 10.0)), n(x(1.0, 10.0))))
+        .force("y", format!("{}*cos({}*t) - 0.1*y'", n(x(0.0, 3.0)), n(x(0.5, 4.0))))
+        .state("z", 0.0, drive)
+        .state("s", 0.0, format!("(y - s + 0.2*z)/{}", n(x(0.05, 0.6))))
+        .restitution(x(0.0, 0.8))
+        .constraint("table", format!("x - z - {}*s*y", n(x(0.0, 0.3))));
+    if x(0.0, 1.0) < 0.5 {
+        builder = builder.friction(x(0.0, 0.5), &["y'"]);
+    }
+    builder = builder.constraint("stop", format!("{} - y + {}*s", n(x(0.2, 0.6)), n(x(-0.4, 0.4))));
+    Drawn { family: "lifted", builder, end: 4.0 }
+}
+
 fn draw(seed: u64) -> Drawn {
+    if seed >= LIFTED {
+        return lifted(seed - LIFTED);
+    }
     let mut dice = Dice::new(seed);
     let mut x = |a: f64, b: f64| dice.between(a, b);
     let g = 9.81;
@@ -175,13 +205,25 @@ fn apart(a: &Run, b: &Run, degrees: usize) -> f64 {
     (0..degrees).map(|i| (a.last().q[i] - b.last().q[i]).abs()).fold(0.0, f64::max)
 }
 
+/// Whether different constraints are hit within so short a time of each other: steps of that length take them for one impact, which
+/// in a corner that is not right is another motion.
+fn is_double(run: &Run, step: f64) -> bool {
+    let impacts = &run.trajectory.impacts;
+    (1..impacts.len()).any(|k| {
+        let (a, b) = (impacts.get(k - 1), impacts.get(k));
+        b.t - a.t < step && a.constraints != b.constraints
+    })
+}
+
 #[test]
 fn laws_hold_and_small_steps_agree() {
     let one: Option<u64> = std::env::var("SALTUS_SEED").ok().and_then(|s| s.parse().ok());
     let count: u64 = std::env::var("SALTUS_LAWS_MODELS").ok().and_then(|s| s.parse().ok()).unwrap_or(400);
     let seeds = one.map_or(0..count, |seed| seed..seed + 1);
     let (mut finished, mut ended, mut compared, mut troubles) = (0, 0, 0, Vec::new());
-    for seed in seeds {
+    // (In 2044 links that are nearly straight have impulses many times as large as what they do together.)
+    let others = if one.is_none() { LIFTED..LIFTED + count / 8 } else { 0..0 };
+    for seed in seeds.chain(one.is_none().then_some(2044)).chain(others) {
         let drawn = draw(seed);
         let run = match by_events(&drawn) {
             Ok(run) => run,
@@ -215,7 +257,7 @@ fn laws_hold_and_small_steps_agree() {
             }
         }
         // Against small steps, where halving them shows that they converge to something.
-        if seed % 4 < 2 || one.is_some() {
+        if (seed % 4 < 2 && !is_double(&run, 1e-4)) || one.is_some() {
             let (Some(coarse), Some(fine)) = (by_steps(&drawn, 4e-4), by_steps(&drawn, 1e-4)) else { continue };
             let degrees = drawn.builder.build().expect("a model").degrees();
             let (own, other) = (apart(&coarse, &fine, degrees), apart(&run, &fine, degrees));

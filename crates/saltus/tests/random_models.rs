@@ -123,7 +123,7 @@ fn examine(seed: u64, problem: &Problem, still: bool, story: &str, run: &Run) {
         }
         for side in [Side::Left, Side::Right] {
             let (q, _) = motion.at(t, side).expect("inside");
-            gaps.evaluate(t, &q);
+            gaps.evaluate(t, &q, &[]);
             for (a, f) in gaps.values.iter().enumerate() {
                 assert!(*f > -1e-9, "seed {seed}: gap {a} is {f:e} at t = {t}: {story}");
             }
@@ -135,7 +135,7 @@ fn examine(seed: u64, problem: &Problem, still: bool, story: &str, run: &Run) {
         let grown = impact.energy_change / (0.5 * impact.speed * impact.speed);
         assert!(!still || grown <= 1e-9, "seed {seed}: energy grows by {grown:e} at t = {}: {story}", impact.t);
         // The law, from the velocities alone: M(v⁺ − v⁻) = Σ P ∇f, and U⁺ = −e U⁻ where there is an impulse.
-        gaps.kinematics(impact.t, impact.q);
+        gaps.kinematics(impact.t, impact.q, impact.v_before);
         dynamics.evaluate(impact.t, impact.q, impact.v_before);
         let mut metric = dynamics.metric();
         metric.set(&dynamics.mass).expect("positive");
@@ -162,7 +162,7 @@ fn examine(seed: u64, problem: &Problem, still: bool, story: &str, run: &Run) {
             let (Some(reactions), Some((q, _))) = (motion.reactions(t, Side::Left, m), motion.at(t, Side::Left)) else {
                 continue;
             };
-            gaps.evaluate(t, &q);
+            gaps.evaluate(t, &q, &[]);
             let most = reactions.iter().fold(0.0_f64, |m, l| m.max(l.abs()));
             for a in 0..m {
                 assert!(
@@ -258,7 +258,7 @@ fn one_model() {
     for k in 0..=2000 {
         let t = end * k as f64 / 2000.0;
         let (q, v) = run.trajectory.at(t, Side::Left).expect("inside");
-        gaps.evaluate(t, &q);
+        gaps.evaluate(t, &q, &[]);
         if gaps.values.iter().any(|f| *f < -1e-10) {
             println!("t = {t}: gaps {:?} q {q:?} v {v:?}", gaps.values);
         }

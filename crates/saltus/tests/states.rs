@@ -1,5 +1,6 @@
 //! First-order states: they are integrated at full order by events, and with the order of each scheme in steps.
 
+use saltus::analysis::{ProbeOptions, probe, sequentially};
 use saltus::model::Builder;
 use saltus::{Model, Options, Start};
 use std::sync::Arc;
@@ -65,4 +66,24 @@ fn a_start_may_leave_states_out_or_set_them() {
     let without = run(Start::new(0.0, vec![1.0], vec![0.0]));
     assert_eq!(without, run(Start::new(0.0, vec![1.0], vec![0.0]).with_states(&[0.5])));
     assert_ne!(without, run(Start::new(0.0, vec![1.0], vec![0.0]).with_states(&[0.6])));
+}
+
+#[test]
+fn a_probe_sees_states_that_part() {
+    // The state falls to one side or the other, and the body does not care.
+    let body = |rate: &str| {
+        let body = Builder::new("body").coordinate("x", 1.0, 0.5).kinetic("x'^2/2").potential("x^2/2");
+        body.state("z", 0.0, rate).build().expect("a model").problem().expect("a problem")
+    };
+    let found = |rate: &str| {
+        let problem = body(rate);
+        let how = ProbeOptions { starts: 12, size: 1e-6, seed: 3 };
+        let options = Options::events(40.0);
+        probe(&problem, &problem.start(), &options, &how, &mut sequentially(&problem)).expect("a probe")
+    };
+    let parted = found("z - z^3");
+    assert!(parted.splits && parted.states.0 > 1.9 && parted.states.1 > 1.9, "{parted:?}");
+    let ends: Vec<f64> = parted.groups.iter().map(|(_, end)| end[1]).collect();
+    assert!(ends.len() == 2 && ends.iter().all(|z| (z.abs() - 1.0).abs() < 1e-6), "{ends:?}");
+    assert!(!found("-z").splits);
 }

@@ -94,7 +94,7 @@ fn landscape(system: &dyn System, t: f64) -> Option<Box<saltus_report::Landscape
     }
     let still = vec![0.0; problem.dimension()];
     Some(Box::new(move |q: &[f64]| {
-        gaps.evaluate(t, q);
+        gaps.evaluate(t, q, &still);
         (energy.both(t, q, &still).1, gaps.values.iter().copied().fold(f64::INFINITY, f64::min))
     }))
 }

@@ -143,7 +143,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if json {
         let mut object = serde_json::to_value(done.summary(&ready, args.impacts == "all")).unwrap_or_default();
         if let Some(probe) = &probe {
-            object["probe"] = probe_json(probe);
+            object["probe"] = probe_json(probe, ready.opened.system.model().degrees());
         }
         if !unwritten.is_empty() {
             object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
@@ -203,11 +203,18 @@ fn probed(ready: &Ready, options: &Options, starts: usize, args: &Args) -> Resul
     probe(system, ready.start(), options, &how, &mut runner::on_all_cores(system, args.model.json))
 }
 
-fn probe_json(probe: &Probe) -> serde_json::Value {
+fn probe_json(probe: &Probe, degrees: usize) -> serde_json::Value {
+    let group = |(n, end): &(usize, Vec<f64>)| {
+        let (q, states) = end.split_at(degrees.min(end.len()));
+        match states.is_empty() {
+            true => serde_json::json!({ "runs": n, "q": q }),
+            false => serde_json::json!({ "runs": n, "q": q, "states": states }),
+        }
+    };
     serde_json::json!({
         "runs": probe.runs, "failed": probe.failed, "spread": [probe.spread.0, probe.spread.1], "splits": probe.splits,
         "parting": probe.parting.map(|(k, t)| serde_json::json!({ "impact": k, "t": t })),
-        "groups": probe.groups.iter().map(|(n, q)| serde_json::json!({ "runs": n, "q": q })).collect::<Vec<_>>(),
+        "states": [probe.states.0, probe.states.1], "groups": probe.groups.iter().map(group).collect::<Vec<_>>(),
         "sentence": probe.sentence,
     })
 }

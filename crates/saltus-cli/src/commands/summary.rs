@@ -391,8 +391,8 @@ pub fn probe(ready: &Ready, probe: &Probe) {
         let ends: Vec<String> = q
             .iter()
             .take(6)
-            .zip(&ready.opened.system.model().coordinates)
-            .map(|(x, name)| format!("{name} = {}", number(*x, 5)))
+            .enumerate()
+            .map(|(i, x)| format!("{} = {}", ready.opened.system.model().unknown(i), number(*x, 5)))
             .collect();
         out!("       {} about {}\n", count(*n as u64, "run"), ends.join(", "));
     }

@@ -106,6 +106,9 @@ fn schemes_agree_on_states_and_their_order_is_measured() {
     let found = here.json(&both);
     assert_eq!(found["agree"][0].as_array().map(Vec::len), Some(2), "{found}");
     assert!(found["distances"][0]["state"].as_f64().is_some_and(|d| d > 0.0 && d < 1e-2), "{found}");
+    // The page has their differences over time.
+    let reported = here.saltus(&[&both[..8], &["--report", "compared.html"]].concat());
+    assert!(reported.succeeded() && here.read("compared.html").contains("differences-states"), "{reported:?}");
     let study =
         ["converge", "valve.toml", "--scheme", "mabrouk", "--step", "2e-3", "--levels", "4", "--end", "3", "--json"];
     let found = here.json(&study);

@@ -41,7 +41,7 @@ fn p07_kinetic_angle_is_right_at_height_sqrt2_times_width() {
         let (problem, _) = models::problem(&models::shipped_file("rocking-block"), &set);
         let (mut gaps, mut dynamics) = (problem.gaps(), problem.dynamics());
         let q = [0.0, h, 0.0];
-        gaps.kinematics(0.0, &q);
+        gaps.kinematics(0.0, &q, &[]);
         dynamics.evaluate(0.0, &q, &[0.0; 3]);
         let mut metric = dynamics.metric();
         metric.set(&dynamics.mass).expect("positive");

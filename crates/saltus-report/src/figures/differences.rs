@@ -22,22 +22,71 @@ fn reference(found: &Comparison) -> Option<usize> {
     (0..found.entries.len()).filter(sound).min_by(better).filter(|_| found.entries.len() > 1)
 }
 
-/// The largest difference of a position from the reference in each interval of time, on a logarithmic axis.
-pub fn differences(model: &Model, found: &Comparison) -> Option<Figure> {
-    let reference = reference(found)?;
+/// The largest difference of a position from the reference in each interval of time, on a logarithmic axis; beside it that of
+/// first-order states, where there are some.
+pub fn differences(model: &Model, found: &Comparison) -> Vec<Figure> {
+    let Some(reference) = reference(found) else { return Vec::new() };
+    let basis = &found.entries[reference].finest().trajectory;
+    let unit = common((0..model.coordinates.len()).map(|i| model.units.position(i).to_string()));
+    let positions = |a: &Instant, b: &Instant| (a.q.iter().zip(b.q)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let title = with_unit("difference", &unit);
+    let all = Kind {
+        id: "differences",
+        heading: "Differences",
+        what: "a coordinate",
+        floor: ROUNDING * basis.reach(),
+        title,
+    };
+    let mut figures = vec![figure(model, found, reference, &all, &positions)];
+    // Each state is measured by its largest value.
+    let levels: Vec<f64> = (0..model.states.len())
+        .map(|k| (0..basis.len()).map(|i| basis.states(i)[k].abs()).fold(f64::MIN_POSITIVE, f64::max))
+        .collect();
+    if !levels.is_empty() {
+        let states = |a: &Instant, b: &Instant| {
+            let apart = a.z.iter().zip(b.z).zip(&levels).map(|((a, b), level)| (a - b).abs() / level);
+            apart.fold(0.0, f64::max)
+        };
+        let (heading, what) = ("Differences of states", "a first-order state, relative to its largest value,");
+        let title = "relative difference".to_string();
+        let all = Kind { id: "differences-states", heading, what, floor: ROUNDING, title };
+        figures.push(figure(model, found, reference, &all, &states));
+    }
+    figures.into_iter().flatten().collect()
+}
+
+/// What differences are of.
+struct Kind {
+    id: &'static str,
+    heading: &'static str,
+    what: &'static str,
+    floor: f64,
+    title: String,
+}
+
+/// A motion at a time.
+struct Instant<'a> {
+    q: &'a [f64],
+    z: &'a [f64],
+}
+
+fn figure(
+    model: &Model,
+    found: &Comparison,
+    reference: usize,
+    kind: &Kind,
+    apart: &dyn Fn(&Instant, &Instant) -> f64,
+) -> Option<Figure> {
     let basis = &found.entries[reference].finest().trajectory;
     let name = &found.entries[reference].way.label;
-    let unit = common((0..model.coordinates.len()).map(|i| model.units.position(i).to_string()));
     let time = with_unit("t", &model.units.time);
-    let title = with_unit("difference", &unit);
-    let mut figure = Figure::new("differences", &format!("Differences from {name}"), &time, &title).over_time();
+    let mut figure = Figure::new(kind.id, &format!("{} from {name}", kind.heading), &time, &kind.title).over_time();
     figure.layout["yaxis"]["type"] = json!("log");
     figure.layout["yaxis"]["exponentformat"] = json!("power");
     let intervals = INTERVALS.min(limit(found.entries.len()).points);
-    let floor = ROUNDING * basis.reach();
     let mut same = Vec::new();
     for (k, entry) in found.entries.iter().enumerate().filter(|(k, _)| *k != reference) {
-        let (t, y) = largest_differences(basis, &entry.finest().trajectory, intervals, floor);
+        let (t, y) = largest_differences(basis, &entry.finest().trajectory, intervals, kind.floor, apart);
         if t.is_empty() {
             same.push(entry.way.label.as_str());
             continue;
@@ -49,7 +98,8 @@ pub fn differences(model: &Model, found: &Comparison) -> Option<Figure> {
         figure.push(trace.with(json!({ "showlegend": true, "line": { "dash": dash, "width": width } })));
     }
     let mut caption = format!(
-        "Largest difference of a coordinate from {name} in each {} of the time, on a logarithmic scale.",
+        "Largest difference of {} from {name} in each {} of the time, on a logarithmic scale.",
+        kind.what,
         fraction(intervals)
     );
     if !same.is_empty() {
@@ -64,11 +114,16 @@ fn fraction(parts: usize) -> String {
 
 /// The largest difference of two motions in each interval of the time that both cover, and when it is; intervals without a difference are
 /// left out.
-fn largest_differences(a: &Trajectory, b: &Trajectory, intervals: usize, floor: f64) -> (Vec<f64>, Vec<f64>) {
+fn largest_differences(
+    a: &Trajectory,
+    b: &Trajectory,
+    intervals: usize,
+    floor: f64,
+    apart: &dyn Fn(&Instant, &Instant) -> f64,
+) -> (Vec<f64>, Vec<f64>) {
     let (mut t, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let (Some(span_a), Some(span_b)) = (a.span(), b.span()) else { return (t, y) };
     let (from, to) = (span_a.0.max(span_b.0), span_a.1.min(span_b.1));
-    let d = a.degrees().min(b.degrees());
     let buffer = || (vec![0.0; a.dimension()], vec![0.0; b.dimension()]);
     let ((mut qa, mut qb), (mut va, mut vb)) = (buffer(), buffer());
     let (mut cursor_a, mut cursor_b) = (a.cursor(Side::Right), b.cursor(Side::Right));
@@ -81,7 +136,9 @@ fn largest_differences(a: &Trajectory, b: &Trajectory, intervals: usize, floor: 
         if cursor_a.read(at, &mut qa, &mut va).is_err() || cursor_b.read(at, &mut qb, &mut vb).is_err() {
             continue;
         }
-        let difference = (0..d).map(|i| (qa[i] - qb[i]).abs()).fold(0.0, f64::max);
+        let of_a = Instant { q: &qa[..a.degrees()], z: &va[a.degrees()..] };
+        let of_b = Instant { q: &qb[..b.degrees()], z: &vb[b.degrees()..] };
+        let difference = apart(&of_a, &of_b);
         let here = ((at - from) / (to - from) * intervals as f64).floor();
         if !(difference > floor && difference.is_finite()) {
             none_between |= here != bin;
@@ -123,10 +180,11 @@ mod tests {
             }
             motion
         };
-        let (t, y) = largest_differences(&motion(1.0, 0.01, 200), &motion(1.25, 0.013, 100), 50, 1e-17);
+        let apart = |a: &Instant, b: &Instant| (a.q[0] - b.q[0]).abs();
+        let (t, y) = largest_differences(&motion(1.0, 0.01, 200), &motion(1.25, 0.013, 100), 50, 1e-17, &apart);
         // Both cover 1.3 of time.
         assert!(t.len() == 50 || t.len() == 51, "{}", t.len());
         assert!(t.iter().zip(&y).all(|(t, y)| (y - 0.25 * t).abs() < 1e-12) && (t[t.len() - 1] - 1.3).abs() < 1e-12);
-        assert!(largest_differences(&motion(1.0, 0.1, 10), &motion(1.0, 0.1, 10), 50, 1e-17).0.is_empty());
+        assert!(largest_differences(&motion(1.0, 0.1, 10), &motion(1.0, 0.1, 10), 50, 1e-17, &apart).0.is_empty());
     }
 }

@@ -75,8 +75,8 @@ pub fn velocities(model: &Model, trajectory: &Trajectory) -> Figure {
 pub fn gaps(model: &Model, trajectory: &Trajectory, gaps: &mut Gaps) -> Figure {
     let (m, n) = (model.constraints.len(), model.constraints.len().min(MAX_SERIES));
     let mut figure = Figure::new("gaps", "Gaps", &time(model), &with_unit("gap", &model.units.length)).over_time();
-    let lines = series::sampled(trajectory, n, limit(n), &mut |t, q, _, out| {
-        gaps.evaluate(t, q);
+    let lines = series::sampled(trajectory, n, limit(n), &mut |t, q, v, out| {
+        gaps.evaluate(t, q, v);
         out.copy_from_slice(&gaps.values[..n]);
     });
     for (a, line) in lines.iter().enumerate() {

@@ -46,7 +46,7 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
     page.section("overview", "Overview");
     overview(&mut page, &report);
     let walls = walls(model, figures::MAX_SERIES);
-    let mut gaps = Walls::new(model, system.gaps());
+    let mut gaps = Walls::new(model, system.gaps(), trajectory);
     let drawing = animation::animation(&mut gaps, &walls, trajectory, &report.shapes)?;
     if !drawing.is_null() && !trajectory.is_empty() {
         page.section("motion", "Animation");

@@ -15,7 +15,7 @@ impl Drawing<'_> {
         let mut gaps = system.gaps();
         let mut rows = Vec::with_capacity(self.t.len() * c);
         for (k, &t) in self.t.t.iter().enumerate() {
-            gaps.evaluate(t, self.t.q(k));
+            gaps.evaluate(t, self.t.q(k), self.t.v(k, Side::Right));
             rows.extend(&gaps.values);
         }
         let groups = self.groups(m.constraints, MAX_STYLES);

@@ -68,7 +68,7 @@ impl<'p> Forcing<'p> {
 
     fn at(&mut self, t: f64) -> Vec<f64> {
         self.dynamics.evaluate(t, &self.model.q0, &self.model.v0);
-        self.gaps.evaluate(t, &self.model.q0);
+        self.gaps.evaluate(t, &self.model.q0, &self.model.v0);
         self.dynamics.g.iter().chain(&self.gaps.values).copied().collect()
     }
 

@@ -116,7 +116,7 @@ pub fn long_time(system: &dyn System, run: &Run) -> LongTime {
     if unmoved || stopped || (still > 0 && motion.t[last] - motion.t[motion.len() - still] >= 0.02 * span) {
         let q = motion.q(last).to_vec();
         let mut gaps = system.gaps();
-        gaps.linearise(motion.t[last], &q);
+        gaps.linearise(motion.t[last], &q, motion.v(last, Side::Right));
         let slack = |a: usize| gaps.rounding(a, &q) + if by_events { 1e-9 } else { 10.0 * run.step * fastest };
         let closed = (0..gaps.values.len()).filter(|&a| gaps.values[a] <= slack(a)).collect();
         let since = motion.t[motion.len() - still.max(1)];
@@ -227,9 +227,9 @@ fn forcing_periods(problem: &Problem, period: f64, figure: f64) -> Option<usize>
             dynamics.evaluate(t + shift, &model.q0, &model.v0);
             let scale = max_abs(&before).max(max_abs(&dynamics.g));
             let same = before.iter().zip(&dynamics.g).all(|(a, b)| (a - b).abs() <= 30.0 * figure * scale);
-            gaps.evaluate(t, &model.q0);
+            gaps.evaluate(t, &model.q0, &model.v0);
             let before = gaps.values.clone();
-            gaps.evaluate(t + shift, &model.q0);
+            gaps.evaluate(t + shift, &model.q0, &model.v0);
             same && before
                 .iter()
                 .zip(&gaps.values)

@@ -68,13 +68,16 @@ pub struct Probe {
     pub failed: usize,
     /// The largest distance of end positions with the larger perturbations, and with those of a tenth.
     pub spread: (f64, f64),
+    /// The same of first-order states, relative to their largest values; zero where there are none.
+    pub states: (f64, f64),
     /// The spread over the size of the perturbation: how much they grow.
     pub growth: f64,
     /// Whether the ends stay apart however small the perturbation.
     pub splits: bool,
     /// The first impact at which the runs part (counted from 1), its time, and the constraints of those that differ.
     pub parting: Option<(usize, f64)>,
-    /// The groups of ends: their number of runs and the mean end position, largest first; one group if it does not split.
+    /// The groups of ends: their number of runs and the mean end position, with first-order states behind it, largest first; one group
+    /// if it does not split.
     pub groups: Vec<(usize, Vec<f64>)>,
     /// What it means, in a sentence.
     pub sentence: String,
@@ -86,50 +89,88 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
         runs.iter().filter(|(_, r)| r.status.is_complete() && !r.trajectory.is_empty()).collect();
     let failed = runs.len() - ended.len();
     let largest = ended.iter().map(|(s, _)| *s).fold(0.0, f64::max);
-    let end = |run: &Run| run.trajectory.q(run.trajectory.len() - 1)[..run.trajectory.degrees()].to_vec();
-    let spread = |large: bool| {
-        let ends: Vec<Vec<f64>> =
-            ended.iter().filter(|(s, _)| (*s > 0.5 * largest) == large).map(|(_, r)| end(r)).collect();
+    let d = ended.first().map_or(0, |(_, run)| run.trajectory.degrees());
+    let end = |run: &Run| {
+        let last = run.trajectory.len() - 1;
+        [&run.trajectory.q(last)[..d], run.trajectory.states(last)].concat()
+    };
+    let ends: Vec<Vec<f64>> = ended.iter().map(|(_, run)| end(run)).collect();
+    // Each state is measured by its largest value.
+    let mut units = vec![1.0; d];
+    units.extend((d..ends.first().map_or(d, Vec::len)).map(|i| level(&ended, i)));
+    let spread = |large: bool, which: std::ops::Range<usize>| {
+        let of_size = |(k, _): &(usize, &Vec<f64>)| (ended[*k].0 > 0.5 * largest) == large;
+        let ends: Vec<&Vec<f64>> = ends.iter().enumerate().filter(of_size).map(|(_, end)| end).collect();
         let mut widest = 0.0_f64;
         for (k, a) in ends.iter().enumerate() {
             for b in &ends[..k] {
-                widest = widest.max(apart(a, b));
+                widest = which.clone().map(|i| (a[i] - b[i]).abs() / units[i]).fold(widest, f64::max);
             }
         }
         widest
     };
-    let (wide, narrow) = (spread(true), spread(false));
+    let (wide, narrow) = (spread(true, 0..d), spread(false, 0..d));
+    let states = (spread(true, d..units.len()), spread(false, d..units.len()));
     let scale = ended.iter().map(|(_, r)| r.trajectory.reach()).fold(0.0_f64, f64::max).max(1e-300);
     // Continuous: a tenth of the perturbation gives about a tenth of the spread (less where impacts are tangential: a root).
     // A twentieth of the motion is apart, however large the perturbations are.
-    let splits = narrow > 0.6 * wide && narrow > (1e3 * largest).min(0.05) * scale;
+    let stays =
+        |(wide, narrow): (f64, f64), scale: f64| narrow > 0.6 * wide && narrow > (1e3 * largest).min(0.05) * scale;
+    let by = [stays((wide, narrow), scale), stays(states, 1.0)];
+    let splits = by[0] || by[1];
     let growth = wide / (largest * scale).max(1e-300);
-    let groups =
-        group(&ended.iter().map(|(_, r)| end(r)).collect::<Vec<_>>(), if splits { 0.2 * wide } else { f64::INFINITY });
+    // Runs are together where they are in all that stays apart.
+    let near = |i: usize| match (i < d, by) {
+        (true, [true, _]) => 0.2 * wide,
+        (false, [_, true]) => 0.2 * states.0 * units[i],
+        _ => f64::INFINITY,
+    };
+    let groups = group(&ends, &(0..units.len()).map(near).collect::<Vec<_>>());
     let parting = if splits { parting(&ended) } else { None };
     let sentence = match (splits, ended.len()) {
         (_, 0 | 1) => "no two runs finished: nothing can be said".to_string(),
         (true, n) => format!(
-            "the outcomes split into {} groups however small the perturbation: {n} runs end up to {wide:.3e} apart with perturbations of {largest:.0e}, and {narrow:.3e} with a tenth of that",
-            groups.len()
+            "the outcomes split into {} groups however small the perturbation: {n} runs end up to {wide:.3e} apart with perturbations of {largest:.0e}, and {narrow:.3e} with a tenth of that{}",
+            groups.len(),
+            also(states)
         ),
         (false, n) => format!(
-            "one bundle, no split found: {n} runs end within {wide:.3e} of each other with perturbations of {largest:.0e}, and {narrow:.3e} with a tenth of that"
+            "one bundle, no split found: {n} runs end within {wide:.3e} of each other with perturbations of {largest:.0e}, and {narrow:.3e} with a tenth of that{}",
+            also(states)
         ),
     };
-    Probe { runs: ended.len(), failed, spread: (wide, narrow), growth, splits, parting, groups, sentence }
+    Probe { runs: ended.len(), failed, spread: (wide, narrow), states, growth, splits, parting, groups, sentence }
+}
+
+/// The largest value of a first-order state at what is stored: the start, the impacts, the end.
+fn level(runs: &[&(f64, Run)], i: usize) -> f64 {
+    let of = |run: &Run| {
+        let motion = &run.trajectory;
+        let stored = (0..motion.len()).map(|k| motion.states(k)[i - motion.degrees()]);
+        stored.chain(motion.impacts.iter().map(|impact| impact.v_after[i])).fold(0.0_f64, |m, z| m.max(z.abs()))
+    };
+    runs.iter().map(|(_, run)| of(run)).fold(1e-300, f64::max)
+}
+
+/// What is said of states.
+fn also((wide, narrow): (f64, f64)) -> String {
+    match wide.max(narrow) > 0.0 {
+        true => format!("; first-order states {wide:.3e} and {narrow:.3e}, relative to their largest values"),
+        false => String::new(),
+    }
 }
 
 fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
-/// Groups of points that hang together by distances below `near`: how many, and their mean.
-fn group(ends: &[Vec<f64>], near: f64) -> Vec<(usize, Vec<f64>)> {
+/// Groups of points that hang together by distances below `near` in each entry: how many, and their mean.
+fn group(ends: &[Vec<f64>], near: &[f64]) -> Vec<(usize, Vec<f64>)> {
     let mut label: Vec<usize> = (0..ends.len()).collect();
     for k in 0..ends.len() {
         for j in 0..k {
-            if apart(&ends[k], &ends[j]) <= near && label[k] != label[j] {
+            let together = (0..near.len()).all(|i| (ends[k][i] - ends[j][i]).abs() <= near[i]);
+            if together && label[k] != label[j] {
                 let (from, to) = (label[k], label[j]);
                 label.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
             }

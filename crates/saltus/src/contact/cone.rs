@@ -4,18 +4,18 @@ use crate::linalg::{Metric, Rows};
 use crate::problem::Gaps;
 use crate::project::{Polyhedron, ProjectionError};
 
-/// The active set J(t, q) = { α : fα ≤ 0 }, up to rounding in the gaps.
+/// The active set J(t, q) = { α : fα ≤ 0 }, up to rounding in the gaps; of `v` only the first-order states behind the velocities matter.
 ///
 /// ```
 /// use saltus::{Problem, contact::active_set, model::Builder};
 /// let model = Builder::new("corner").coordinate("x", "0", "0").coordinate("y", "1", "0").kinetic("(x'^2 + y'^2)/2")
 ///     .restitution("0").constraint("wall", "x").constraint("floor", "y").build().unwrap();
 /// let problem = Problem::new(model).unwrap();
-/// assert_eq!(active_set(&mut problem.gaps(), 0.0, &[0.0, 1.0]), [0]);
-/// assert_eq!(active_set(&mut problem.gaps(), 0.0, &[0.0, 0.0]), [0, 1]);
+/// assert_eq!(active_set(&mut problem.gaps(), 0.0, &[0.0, 1.0], &[0.0; 2]), [0]);
+/// assert_eq!(active_set(&mut problem.gaps(), 0.0, &[0.0, 0.0], &[0.0; 2]), [0, 1]);
 /// ```
-pub fn active_set(gaps: &mut Gaps, t: f64, q: &[f64]) -> Vec<usize> {
-    gaps.linearise(t, q);
+pub fn active_set(gaps: &mut Gaps, t: f64, q: &[f64], v: &[f64]) -> Vec<usize> {
+    gaps.linearise(t, q, v);
     (0..gaps.values.len()).filter(|&a| gaps.values[a] <= gaps.rounding(a, q)).collect()
 }
 

@@ -88,7 +88,7 @@ impl StepEngine {
             recorder.reserve(steps / every + 2, every)?;
             recorder.set_shape_stride(steps);
         }
-        gauge.gaps.linearise(t0, &q0);
+        gauge.gaps.linearise(t0, &q0, &v0);
         let is_closed = |a: usize| match &closed {
             Some(list) => list.contains(&a),
             None => gauge.gaps.values[a] <= gauge.gaps.rounding(a, &q0),
@@ -147,7 +147,10 @@ impl StepEngine {
     fn step(&mut self) -> Result<(), Reason> {
         if let Err(reason) = self.stepper.advance(&mut self.node) {
             return Err(match reason {
-                Reason::NotFinite { .. } => self.blame(&self.last.q.clone()).unwrap_or(reason),
+                Reason::NotFinite { .. } => {
+                    let last = (self.last.q.clone(), self.last.v_left.clone());
+                    self.blame(&last.0, &last.1).unwrap_or(reason)
+                }
                 other => other,
             });
         }
@@ -160,15 +163,15 @@ impl StepEngine {
             return Err(self.overflow());
         }
         let gaps = &mut self.watch.gauge().gaps;
-        gaps.evaluate(self.node.t, &self.node.q);
+        gaps.evaluate(self.node.t, &self.node.q, &self.node.v_right);
         let checked = self.recorder.check(self.node.t, &self.node.q, &gaps.values);
         checked.map_err(|a| Reason::Gap { constraint: self.model.constraints[a].name.clone() })
     }
 
     /// Why a step gave something that is not a number, or too large for one.
     fn overflow(&mut self) -> Reason {
-        let (last, q) = (self.last.q.clone(), self.node.q.clone());
-        if let Some(steep) = self.blame(&last).or_else(|| self.blame(&q)) {
+        let [last, now] = [&self.last, &self.node].map(|node| (node.q.clone(), node.v_left.clone()));
+        if let Some(steep) = self.blame(&last.0, &last.1).or_else(|| self.blame(&now.0, &now.1)) {
             return steep;
         }
         let node = &self.node;
@@ -179,11 +182,11 @@ impl StepEngine {
     }
 
     /// A gap whose slope is not a finite number at a position.
-    fn blame(&mut self, q: &[f64]) -> Option<Reason> {
+    fn blame(&mut self, q: &[f64], v: &[f64]) -> Option<Reason> {
         let t = self.last.t;
         let gaps = &mut self.watch.gauge().gaps;
-        gaps.evaluate(t, q);
-        gaps.kinematics(t, q);
+        gaps.evaluate(t, q, v);
+        gaps.kinematics(t, q, v);
         let is_bad = |a: &usize| gaps.gradients.row(*a).1.iter().any(|x| !x.is_finite());
         let a = (0..gaps.values.len()).find(is_bad)?;
         Some(Reason::Steep { constraint: self.model.constraints[a].name.clone() })
@@ -214,7 +217,7 @@ impl StepEngine {
             // meet here, or the node's own where a scheme has its velocities at the nodes.
             if self.is_moving {
                 let gaps = &mut watch.gauge().gaps;
-                gaps.kinematics(node.t, &node.q);
+                gaps.kinematics(node.t, &node.q, &node.v_left);
                 let work = node.impulses.iter().zip(&gaps.partial_t).map(|(p, rate)| p * rate).sum::<f64>();
                 recorder.audit.contact_work -= work;
             }

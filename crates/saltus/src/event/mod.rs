@@ -226,6 +226,7 @@ impl EventEngine {
             trusted: f64::INFINITY,
             is_polynomial: dynamics.code.fixed
                 && checked.code.affine
+                && !checked.code.uses_states
                 && !model.depends_on_time()
                 && !model.has_joints_or_friction(),
             dynamics,

@@ -96,7 +96,7 @@ impl Record {
 
     /// Stores an instant.
     pub fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.check(t, q);
+        self.check(t, q, v);
         // (The instant of an impact is stored when the state after it is final.)
         if self.v_left.is_none() && self.out.trajectory.t.last() != Some(&t) {
             self.out.instant(t, q, v);
@@ -110,8 +110,8 @@ impl Record {
         }
     }
 
-    fn check(&mut self, t: f64, q: &[f64]) {
-        self.gaps.evaluate(t, q);
+    fn check(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.gaps.evaluate(t, q, v);
         let _ = self.out.check(t, q, &self.gaps.values);
     }
 
@@ -256,7 +256,7 @@ impl Record {
     fn flush(&mut self, t: f64) {
         if let Some(left) = self.v_left.take() {
             let (q, v) = (std::mem::take(&mut self.q), std::mem::take(&mut self.v));
-            self.check(t, &q);
+            self.check(t, &q, &v);
             self.out.jump(t, &q, &left, &v);
             (self.q, self.v) = (q, v);
         }
@@ -397,7 +397,7 @@ impl Record {
     pub fn close(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.flush(t);
         self.end_contacts(t);
-        self.check(t, q);
+        self.check(t, q, v);
         self.out.last_instant(t, q, v, v);
         for phase in self.out.timeline.of(PhaseKind::Stepped) {
             let note =

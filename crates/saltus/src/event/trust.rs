@@ -96,7 +96,7 @@ impl EventEngine {
             for k in 0..=SAMPLES {
                 let s = reach * k as f64 / SAMPLES as f64;
                 self.flow.state(s, &mut self.buffers.x, &mut self.buffers.y);
-                self.checked.evaluate(self.t + s, &self.buffers.x);
+                self.checked.evaluate(self.t + s, &self.buffers.x, &self.buffers.y);
                 for (&f, (last, least, change)) in self.checked.values.iter().zip(&mut self.buffers.samples) {
                     *least = if f.is_nan() { f64::NEG_INFINITY } else { least.min(f) };
                     // (The first has none before it: max leaves not-a-number out.)
@@ -125,8 +125,8 @@ impl EventEngine {
         let Self { flow, buffers, checked, .. } = self;
         flow.state(s, &mut buffers.x, &mut buffers.y);
         let t = self.t + s;
-        checked.evaluate(t, &buffers.x);
-        checked.kinematics(t, &buffers.x);
+        checked.evaluate(t, &buffers.x, &buffers.y);
+        checked.kinematics(t, &buffers.x, &buffers.y);
         let gap = checked.values[a];
         let rate = checked.partial_t[a] + checked.gradients.dot(a, &buffers.y);
         let moving = checked.partial_t[a].abs() + checked.gradients.dot_abs(a, &buffers.y);
@@ -207,7 +207,7 @@ impl EventEngine {
             let (q, a) = (&mut self.buffers.x, &mut self.buffers.y);
             self.flow.state(at, q, a);
             self.dynamics.evaluate(self.t + at, q, a);
-            self.checked.linearise(self.t + at, q);
+            self.checked.linearise(self.t + at, q, a);
             for alpha in 0..self.touch.len() {
                 let gap = self.checked.values[alpha];
                 if self.far[alpha] {
@@ -245,7 +245,7 @@ impl EventEngine {
             if self.rubbing.is_there {
                 let (joints, frictions) = &mut self.rubbing.checked;
                 self.flow.state(at, &mut self.rubbing.q, &mut self.rubbing.v);
-                joints.linearise(self.t + at, &self.rubbing.q);
+                joints.linearise(self.t + at, &self.rubbing.q, &[]);
                 frictions.evaluate(self.t + at, &self.rubbing.q, &self.rubbing.v);
                 self.flow.add_others(at, joints, frictions, g, size);
             }

@@ -12,7 +12,7 @@ use super::replay::PortReplay;
 use super::scales::Scales;
 use super::tail::{self, Tail};
 use crate::linalg::add;
-use crate::motion::Side;
+use crate::motion::{PhaseKind, Side};
 use crate::record::{Gauge, Keep};
 
 /// Gaps are evaluated at so many equal parts of a piece.
@@ -123,9 +123,14 @@ impl Dense<'_, '_> {
         }
         self.instant = motion.t.partition_point(|&t| t <= to + self.scales.instant);
         self.before = None;
-        let covers =
-            |p: &crate::Phase| p.kind == crate::PhaseKind::Stepped && p.start <= from + margin && p.end >= to - margin;
-        if keep.has(Keep::TIMELINE) && !self.evidence.timeline.phases.iter().any(covers) {
+        // By phases one after another: instants at which friction changes may stand between them.
+        let mut covered = from + margin;
+        for phase in self.evidence.timeline.of(PhaseKind::Stepped) {
+            if phase.start <= covered {
+                covered = covered.max(phase.end);
+            }
+        }
+        if keep.has(Keep::TIMELINE) && covered < to - margin {
             self.checks.continuous.note(to - from, 0.0, from);
         }
     }
@@ -170,14 +175,14 @@ impl Dense<'_, '_> {
         if let Some(reactions) = reactions {
             let acting: Vec<usize> = pieces.impulses(k).map(|(c, _)| c).filter(|&c| c < acts.len()).collect();
             acting.iter().for_each(|&c| acts[c] = true);
-            gauge.gaps.kinematics(t, &self.q);
+            gauge.gaps.kinematics(t, &self.q, &self.v);
             reactions.explain(gauge, &acting, a);
             friction::piece(reactions, gauge, self.scales, (t, h, &self.v), allowed, self.checks);
             self.checks.forces.note(h * gauge.length(a), allowed, t);
             return;
         }
         if pieces.has_reactions(k) {
-            gauge.gaps.kinematics(t, &self.q);
+            gauge.gaps.kinematics(t, &self.q, &self.v);
             lambda.fill(0.0);
             pieces.reactions(k, t, lambda);
             for (c, _) in pieces.impulses(k) {
@@ -322,12 +327,12 @@ impl Dense<'_, '_> {
         let Self { gauge, scales, checks, q, v, acts, .. } = self;
         self.evidence.trajectory.pieces.read(k, t, q, v);
         friction::joints(gauge, (t, q, v), 10.0 * scales.tolerance, 1e2 * scales.tolerance, scales, checks);
-        gauge.gaps.evaluate(t, q);
+        gauge.gaps.evaluate(t, q, v);
         let suspect = |c: usize, f: f64| (!(f >= 0.0) || acts[c]) && f != 0.0 && !gauge.compliant[c];
         if !(0..acts.len()).any(|c| suspect(c, gauge.gaps.values[c])) {
             return;
         }
-        gauge.gaps.kinematics(t, q);
+        gauge.gaps.kinematics(t, q, v);
         let gaps = &gauge.gaps;
         for c in 0..acts.len() {
             let f = gaps.values[c];

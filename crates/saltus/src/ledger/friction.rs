@@ -257,8 +257,8 @@ pub(super) fn joints(
 ) {
     let Some(bonds) = &mut gauge.bonds else { return };
     let joints = &mut bonds.joints;
-    joints.evaluate(t, q);
-    joints.kinematics(t, q);
+    joints.evaluate(t, q, v);
+    joints.kinematics(t, q, v);
     for k in 0..joints.values.len() {
         let (off, rounding) = (joints.values[k].abs(), joints.rounding(k, q));
         checks.joints.note(off, 32.0 * rounding + position * joints.gradients.dot_abs(k, q), t);
@@ -303,7 +303,7 @@ pub(super) fn instants(evidence: &Evidence, scales: &Scales, first: usize, last:
             v[i] = 0.5 * (motion.v(k, Side::Right)[i] + motion.v(k + 1, Side::Left)[i]);
         }
         ports.apply(t, Side::Right);
-        gauge.gaps.evaluate(t + 0.5 * h, &q);
+        gauge.gaps.evaluate(t + 0.5 * h, &q, &v);
         // What may act without being part of a contact would be taken for friction.
         if (0..m).any(|a| !acting.contains(&a) && gauge.gaps.values[a] <= scales.step_allows) {
             continue;
@@ -315,7 +315,7 @@ pub(super) fn instants(evidence: &Evidence, scales: &Scales, first: usize, last:
             at_end.clear();
             at_end.extend((0..bonds.len()).map(|row| (bonds.rate(row, before), bonds.rate(row, after))));
         }
-        gauge.gaps.kinematics(t + 0.5 * h, &q);
+        gauge.gaps.kinematics(t + 0.5 * h, &q, &v);
         if !gauge.prepare(t + 0.5 * h, &q, &v) || !gauge.free_acceleration(&mut free) {
             continue;
         }

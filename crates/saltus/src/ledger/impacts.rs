@@ -32,7 +32,7 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
     // The fastest that each constraint was hit; a part of the motion where bodies that touch are hit without approaching.
     let mut fastest: Vec<f64> = scales.rate.iter().map(|rate| (1e-3 * rate).max(1e-300)).collect();
     for i in motion.impacts.iter() {
-        gauge.gaps.kinematics(i.t, i.q);
+        gauge.gaps.kinematics(i.t, i.q, i.v_before);
         for &a in i.constraints {
             fastest[a] = fastest[a].max(gauge.gaps.rate(a, i.v_before).abs());
         }
@@ -41,8 +41,8 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
         .impacts
         .iter()
         .map(|i| {
-            gauge.gaps.linearise(i.t, i.q);
-            gauge.gaps.kinematics(i.t, i.q);
+            gauge.gaps.linearise(i.t, i.q, i.v_before);
+            gauge.gaps.kinematics(i.t, i.q, i.v_before);
             let factor = super::friction::factor(&mut gauge, &i);
             let off = i.constraints.iter().map(|&a| {
                 let (before, after) = (gauge.gaps.rate(a, i.v_before), gauge.gaps.rate(a, i.v_after));
@@ -107,7 +107,7 @@ pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
     let mut gauge = evidence.gauge.clone();
     let mut found: Vec<Meeting> = Vec::new();
     for i in evidence.trajectory.impacts.iter().filter(|i| i.constraints.len() > 1) {
-        gauge.gaps.kinematics(i.t, i.q);
+        gauge.gaps.kinematics(i.t, i.q, i.v_before);
         if !gauge.prepare(i.t, i.q, i.v_before) {
             continue;
         }

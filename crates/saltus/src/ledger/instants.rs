@@ -60,7 +60,8 @@ fn order(motion: &Trajectory, checks: &mut Checks) {
 /// Positions move no farther than velocities allow, and velocities are their rates.
 fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     let motion = evidence.trajectory;
-    let d = motion.dimension();
+    // (What states are the velocities of has no meaning, and a fast state is no rate of it in steps.)
+    let d = motion.degrees();
     let speed = |(left, right): (&[f64], &[f64]), i: usize| left[i].abs().max(right[i].abs());
     let mut fastest = vec![0.0_f64; d];
     let mut reach = vec![0.0_f64; d];
@@ -110,7 +111,7 @@ fn inside(evidence: &Evidence, scales: &Scales, first: usize, last: usize, check
     for k in (first..last).step_by(stride) {
         let (t, q) = (motion.t[k], motion.q(k));
         ports.apply(t, Side::Right);
-        gauge.gaps.evaluate(t, q);
+        gauge.gaps.evaluate(t, q, motion.v(k, Side::Right));
         for (a, &f) in gauge.gaps.values.iter().enumerate() {
             if !(f >= 0.0) && !gauge.compliant[a] {
                 checks.inside.note_of(-f, allowed, t, Some(a));

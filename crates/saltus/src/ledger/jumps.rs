@@ -20,6 +20,10 @@ const COARSE: f64 = 0.05;
 /// elsewhere.
 const WAVES: f64 = 8.0;
 
+/// What rounding makes of a sum of impulses, as a part of the sum of their sizes: those of joints that are nearly straight are many times
+/// as large as what they do together.
+const CANCELLED: f64 = 1e-12;
+
 /// Checks the impacts; `stretches` were time-stepped.
 pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64)], checks: &mut Checks) {
     let motion = evidence.trajectory;
@@ -49,8 +53,8 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64
         checks.order.note((before - i.t - slack).max(0.0), 0.0, i.t);
         before = before.max(i.t);
         ports.apply(i.t, Side::Right);
-        gauge.gaps.evaluate(i.t, i.q);
-        gauge.gaps.kinematics(i.t, i.q);
+        gauge.gaps.evaluate(i.t, i.q, i.v_before);
+        gauge.gaps.kinematics(i.t, i.q, i.v_before);
         if i.constraints.is_empty() || !gauge.prepare(i.t, i.q, i.v_before) {
             checks.explained.note(f64::NAN, 0.0, i.t);
             continue;
@@ -68,7 +72,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64
             true if waves && max_abs(&scales.change) == 0.0 => f64::MAX,
             true if waves => COARSE * largest + WAVES * max_abs(&scales.change),
             true => COARSE * largest + scales.felt * free(&gauge, &mut x),
-            false => 1e-9 * (size + scales.speed),
+            false => 1e-9 * (size + scales.speed) + CANCELLED * momentum(&gauge, &i, &mut x),
         };
         checks.explained.note_of(gauge.length(&jump), allowed, i.t, i.constraints.first().copied());
         match is_stepped {
@@ -114,8 +118,27 @@ fn others(
     if let Some(metric) = gauge.metric() {
         metric.solve(x);
     }
-    let allowed = if is_stepped { COARSE * largest } else { 1e-8 * largest };
-    checks.explained.note(gauge.length(x), allowed, i.t);
+    let off = gauge.length(x);
+    let allowed = if is_stepped { COARSE * largest } else { 1e-8 * largest + CANCELLED * momentum(gauge, i, x) };
+    checks.explained.note(off, allowed, i.t);
+}
+
+/// Σ |P| |∇f| over all that acts, in the kinetic metric.
+fn momentum(gauge: &Gauge, i: &Impact, x: &mut [f64]) -> f64 {
+    let (Some(bonds), Some(metric)) = (&gauge.bonds, gauge.metric()) else { return 0.0 };
+    let mut length = |p: f64, add_to: &dyn Fn(&mut [f64])| {
+        x.fill(0.0);
+        add_to(x);
+        metric.solve(x);
+        p.abs() * metric.norm_squared(x).abs().sqrt()
+    };
+    let own = i
+        .constraints
+        .iter()
+        .zip(i.impulses)
+        .map(|(&a, &p)| length(p, &|x| gauge.gaps.gradients.add_to(a, 1.0, x)))
+        .sum::<f64>();
+    own + i.others.iter().map(|&(row, p)| length(p, &|x| bonds.add_to(row, 1.0, x))).sum::<f64>()
 }
 
 /// What the forces alone do, in the kinetic metric.
@@ -199,29 +222,35 @@ fn coarse_signs(scales: &Scales, gauge: &mut Gauge, i: &Impact, checks: &mut Che
 /// The change of energy is that of the velocities.
 fn energy(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped: bool, largest: f64, checks: &mut Checks) {
     // In gap space: ½ Σ P ∇f·(v⁺ + v⁻).
-    let (mut change, mut size) = (0.0, 0.0);
+    let (mut change, mut size, mut terms) = (0.0, 0.0, 0.0);
+    let fast: Vec<f64> = i.v_before.iter().zip(i.v_after).map(|(a, b)| 0.5 * (a.abs() + b.abs())).collect();
     for (&a, p) in i.constraints.iter().zip(i.impulses) {
         let (before, after) = (gauge.gaps.gradients.dot(a, i.v_before), gauge.gaps.gradients.dot(a, i.v_after));
         change += 0.5 * p * (before + after);
         size += 0.5 * p.abs() * (before.abs() + after.abs());
+        terms += p.abs() * gauge.gaps.gradients.dot_abs(a, &fast);
     }
     for &(row, p) in i.others {
         let Some(bonds) = &gauge.bonds else { break };
         let (before, after) = (bonds.dot(row, i.v_before), bonds.dot(row, i.v_after));
         change += 0.5 * p * (before + after);
         size += 0.5 * p.abs() * (before.abs() + after.abs());
+        terms += p.abs() * bonds.dot_abs(row, &fast);
     }
     let allowed = if is_stepped {
         2.0 * COARSE * size.max(scales.energy_change)
     } else {
-        1e-9 * size + 1e-12 * largest * largest
+        1e-9 * size + 1e-12 * largest * largest + CANCELLED * terms
     };
     checks.explained.note((change - i.energy_change).abs(), allowed, i.t);
     let Some((energy, _)) = &mut gauge.energy else { return };
     let (before, after) = (energy.both(i.t, i.q, i.v_before).0, energy.both(i.t, i.q, i.v_after).0);
     let scale = before.abs().max(after.abs()).max(1e-300);
     let felt = if scales.felt > 0.0 { 1.0 } else { 0.05 };
-    let allowed = if is_stepped { 2.0 * COARSE * scale.max(felt * largest * largest) } else { 1e-9 * scale };
+    let allowed = match is_stepped {
+        true => 2.0 * COARSE * scale.max(felt * largest * largest),
+        false => 1e-9 * scale + CANCELLED * terms,
+    };
     checks.explained.note(worst(0.0, (after - before - i.energy_change).abs()), allowed, i.t);
 }
 
@@ -246,7 +275,7 @@ fn stored(evidence: &Evidence, scales: &Scales, largest: f64, checks: &mut Check
             && i.t - last.t <= window
             && let &[a] = i.constraints
         {
-            gauge.gaps.kinematics(i.t, i.q);
+            gauge.gaps.kinematics(i.t, i.q, i.v_before);
             let (left, now) = (gauge.gaps.rate(a, last.v_after), gauge.gaps.rate(a, i.v_before));
             let changed = (left - now).abs() / (left.abs() + now.abs()).max(1e-300);
             checks.matched.note_of(if i.t > last.t { 0.0 } else { changed }, 0.01, i.t, Some(a));

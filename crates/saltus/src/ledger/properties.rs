@@ -35,11 +35,11 @@ pub(super) fn properties(
 ) -> Vec<Property> {
     let by_events = evidence.by_events;
     let (motion, audit) = (evidence.trajectory, evidence.audit);
-    let fastest = motion.left_velocities().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-    let reach = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(1e-300);
+    let fastest = motion.fastest();
+    let reach = motion.reach().max(1e-300);
     // P1: the velocity has bounded variation: at least that of the jumps, and that over about a thousand instants.
-    let d = motion.dimension();
-    let apart = |a: &[f64], b: &[f64]| (0..d).map(|i| (a[i] - b[i]).abs()).fold(0.0, worst);
+    let (d, degrees) = (motion.dimension(), motion.degrees());
+    let apart = |a: &[f64], b: &[f64]| (0..degrees).map(|i| (a[i] - b[i]).abs()).fold(0.0, worst);
     let stride = (motion.len() / 1000).max(1);
     let kept = motion.left_velocities();
     let between = (stride..motion.len())
@@ -72,6 +72,15 @@ pub(super) fn properties(
         };
         start.note(apart(motion.q(0), evidence.q0), allowed + left_out, t);
         start.note(apart(motion.v(0, Side::Left), evidence.v0), allowed + first_step, t);
+        // Each first-order state in its own unit.
+        for i in degrees..d {
+            let (off, value) = ((motion.v(0, Side::Left)[i] - evidence.v0[i]).abs(), evidence.v0[i].abs());
+            let first_step = match by_events || motion.len() < 2 {
+                true => 0.0,
+                false => 2.0 * (motion.v(1, Side::Left)[i] - motion.v(0, Side::Right)[i]).abs(),
+            };
+            start.note(off, 1e-12 * value + first_step, t);
+        }
     }
     let property = |name, what, measured, figure: f64, allowed: f64| Property {
         name,

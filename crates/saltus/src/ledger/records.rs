@@ -80,7 +80,7 @@ fn limit(evidence: &Evidence, scales: &Scales, tails: &[Tail], phase: &Phase, ga
             continue;
         }
         // Another impact that changes the speed of the bounces begins another sequence.
-        gaps.kinematics(i.t, i.q);
+        gaps.kinematics(i.t, i.q, i.v_before);
         let (before, after) = (gaps.rate(constraint, i.v_before), gaps.rate(constraint, i.v_after));
         if (after - before).abs() > 1e-12 * (after.abs() + before.abs()) {
             break;

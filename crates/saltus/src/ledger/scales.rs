@@ -41,9 +41,9 @@ impl Scales {
         let mut gauge = evidence.gauge.clone();
         let span = motion.span().unwrap_or((0.0, 0.0));
         let approach = motion.impacts.iter().map(|i| i.approach.abs()).fold(0.0, f64::max);
-        let fastest = motion.left_velocities().iter().fold(approach, |m, v| m.max(v.abs()));
+        let fastest = motion.fastest().max(approach);
         let felt = if evidence.by_events || evidence.contact_steps.is_some() { 0.0 } else { longest_jump(motion) };
-        let largest = motion.positions().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let largest = motion.reach();
         let mut scales = Scales {
             speed: 0.0,
             reach: 0.0,
@@ -70,8 +70,8 @@ impl Scales {
             // (f64::max leaves out what is not a number: other checks find that.)
             scales.speed = scales.speed.max(gauge.length(v));
             scales.reach = scales.reach.max(gauge.length(q));
-            gauge.gaps.evaluate(t, q);
-            gauge.gaps.kinematics(t, q);
+            gauge.gaps.evaluate(t, q, v);
+            gauge.gaps.kinematics(t, q, v);
             let gaps = &gauge.gaps;
             for a in 0..gaps.values.len() {
                 scales.gap[a] = scales.gap[a].max(gaps.values[a].abs());
@@ -95,6 +95,11 @@ impl Scales {
             let (from, to) = motion.pieces.span(k);
             motion.pieces.read(k, 0.5 * (from + to), &mut q, &mut v);
             take(0.5 * (from + to), &q, &v);
+        }
+        if evidence.gauge.is_moving {
+            // Walls may be faster than what they meet.
+            let fastest = scales.rate.iter().copied().fold(0.0, f64::max);
+            scales.step_allows = scales.step_allows.max(2.0 * evidence.step * fastest);
         }
         scales
     }

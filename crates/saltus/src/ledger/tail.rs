@@ -133,8 +133,8 @@ fn tail(evidence: &Evidence, settling: &Settling, before: Option<Vec<f64>>, gaug
     // It follows an impact at the same instant.
     let last = settling.impacts.checked_sub(1).filter(|&k| k < impacts.len()).map(|k| impacts.get(k));
     let Some(impact) = last.filter(|impact| impact.t == *t) else { return tail };
-    gauge.gaps.evaluate(*t, impact.q);
-    gauge.gaps.kinematics(*t, impact.q);
+    gauge.gaps.evaluate(*t, impact.q, impact.v_after);
+    gauge.gaps.kinematics(*t, impact.q, impact.v_after);
     if !gauge.prepare(*t, impact.q, impact.v_after) {
         return tail;
     }

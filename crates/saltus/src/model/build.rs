@@ -85,7 +85,7 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
     b.spread(&text.forces, &mut |b, k, value| force[k] = b.graph.add(force[k], value))?;
     let exact = b.exact()?;
     let states = b.rates()?;
-    let (constraints, frictions) = b.constraints()?;
+    let (constraints, frictions) = b.constraints(&states)?;
     let joints = b.joints()?;
     let speed = b.speed.filter(|&speed| constraints.iter().any(|c| b.graph.depends_on(c.restitution_node, speed)));
     let (q, v) = b.append_states(&states, &mut mass, &mut force);

@@ -243,12 +243,12 @@ impl Model {
             slips.chain([f.kinetic, f.sticking]).any(|node| self.graph.depends_on(node, self.t))
         };
         self.force.iter().any(|&g| self.graph.depends_on(g, self.t))
-            || self.has_moving_constraints()
+            || self.constraints.iter().any(|c| self.graph.depends_on(c.gap, self.t))
             || self.has_moving_joints()
             || self.frictions.iter().any(of_friction)
     }
 
-    /// Whether any gap depends on time.
+    /// Whether any gap depends on time or on first-order states.
     pub fn has_moving_constraints(&self) -> bool {
         (0..self.constraints.len()).any(|a| self.is_moving(a))
     }
@@ -258,8 +258,14 @@ impl Model {
         self.joints.iter().any(|joint| self.graph.depends_on(joint.equation, self.t))
     }
 
-    /// Whether the gap of constraint `a` depends on time.
+    /// Whether the gap of constraint `a` depends on time or on first-order states.
     pub fn is_moving(&self, a: usize) -> bool {
-        self.graph.depends_on(self.constraints[a].gap, self.t)
+        let gap = self.constraints[a].gap;
+        self.graph.depends_on(gap, self.t) || self.uses_states(gap)
+    }
+
+    /// Whether an expression of the model uses first-order states.
+    pub(crate) fn uses_states(&self, node: NodeId) -> bool {
+        self.graph.depends_on_any(node, &self.v[self.degrees()..])
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn assemble(instance: &Instance, start: &Start) -> Result<Start, Setu
     };
     let mut last = f64::INFINITY;
     for _ in 0..MAX_ITERATIONS {
-        joints.linearise(near.t, &near.q);
+        joints.linearise(near.t, &near.q, &near.v);
         dynamics.evaluate(near.t, &near.q, &near.v);
         if metric.set(&dynamics.mass).is_err() {
             return Err(SetupError::new("the mass matrix is not positive definite where the joints come together"));
@@ -57,7 +57,7 @@ pub(super) fn assemble(instance: &Instance, start: &Start) -> Result<Start, Setu
         loop {
             let mut trial = near.q.clone();
             add(&mut trial, share, &shift);
-            joints.evaluate(near.t, &trial);
+            joints.evaluate(near.t, &trial, &near.v);
             let after: f64 = joints.values.iter().map(|f| f * f).sum();
             if after < before || share < 1e-4 || before == 0.0 {
                 near.q = trial;
@@ -66,8 +66,8 @@ pub(super) fn assemble(instance: &Instance, start: &Start) -> Result<Start, Setu
             share *= 0.5;
         }
     }
-    joints.linearise(near.t, &near.q);
-    joints.kinematics(near.t, &near.q);
+    joints.linearise(near.t, &near.q, &near.v);
+    joints.kinematics(near.t, &near.q, &near.v);
     for k in 0..n {
         if !(joints.values[k].abs() <= 16.0 * joints.rounding(k, &near.q)) {
             return Err(broken(k, joints.values[k]));

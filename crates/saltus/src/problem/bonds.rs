@@ -79,7 +79,7 @@ impl Bonds {
 
     /// Gradients and rates of everything at a point.
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.joints.kinematics(t, q);
+        self.joints.kinematics(t, q, v);
         if !self.frictions.is_empty() {
             self.frictions.evaluate(t, q, v);
         }
@@ -176,7 +176,7 @@ impl Bonds {
         if n == 0 {
             return;
         }
-        self.joints.kinematics(middle.0, middle.1);
+        self.joints.kinematics(middle.0, middle.1, v);
         self.delassus.set(metric, &self.joints.gradients, 0..n);
         for k in 0..n {
             self.right[k] = -2.0 * self.joints.rate(k, v);
@@ -186,7 +186,7 @@ impl Bonds {
             add(v, self.right[k], self.delassus.mobility(k));
             impulses[k] += self.right[k];
         }
-        self.joints.kinematics(end.0, end.1);
+        self.joints.kinematics(end.0, end.1, v);
         self.join(metric, v, Some(impulses));
     }
 
@@ -194,7 +194,7 @@ impl Bonds {
     /// and `kick` beside it, move by M⁻¹Gᵀμ, and μ is added to `sum`.
     pub fn shake(&mut self, metric: &Metric, t: f64, x: &mut [f64], kick: &mut [f64], sum: &mut [f64]) -> f64 {
         let n = self.joint_count();
-        self.joints.evaluate(t, x);
+        self.joints.evaluate(t, x, &[]);
         self.delassus.set(metric, &self.joints.gradients, 0..n);
         self.right.iter_mut().zip(&self.joints.values).for_each(|(r, f)| *r = -f);
         self.delassus.solve(&mut self.right);
@@ -217,7 +217,7 @@ impl Bonds {
         }
         let mut last = f64::INFINITY;
         for _ in 0..MAX_ITERATIONS {
-            self.joints.linearise(t, q);
+            self.joints.linearise(t, q, &[]);
             let (mut worst, mut culprit) = (0.0, 0);
             for k in 0..n {
                 let off = self.joints.values[k].abs() / self.joints.rounding(k, q);
@@ -252,7 +252,7 @@ impl Bonds {
                 add(q, self.right[k], self.delassus.mobility(k));
             }
         }
-        self.joints.linearise(t, q);
+        self.joints.linearise(t, q, &[]);
         match (0..n).find(|&k| !(self.joints.values[k].abs() <= 64.0 * self.joints.rounding(k, q))) {
             Some(k) => Err(k),
             None => Ok(()),

@@ -42,8 +42,8 @@ fn joined(instance: &Instance) -> Result<(), SetupError> {
         return Ok(());
     }
     let mut joints = instance.joints();
-    joints.linearise(start.t, &start.q);
-    joints.kinematics(start.t, &start.q);
+    joints.linearise(start.t, &start.q, &start.v);
+    joints.kinematics(start.t, &start.q, &start.v);
     for (k, joint) in model.joints.iter().enumerate() {
         let (value, rate) = (joints.values[k], joints.rate(k, &start.v));
         let speed = joints.partial_t[k].abs() + joints.gradients.dot_abs(k, &start.v);
@@ -166,8 +166,8 @@ fn quadratic(instance: &Instance) -> Result<(), SetupError> {
 fn admissible(instance: &Instance) -> Result<(), SetupError> {
     let (model, start) = (instance.model(), instance.start());
     let mut gaps = instance.gaps();
-    gaps.evaluate(start.t, &start.q);
-    gaps.kinematics(start.t, &start.q);
+    gaps.evaluate(start.t, &start.q, &start.v);
+    gaps.kinematics(start.t, &start.q, &start.v);
     for (a, constraint) in model.constraints.iter().enumerate() {
         let (name, f) = (&constraint.name, gaps.values[a]);
         let place = |label: String| (constraint.span.clone(), label);

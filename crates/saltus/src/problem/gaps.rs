@@ -1,5 +1,9 @@
 //! Compiled gaps f(t, q) of a set of constraints, with their gradients, partial time derivatives ∂f/∂t and second
 //! derivatives in q.
+//!
+//! A gap f(t, q, z) that uses first-order states z' = r is one of a wall whose motion they give: they are continuous in an impact, so
+//! impulses act along ∂f/∂q alone, and what counts as ∂f/∂t is ∂f/∂t + ∂f/∂z·r, which no velocity changes (the model is checked for
+//! that). States are the last entries of v, so gaps are evaluated at (t, q, v) and use no other entry of v.
 
 use super::blocks::{Blocks, Evaluator};
 use super::inputs::{Cells, Inputs};
@@ -15,6 +19,8 @@ pub struct GapCode {
     pub members: Vec<usize>,
     /// All gaps are affine in q: their gradients may still depend on time.
     pub affine: bool,
+    /// Some gap uses first-order states.
+    pub uses_states: bool,
     rows: Rows,
     /// (constraint in this set, i, j) of the second derivatives that are not zero, i ≤ j.
     pub second: Vec<(usize, usize, usize)>,
@@ -38,10 +44,12 @@ impl GapCode {
     }
 
     fn of(model: &mut Model, inputs: &Inputs, members: Vec<usize>, gaps: Vec<NodeId>) -> Result<Self, MissingInput> {
-        let (q, t) = (model.q.clone(), model.t);
+        let q = model.q.clone();
+        let uses_states = gaps.iter().any(|&gap| model.uses_states(gap));
+        let own: Vec<NodeId> = gaps.iter().map(|&gap| own_rate(model, gap)).collect();
         let graph = &mut model.graph;
         let mut rows = Rows::new();
-        let (mut gradient, mut hessian, mut second, mut partial_t) = (vec![], vec![], vec![], vec![]);
+        let (mut gradient, mut hessian, mut second) = (vec![], vec![], vec![]);
         for (a, &gap) in gaps.iter().enumerate() {
             let mut slopes: Vec<(usize, NodeId)> = (0..q.len()).map(|i| (i, graph.derivative(gap, q[i]))).collect();
             slopes.retain(|&(_, slope)| !graph.is_zero(slope));
@@ -56,20 +64,39 @@ impl GapCode {
                     }
                 }
             }
-            partial_t.push(graph.derivative(gap, t));
         }
         let compile = |blocks: &[&[NodeId]]| Blocks::compile(graph, inputs, blocks);
         Ok(GapCode {
             affine: second.is_empty(),
+            uses_states,
             values: compile(&[&gaps])?,
             linear: compile(&[&gaps, &gradient])?,
             curved: compile(&[&gaps, &gradient, &hessian])?,
-            kinematic: compile(&[&gradient, &partial_t])?,
+            kinematic: compile(&[&gradient, &own])?,
             members,
             rows,
             second,
         })
     }
+}
+
+impl GapCode {
+    /// What the programs need of v.
+    #[inline]
+    fn states<'v>(&self, v: &'v [f64]) -> &'v [f64] {
+        if self.uses_states { v } else { &[] }
+    }
+}
+
+/// The rate of a gap while all coordinates stay where they are: ∂f/∂t + Σ ∂f/∂z·z'.
+pub(super) fn own_rate(model: &mut Model, gap: NodeId) -> NodeId {
+    let mut rate = model.graph.derivative(gap, model.t);
+    for k in model.degrees()..model.dimension() {
+        let slope = model.graph.derivative(gap, model.v[k]);
+        let term = model.graph.mul(slope, model.force[k]);
+        rate = model.graph.add(rate, term);
+    }
+    rate
 }
 
 /// Evaluates a set of gaps; each run has its own.
@@ -86,7 +113,8 @@ pub struct Gaps {
     pub gradients: Rows,
     /// ∂²f in the order of `GapCode::second`.
     pub hessians: Vec<f64>,
-    /// ∂f/∂t at the last point where they were asked for: the speeds at which moving constraints recede.
+    /// ∂f/∂t, with what first-order states do, at the last point where they were asked for: the speeds at which moving constraints
+    /// recede.
     pub partial_t: Vec<f64>,
 }
 
@@ -105,23 +133,23 @@ impl Gaps {
         }
     }
 
-    /// f.
+    /// f. Of `v` only the first-order states behind the velocities matter; where no gap uses them, `v` may be empty.
     #[inline]
-    pub fn evaluate(&mut self, t: f64, q: &[f64]) {
-        self.only_values.run(t, &[q]);
+    pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.only_values.run(t, &[q, self.code.states(v)]);
         self.only_values.write(0, &mut self.values);
     }
 
     /// f and ∇f.
-    pub fn linearise(&mut self, t: f64, q: &[f64]) {
-        self.linear.run(t, &[q]);
+    pub fn linearise(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.linear.run(t, &[q, self.code.states(v)]);
         self.linear.write(0, &mut self.values);
         self.linear.write(1, &mut self.gradients.values);
     }
 
     /// f, ∇f and ∂²f.
-    pub fn second_order(&mut self, t: f64, q: &[f64]) {
-        self.curved.run(t, &[q]);
+    pub fn second_order(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.curved.run(t, &[q, self.code.states(v)]);
         self.curved.write(0, &mut self.values);
         self.curved.write(1, &mut self.gradients.values);
         self.curved.write(2, &mut self.hessians);
@@ -140,8 +168,8 @@ impl Gaps {
     }
 
     /// ∇f and ∂f/∂t.
-    pub fn kinematics(&mut self, t: f64, q: &[f64]) {
-        self.kinematic.run(t, &[q]);
+    pub fn kinematics(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        self.kinematic.run(t, &[q, self.code.states(v)]);
         self.kinematic.write(0, &mut self.gradients.values);
         self.kinematic.write(1, &mut self.partial_t);
     }

@@ -4,6 +4,7 @@
 //! The *rows* of a motion are those of the gaps, then those of the joints, then those of the slips of all frictions: U = row·v
 //! + ∂t, U' = row·a + γ. For gaps and joints a row is ∇f; a slip has no position, only its velocity.
 
+use super::gaps::own_rate;
 use super::inputs::Inputs;
 use crate::linalg::Rows;
 use crate::model::Model;
@@ -61,6 +62,7 @@ impl MotionCode {
         let (mut gradient, mut partial_t, mut gamma) = (Vec::new(), Vec::new(), Vec::new());
         for &gap in &gaps {
             let rate = total_rate(&mut model, gap);
+            partial_t.push(own_rate(&mut model, gap));
             gamma.push(total_rate(&mut model, rate));
             let graph = &mut model.graph;
             let mut row = Vec::new();
@@ -72,7 +74,6 @@ impl MotionCode {
                 }
             }
             rows.push(row);
-            partial_t.push(graph.derivative(gap, model.t));
         }
         let frictions = std::mem::take(&mut model.frictions);
         for slip in frictions.iter().flat_map(|f| &f.slips) {

@@ -201,7 +201,7 @@ impl Gauge {
     /// all energies, none of this is needed.
     pub fn kinetic(&mut self, impact: &Impact) -> Option<(f64, f64)> {
         let (acting, n) = (impact.constraints, impact.constraints.len());
-        self.gaps.linearise(impact.t, impact.q);
+        self.gaps.linearise(impact.t, impact.q, impact.v_before);
         if self.energy.is_some() || !self.prepare(impact.t, impact.q, impact.v_before) {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use super::{Begun, Run};
 use crate::Model;
+use crate::motion::Side;
 use crate::text::number;
 
 /// Instants that are looked at.
@@ -34,7 +35,7 @@ fn violation(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>
     let (motion, mut gaps) = (&run.trajectory, begun.gauge.gaps.clone());
     let mut open = 0.0_f64;
     for k in samples(run) {
-        gaps.evaluate(motion.t[k], motion.q(k));
+        gaps.evaluate(motion.t[k], motion.q(k), motion.v(k, Side::Left));
         open = open.max(gaps.values[a]);
     }
     let deep = run.audit.max_violation;
@@ -63,8 +64,8 @@ fn flat(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
         return;
     }
     let mut gaps = begun.gauge.gaps.clone();
-    let mut length = |t: f64, q: &[f64], a: usize| {
-        gaps.kinematics(t, q);
+    let mut length = |t: f64, q: &[f64], v: &[f64], a: usize| {
+        gaps.kinematics(t, q, v);
         gaps.gradients.row(a).1.iter().fold(0.0_f64, |m, x| m.max(x.abs()))
     };
     let stride = (motion.impacts.len() / IMPACTS).max(1);
@@ -74,9 +75,10 @@ fn flat(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
             if judged.contains(&a) {
                 continue;
             }
-            let here = length(impact.t, impact.q, a);
+            let here = length(impact.t, impact.q, impact.v_before, a);
             let instants = samples(run).step_by(20);
-            let largest = instants.map(|k| length(motion.t[k], motion.q(k), a)).fold(0.0, f64::max);
+            let largest =
+                instants.map(|k| length(motion.t[k], motion.q(k), motion.v(k, Side::Left), a)).fold(0.0, f64::max);
             if here <= FLAT * largest {
                 judged.push(a);
                 warnings.push(format!(

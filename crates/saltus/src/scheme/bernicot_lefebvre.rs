@@ -83,9 +83,10 @@ impl Stepper for Linearised {
         for i in 0..self.q.len() {
             self.given[i] = 0.5 * h * self.momentum.dynamics.g[i];
         }
-        self.momentum.evaluate_gaps(t + h, &self.q)?;
+        // (v is that of the middle of the step before.)
+        self.momentum.evaluate_gaps(t + h, &self.q, &self.v, 1.5 * h)?;
         self.momentum.clear();
-        self.momentum.gaps.linearise(t + h, &self.q);
+        self.momentum.kinematics(t + h, &self.q);
         for a in 0..self.momentum.gaps.values.len() {
             let offset = self.momentum.gaps.values[a] / h;
             self.momentum.activate(a, offset);

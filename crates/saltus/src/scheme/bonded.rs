@@ -95,7 +95,7 @@ impl Bonded {
         self.base.clear();
         self.bounce.clear();
         self.bonds.evaluate(t, q, v);
-        self.bonds.joints.kinematics(joints.t, joints.q);
+        self.bonds.joints.kinematics(joints.t, joints.q, v);
         self.blocks.push_joints(&self.bonds);
         for row in 0..self.bonds.joint_count() {
             let before = self.bonds.dot(row, v);
@@ -275,7 +275,7 @@ impl Bonded {
 
     /// Takes from a velocity what the joints at a position do not allow: the middle of the step knew them to second order.
     pub fn join(&mut self, t: f64, q: &[f64], v: &mut [f64], mass: &Metric) {
-        self.bonds.joints.kinematics(t, q);
+        self.bonds.joints.kinematics(t, q, v);
         let n = self.bonds.joint_count();
         self.bonds.join(mass, v, Some(&mut self.others[..n]));
         self.others.iter_mut().zip(&self.carried).for_each(|(sum, p)| *sum += p);

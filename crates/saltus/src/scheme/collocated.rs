@@ -104,17 +104,17 @@ impl Collocated {
     /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0. Joints have
     /// the weight `share` for the velocity after the step.
     pub fn activate(&mut self, t: f64, q: &[f64], share: f64) -> Result<(), Reason> {
-        let h = self.h;
+        let (h, before) = (self.h, self.t(self.n as f64 - 1.0));
         let momentum = &mut self.momentum;
         momentum.evaluate(t, q, &self.v)?;
-        momentum.evaluate_gaps(t, q)?;
+        momentum.evaluate_gaps(t, q, &self.v, t - before)?;
         momentum.clear();
         if let Some(bonded) = &mut momentum.bonded {
             let joints = JointPlace { t: self.middle_t, q: &self.middle, share };
             bonded.begin((t, q), &self.v, h, &joints)?;
         }
         if momentum.gaps.values.iter().any(|&f| f <= 0.0) {
-            momentum.gaps.kinematics(t, q);
+            momentum.kinematics(t, q);
             for a in 0..self.restitution.len() {
                 if momentum.gaps.values[a] <= 0.0 {
                     let rate = momentum.gaps.rate(a, &self.v);

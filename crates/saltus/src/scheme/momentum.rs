@@ -45,6 +45,8 @@ pub struct Momentum {
     /// ∂g/∂q, where positions move with the unknown velocity.
     stiffness: Option<Stiffness>,
     at: Vec<f64>,
+    /// Where gaps use first-order states: those at the instant of the gaps.
+    ahead: Vec<f64>,
 }
 
 /// Where the force of a step is taken: at t and q + shift·v⁺.
@@ -83,6 +85,7 @@ impl Momentum {
             coefficients: Vec::new(),
             stiffness: None,
             at: vec![0.0; d],
+            ahead: vec![0.0; d],
         }
     }
 
@@ -149,13 +152,26 @@ impl Momentum {
         Ok(())
     }
 
-    /// Gaps at a point; an error if a gap is not a number there.
-    pub fn evaluate_gaps(&mut self, t: f64, q: &[f64]) -> Result<(), Reason> {
-        self.gaps.evaluate(t, q);
+    /// Gaps at a point; an error if a gap is not a number there. First-order states that they use are those of `v` carried on by `s`
+    /// with the rates last evaluated, each implicit in itself, so that a fast one ends where it decays to.
+    pub fn evaluate_gaps(&mut self, t: f64, q: &[f64], v: &[f64], s: f64) -> Result<(), Reason> {
+        if self.gaps.code.uses_states {
+            let (d, dynamics) = (v.len(), &self.dynamics);
+            for i in self.instance.model().degrees()..d {
+                let slope = dynamics.jacobian.get(i * d + i).map_or(0.0, |slope| slope.min(0.0));
+                self.ahead[i] = v[i] + s * dynamics.g[i] / (1.0 - s * slope);
+            }
+        }
+        self.gaps.evaluate(t, q, &self.ahead);
         match self.gaps.values.iter().position(|f| !f.is_finite()) {
             Some(a) => Err(Reason::Gap { constraint: self.constraint(a) }),
             None => Ok(()),
         }
+    }
+
+    /// ∇f and ∂f/∂t there.
+    pub fn kinematics(&mut self, t: f64, q: &[f64]) {
+        self.gaps.kinematics(t, q, &self.ahead);
     }
 
     /// Clears the active constraints.

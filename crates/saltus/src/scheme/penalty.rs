@@ -69,7 +69,7 @@ impl Penalty {
         let mut momentum = Momentum::with_dampers(at);
         let failed = |r: Reason| SetupError::new(r.to_string());
         momentum.evaluate(start.t, &start.q, &start.v).map_err(failed)?;
-        momentum.gaps.kinematics(start.t, &start.q);
+        momentum.gaps.kinematics(start.t, &start.q, &start.v);
         let mut springs = Vec::new();
         for (a, c) in at.model().constraints.iter().enumerate() {
             let mut w = momentum.gaps.gradients.vector(a, d);
@@ -118,14 +118,14 @@ impl Penalty {
 
     /// The springs at tn, qⁿ: their forces −k f, and the coefficients of the dampers beside them.
     fn press(&mut self, t: f64) -> Result<(), Reason> {
-        self.momentum.evaluate_gaps(t, &self.q)?;
+        self.momentum.evaluate_gaps(t, &self.q, &self.v, 0.5 * self.h)?;
         self.momentum.clear();
         self.forces.fill(0.0);
         self.dampers.fill(0.0);
         if self.momentum.gaps.values.iter().all(|&f| f >= 0.0) {
             return Ok(());
         }
-        self.momentum.gaps.kinematics(t, &self.q);
+        self.momentum.kinematics(t, &self.q);
         for (a, &(k, ratio)) in self.springs.iter().enumerate() {
             if self.momentum.gaps.values[a] < 0.0 {
                 let gaps = &self.momentum.gaps;

@@ -35,6 +35,8 @@ const MAX_PAIRS: usize = 300;
 pub struct Boundary<'p> {
     problem: &'p Problem,
     starts: Vec<(f64, Vec<f64>)>,
+    /// Velocities at the start, and first-order states, which gaps may use.
+    v: Vec<f64>,
     gaps: Gaps,
     joints: Option<Joints>,
     dynamics: Dynamics,
@@ -57,6 +59,7 @@ impl<'p> Boundary<'p> {
         let dynamics = problem.dynamics();
         Boundary {
             starts: starts.collect(),
+            v: start.v.clone(),
             problem,
             gaps: problem.gaps(),
             joints: Joints::of(problem),
@@ -76,6 +79,14 @@ impl<'p> Boundary<'p> {
         &self.problem.model().constraints[a].name
     }
 
+    /// Gaps at a point. Where a point is beside the start in the coordinates whose velocities states are, which have no meaning, the
+    /// states are beside it.
+    fn linearise(&mut self, t: f64, q: &[f64]) {
+        let mut v = self.v.clone();
+        (self.degrees()..v.len()).for_each(|i| v[i] += q[i]);
+        self.gaps.linearise(t, q, &v);
+    }
+
     /// A point where all of `set` are closed, the joints hold and the others are not violated, found from a start.
     fn closed(&mut self, set: &[usize], t: f64, start: &[f64]) -> Option<Vec<f64>> {
         self.points += 1;
@@ -83,12 +94,12 @@ impl<'p> Boundary<'p> {
         let mut q = start.to_vec();
         let mut last = f64::INFINITY;
         for _ in 0..80 {
-            self.gaps.linearise(t, &q);
+            self.linearise(t, &q);
             let mut residual: Vec<f64> = set.iter().map(|&a| self.gaps.values[a]).collect();
             let held = self.joints.as_ref().map_or(0, Joints::len);
             let mut rows = vec![0.0; (set.len() + held) * d];
             if let Some(joints) = &mut self.joints {
-                joints.gaps.linearise(t, &q);
+                joints.gaps.linearise(t, &q, &[]);
                 residual.extend(&joints.gaps.values);
                 let own = rows[set.len() * d..].chunks_exact_mut(d).enumerate();
                 own.for_each(|(k, row)| joints.gaps.gradients.add_to(k, 1.0, row));
@@ -105,13 +116,13 @@ impl<'p> Boundary<'p> {
             }
             last = far;
         }
-        self.gaps.linearise(t, &q);
+        self.linearise(t, &q);
         let m = self.gaps.values.len();
         let near = |a: usize| 1e-8 * self.scale + self.gaps.rounding(a, &q);
         let on = set.iter().all(|&a| self.gaps.values[a].abs() <= near(a));
         let inside = (0..m).all(|a| self.gaps.values[a] >= -near(a));
         let held = self.joints.as_mut().is_none_or(|joints| {
-            joints.gaps.linearise(t, &q);
+            joints.gaps.linearise(t, &q, &[]);
             joints.gaps.values.iter().all(|f| f.abs() <= 1e-8 * self.scale * self.scale.max(1.0))
         });
         (on && held && inside && max_abs(&q) < 1e4 * self.scale).then_some(q)
@@ -131,7 +142,7 @@ impl<'p> Boundary<'p> {
             for k in 0..self.starts.len() {
                 let (t, start) = self.starts[k].clone();
                 // How steep the gap is away from its boundary, to compare with.
-                self.gaps.linearise(t, &start);
+                self.linearise(t, &start);
                 most = most.max(max_abs(self.gaps.gradients.row(a).1));
                 if let Some(q) = self.closed(&[a], t, &start) {
                     found += 1;

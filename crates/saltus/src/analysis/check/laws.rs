@@ -96,7 +96,7 @@ fn joints(problem: &Problem, start: &Start, all: &mut Check) -> bool {
     if metric.set(&dynamics.mass).is_err() {
         return false;
     }
-    joints.gaps.kinematics(start.t, &start.q);
+    joints.gaps.kinematics(start.t, &start.q, &start.v);
     let n = joints.len();
     let kept = joints.independent(&metric).to_vec();
     let degrees = problem.model().degrees();

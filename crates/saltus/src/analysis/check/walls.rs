@@ -52,6 +52,15 @@ fn look(
     if !usable || !model.has_moving_constraints() {
         return;
     }
+    let with_states = model.constraints.iter().find(|c| model.uses_states(c.gap));
+    if let Some(constraint) = with_states {
+        let text = format!(
+            "the gap `{}` moves with first-order states: whether it leaves room and how fast it moves is known along a run only",
+            constraint.name
+        );
+        all.note("walls", Verdict::Note, text);
+        return;
+    }
     let mut walls = walls(options);
     let moving: Vec<usize> = (0..model.constraints.len()).filter(|&a| model.is_moving(a)).collect();
     let mut fastest = 0.0_f64;
@@ -163,7 +172,7 @@ impl Walls {
         let rows: Rows = rigid.iter().map(|&a| linear.stops.entries(a).map(|(i, w)| (place(i), w))).collect();
         let mut gaps = structure.gaps();
         let origin = vec![0.0; linear.points.len()];
-        gaps.evaluate(t0, &origin);
+        gaps.evaluate(t0, &origin, &[]);
         // Displacements are as large as what is open.
         let scale = max_abs(&gaps.values).max(f64::MIN_POSITIVE);
         let q0 = vec![0.0; used.len()];
@@ -174,12 +183,12 @@ impl Walls {
         let gaps = &mut self.gaps;
         match &self.stops {
             None => {
-                gaps.linearise(t, q);
+                gaps.linearise(t, q, &[]);
                 let rounding = (0..gaps.values.len()).map(|a| gaps.rounding(a, q)).collect();
                 Linearised { values: gaps.values.clone(), gradients: gaps.gradients.clone(), rounding }
             }
             Some((rigid, rows)) => {
-                gaps.evaluate(t, &self.starts[0]);
+                gaps.evaluate(t, &self.starts[0], &[]);
                 let values: Vec<f64> =
                     rigid.iter().enumerate().map(|(k, &a)| gaps.values[a] + rows.dot(k, q)).collect();
                 let rounding = rigid
@@ -197,9 +206,9 @@ impl Walls {
         let mut largest = 0.0_f64;
         for k in 0..self.starts.len().min(4) {
             let q = self.starts[k].clone();
-            self.gaps.evaluate(t, &q);
+            self.gaps.evaluate(t, &q, &[]);
             let value = self.gaps.values[a];
-            self.gaps.kinematics(t, &q);
+            self.gaps.kinematics(t, &q, &[]);
             let rate = self.gaps.partial_t[a];
             // Away from the start a gap may be undefined for another reason: there only the start counts.
             match value.is_finite() && rate.is_finite() {

@@ -11,7 +11,7 @@ const MEMBERS: usize = 12;
 impl Search<'_> {
     /// The set that a semismooth Newton method takes at a point: gaps that are closed or nearly so, d at most.
     pub fn guess(&mut self, q: &[f64]) -> Vec<usize> {
-        self.gaps.linearise(self.t, q);
+        self.linearise(q);
         let mut order: Vec<usize> = (0..self.gaps.values.len()).collect();
         order.sort_by(|&a, &b| self.gaps.values[a].total_cmp(&self.gaps.values[b]));
         let closed = order.into_iter().take_while(|&a| self.gaps.values[a] < 0.05 * self.scale);
@@ -121,7 +121,7 @@ impl Search<'_> {
             let between: Vec<f64> = from.iter().zip(to).map(|(a, b)| a + s * (b - a)).collect();
             let Some(landed) = self.descend(set, &between, lambda) else { return false };
             let moved = landed.q.iter().zip(&between).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            self.gaps.linearise(self.t, &landed.q);
+            self.linearise(&landed.q);
             let inside = (0..self.gaps.values.len()).all(|a| self.gaps.values[a] >= -self.slack(a, &landed.q));
             moved <= 0.3 * length + 1e-9 * self.fine && inside
         })

@@ -112,7 +112,7 @@ impl Search<'_> {
     /// Tries small spheres around a degenerate equilibrium; `loose` contacts may open, not close.
     pub fn ring(&mut self, base: Base, w: &[Vec<f64>], loose: &[usize]) -> Ring {
         let mut ring = Ring::default();
-        self.gaps.linearise(self.t, base.q);
+        self.linearise(base.q);
         let slopes: Vec<Vec<f64>> =
             loose.iter().map(|&a| w.iter().map(|w| self.gaps.gradients.dot(a, w)).collect()).collect();
         for c in directions(w.len()) {

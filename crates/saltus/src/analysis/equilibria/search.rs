@@ -1,7 +1,7 @@
 //! Roots of the equations of equilibrium for one set of constraints: Newton's method, and the test that a root is one.
 
 use crate::linalg::{Dice, Svd, dot, max_abs};
-use crate::problem::{Dynamics, Gaps, Power, Problem, Stiffness};
+use crate::problem::{Dynamics, GapStates, Gaps, Power, Problem, Stiffness};
 
 /// Newton iterations that need more than this do not converge; degenerate roots are approached in geometric progression.
 const MAX_ITERATIONS: usize = 1200;
@@ -20,6 +20,8 @@ pub(super) struct Search<'p> {
     /// Velocities at rest, and first-order states.
     pub rest: Vec<f64>,
     pub joints: Gaps,
+    /// How gaps depend on states, where they do.
+    pub gap_states: Option<GapStates>,
     /// Number of coordinates; first-order states come behind them.
     pub degrees: usize,
     /// In which unit each unknown is counted: one for coordinates, the size of each state.
@@ -144,6 +146,7 @@ impl<'p> Search<'p> {
             dynamics,
             gaps: problem.gaps(),
             joints: problem.joints(),
+            gap_states: problem.gap_states(),
             degrees: d,
             units,
             stiffness: problem.stiffness(),
@@ -204,7 +207,7 @@ impl<'p> Search<'p> {
         let n = d + self.held(set);
         self.enter_states(q);
         self.dynamics.evaluate(self.t, q, &self.rest);
-        self.gaps.second_order(self.t, q);
+        self.gaps.second_order(self.t, q, &self.rest);
         let (mut residual, mut noise, mut matrix) = (vec![0.0; n], vec![0.0; n], vec![0.0; n * n]);
         residual.iter_mut().zip(&self.dynamics.g).zip(&self.units).for_each(|((r, g), unit)| *r = g / unit);
         noise[..d].iter_mut().zip(&residual).for_each(|(n, g)| *n = g.abs());
@@ -220,7 +223,7 @@ impl<'p> Search<'p> {
         self.state_columns(&mut matrix, &mut noise, q, n);
         // Constraints of the set, then all equations of joints.
         if m < self.held(set) {
-            self.joints.second_order(self.t, q);
+            self.joints.second_order(self.t, q, &self.rest);
         }
         let all: Vec<usize> = (0..self.held(set) - m).collect();
         for (rows, which, first) in [(&self.gaps, set, 0), (&self.joints, all.as_slice(), m)] {
@@ -252,6 +255,7 @@ impl<'p> Search<'p> {
                 }
             }
         }
+        self.gap_columns(set, lambda, q, (&mut matrix, &mut noise), n);
         noise.iter_mut().for_each(|x| *x *= ROUNDING);
         let finite = residual.iter().chain(&matrix).all(|x| x.is_finite());
         finite.then_some(Equations { n, residual, matrix, noise })

@@ -161,7 +161,7 @@ impl Search<'_> {
     fn cone(&mut self, linear: &Linear, base: Base, loose: &[usize]) -> Cone {
         let d = base.q.len();
         let n = linear.basis.len();
-        self.gaps.linearise(self.t, base.q);
+        self.linearise(base.q);
         let loose: Vec<Vec<f64>> = loose
             .iter()
             .take(10)

@@ -162,7 +162,7 @@ impl Integrator<'_, '_> {
             let mut wall_work = 0.0;
             if self.is_moving {
                 self.ports.apply(i.t, Side::Right);
-                self.gaps.kinematics(i.t, i.q);
+                self.gaps.kinematics(i.t, i.q, i.v_before);
                 let work = i.constraints.iter().zip(i.impulses).map(|(&a, p)| p * self.gaps.partial_t[a]);
                 wall_work = -work.sum::<f64>();
             }
@@ -331,7 +331,7 @@ impl Integrator<'_, '_> {
             if !gauge.prepare(t, &self.q, &self.v) || !gauge.free_acceleration(&mut free) {
                 return [f64::NAN; 3];
             }
-            gauge.gaps.kinematics(t, &self.q);
+            gauge.gaps.kinematics(t, &self.q, &self.v);
             pieces.accelerations(piece, t, &mut a);
             add(&mut a, -1.0, &free);
             let m = gauge.restitution.len();
@@ -344,7 +344,7 @@ impl Integrator<'_, '_> {
         if self.is_moving && pieces.has_reactions(piece) {
             self.reactions.fill(0.0);
             pieces.reactions(piece, t, &mut self.reactions);
-            self.gaps.kinematics(t, &self.q);
+            self.gaps.kinematics(t, &self.q, &self.v);
             walls = -self.reactions.iter().zip(&self.gaps.partial_t).map(|(lambda, rate)| lambda * rate).sum::<f64>();
         }
         [forces, walls, 0.0]

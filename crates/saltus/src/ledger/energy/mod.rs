@@ -155,7 +155,7 @@ fn walls_at_impacts(evidence: &Evidence) -> f64 {
     }
     let mut gaps = evidence.gauge.gaps.clone();
     let work = evidence.trajectory.impacts.iter().map(|i| {
-        gaps.kinematics(i.t, i.q);
+        gaps.kinematics(i.t, i.q, i.v_before);
         i.constraints.iter().zip(i.impulses).map(|(&a, p)| p * gaps.partial_t[a]).sum::<f64>()
     });
     -work.sum::<f64>()

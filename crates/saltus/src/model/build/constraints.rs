@@ -1,14 +1,14 @@
 //! Gaps and restitutions.
 
 use super::super::names::{Level, indexed};
-use super::super::{Constraint, ConstraintText, Friction};
+use super::super::{Constraint, ConstraintText, Friction, State};
 use super::{Build, Locals, parse};
 use crate::{Kind, SetupError};
 use saltus_expr::{CompareOp, Expr, ExprKind, NodeId, lower_with};
 
 impl Build<'_> {
     /// Constraints with their friction.
-    pub(super) fn constraints(&mut self) -> Result<(Vec<Constraint>, Vec<Friction>), SetupError> {
+    pub(super) fn constraints(&mut self, states: &[State]) -> Result<(Vec<Constraint>, Vec<Friction>), SetupError> {
         let mut constraints: Vec<Constraint> = Vec::new();
         let mut frictions: Vec<Friction> = Vec::new();
         for c in &self.text.constraints {
@@ -44,7 +44,7 @@ impl Build<'_> {
                         .at(c.name.span.clone(), "second use")
                         .help("reports tell constraints apart by their names"));
                 }
-                self.check_states_of_gap(gap, c)?;
+                self.check_states_of_gap(gap, c, states)?;
                 let friction = match &c.friction {
                     Some(text) => {
                         frictions.push(self.friction(text, &locals, constraints.len(), &name)?);
@@ -61,13 +61,19 @@ impl Build<'_> {
     }
 
     /// A gap may use states like the time: its velocity must not jump because of them.
-    fn check_states_of_gap(&mut self, gap: NodeId, c: &ConstraintText) -> Result<(), SetupError> {
-        match self.graph.depends_on_any(gap, &self.names.z) {
-            false => Ok(()),
-            true => Err(SetupError::new("a gap may not depend on first-order states")
-                .at(c.gap.span.clone(), "a state is used here")
-                .help("give what moves the obstacle inertia, as a coordinate, or its motion as a function of time")),
-        }
+    fn check_states_of_gap(&self, gap: NodeId, c: &ConstraintText, states: &[State]) -> Result<(), SetupError> {
+        let jumps = |(z, state): &(&NodeId, &State)| {
+            self.graph.depends_on(gap, **z) && self.graph.depends_on_any(state.rate, &self.names.v)
+        };
+        let Some((_, state)) = self.names.z.iter().zip(states).find(jumps) else { return Ok(()) };
+        Err(SetupError::new(format!("the rate of `{}`, which the gap uses, depends on velocities", state.name))
+            .at(c.gap.span.clone(), format!("`{}` is used here", state.name))
+            .help(format!(
+                "velocities jump in an impact, so the velocity of this gap would jump by itself and no impulse is defined: \
+                 give `{}` a rate that depends on time, positions and states only (a state in between, \
+                 v_slow' = (x' - v_slow)/tau, smooths a velocity), or give the obstacle inertia as a coordinate",
+                state.name
+            )))
     }
 
     fn restitution(&mut self, c: &ConstraintText, locals: &Locals) -> Result<(NodeId, f64), SetupError> {

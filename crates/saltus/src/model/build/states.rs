@@ -92,7 +92,7 @@ impl Build<'_> {
             false => Ok(()),
             true => Err(SetupError::new(format!("{what} may not depend on first-order states"))
                 .at(text.span.clone(), "a state is used here")
-                .help("states may be used in forces, potentials, friction, rates, events and drawings")),
+                .help("states may be used in forces, potentials, gaps, friction, rates, events and drawings")),
         }
     }
 }

@@ -87,7 +87,7 @@ impl Watch {
         if !self.gauge.prepare(t, &self.window.q, &self.v_before) {
             return (f64::NAN, f64::NAN, f64::NAN);
         }
-        self.gauge.gaps.kinematics(t, &self.window.q);
+        self.gauge.gaps.kinematics(t, &self.window.q, &self.v_before);
         self.gauge.gather(&self.active, &self.v_before, &mut bonded.blocks);
         let n = bonded.blocks.len();
         let weight = |i: usize, b: &Blocks| 1.0 / b.delassus[i * n + i].max(f64::MIN_POSITIVE).sqrt();
@@ -169,9 +169,9 @@ impl Watch {
         let (h, w, gaps) = (self.h, &self.window, &mut self.gauge.gaps);
         self.v_law.copy_from_slice(&w.q);
         add(&mut self.v_law, h, &w.v_left);
-        gaps.kinematics(w.t + h, &self.v_law);
+        gaps.kinematics(w.t + h, &self.v_law, &w.v_left);
         (0..self.bent.len()).for_each(|a| self.bent[a] = gaps.rate(a, &w.v_left));
-        gaps.kinematics(w.t, &w.q);
+        gaps.kinematics(w.t, &w.q, &w.v_left);
         (0..self.bent.len()).for_each(|a| self.bent[a] = (self.bent[a] - gaps.rate(a, &w.v_left)) / h);
     }
 

@@ -60,8 +60,8 @@ impl Watch {
     /// Gaps, their rates and responses at the beginning of the window; false if M is not positive definite there.
     pub(super) fn evaluate_window(&mut self) -> bool {
         let w = &self.window;
-        self.gauge.gaps.evaluate(w.t, &w.q);
-        self.gauge.gaps.kinematics(w.t, &w.q);
+        self.gauge.gaps.evaluate(w.t, &w.q, &w.v_left);
+        self.gauge.gaps.kinematics(w.t, &w.q, &w.v_left);
         self.gauge.prepare(w.t, &w.q, &w.v_left)
     }
 
@@ -72,15 +72,17 @@ impl Watch {
         let strongest =
             self.acted.iter().copied().max_by(|&a, &b| self.window.impulses[a].total_cmp(&self.window.impulses[b]));
         let Some(strongest) = strongest else { return };
-        self.gauge.gaps.kinematics(self.window.t, &self.window.q);
+        let w = &self.window;
+        self.gauge.gaps.kinematics(w.t, &w.q, &w.v_left);
         let e = self.gauge.restitution_at(strongest, self.gauge.gaps.rate(strongest, &self.window.v_left));
         let usual = self.scheme.contact_steps.map_or(steps, |n| n as f64);
         let extra = 0.5 * (steps - usual).max(0.0);
         let mut delay = ((self.scheme.impact_instant)(e) + extra) * self.h;
         self.bend();
         // Incoming motion: where it meets the first constraint.
-        self.gauge.gaps.evaluate(self.window.t, &self.window.q);
-        self.gauge.gaps.kinematics(self.window.t, &self.window.q);
+        let w = &self.window;
+        self.gauge.gaps.evaluate(w.t, &w.q, &w.v_left);
+        self.gauge.gaps.kinematics(w.t, &w.q, &w.v_left);
         let mut meeting = f64::INFINITY;
         // One that was in contact all along says nothing about the instant.
         let is_hit = |a: usize| self.window.before[a] == 0.0;
@@ -101,6 +103,10 @@ impl Watch {
         }
         if slow {
             out.audit.landings += 1;
+            if self.gauge.is_moving {
+                let work = self.acted.iter().map(|&a| self.window.impulses[a] * self.gauge.gaps.partial_t[a]);
+                out.audit.contact_work -= work.sum::<f64>();
+            }
             return;
         }
         let latest = delay.max((steps - 1.0) * self.h) + self.h;
@@ -187,8 +193,8 @@ impl Watch {
     /// A constraint that is reached in the same instant and still closing is active too, even if the scheme gave it no
     /// impulse: the law is about all of them.
     fn join(&mut self, t: f64) {
-        self.gauge.gaps.evaluate(t, &self.window.q);
-        self.gauge.gaps.kinematics(t, &self.window.q);
+        self.gauge.gaps.evaluate(t, &self.window.q, &self.v_before);
+        self.gauge.gaps.kinematics(t, &self.window.q, &self.v_before);
         for a in (0..self.before.len()).filter(|&a| !self.gauge.compliant[a]) {
             let closing = self.gauge.gaps.rate(a, &self.v_before);
             let reached = self.gauge.gaps.values[a] <= -0.5 * self.h * closing;
@@ -207,7 +213,7 @@ impl Watch {
         if !self.gauge.prepare(t, &self.window.q, &self.v_before) {
             return (f64::NAN, f64::NAN, f64::NAN);
         }
-        self.gauge.gaps.kinematics(t, &self.window.q);
+        self.gauge.gaps.kinematics(t, &self.window.q, &self.v_before);
         let n = self.active.len();
         for k in 0..n {
             self.gauge.response(self.active[k], &mut self.response);

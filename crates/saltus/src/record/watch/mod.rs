@@ -274,8 +274,8 @@ impl Watch {
             let mut touch = Touch { constraint: a, start: node.t, end: node.t, ..Episode::default().touch };
             if self.slides.is_some() {
                 let gaps = &mut self.gauge.gaps;
-                gaps.evaluate(node.t, &node.q);
-                gaps.kinematics(node.t, &node.q);
+                gaps.evaluate(node.t, &node.q, &node.v_left);
+                gaps.kinematics(node.t, &node.q, &node.v_left);
                 touch.approach = gaps.rate(a, &node.v_left);
                 // At the node itself a massless degree of freedom has half of what the stop does to it; the step before has
                 // none of it.
@@ -391,6 +391,11 @@ impl Watch {
         // usual share.
         self.active.clear();
         self.acted.clear();
+        let is_moving = self.gauge.is_moving;
+        if is_moving {
+            let w = &self.window;
+            self.gauge.gaps.kinematics(w.t, &w.q, &w.v_left);
+        }
         for a in 0..self.before.len() {
             if !(self.window.impulses[a] > 0.0) || self.gauge.compliant[a] {
                 continue;
@@ -398,8 +403,14 @@ impl Watch {
             self.active.push(a);
             let usual = steps * self.window.before[a];
             self.window.impulses[a] -= usual;
-            if self.window.impulses[a] > 0.5 * usual {
+            let acts = self.window.impulses[a] > 0.5 * usual;
+            if acts {
                 self.acted.push(a);
+            }
+            if is_moving {
+                // What is part of no impact that is listed is part of the contact.
+                let share = usual + if acts { 0.0 } else { self.window.impulses[a] };
+                out.audit.contact_work -= share * self.gauge.gaps.partial_t[a];
             }
         }
         let usual = self.window.others.iter_mut().zip(&self.window.before_others);

@@ -64,7 +64,7 @@ impl Watch {
         if !self.gauge.prepare(node.t, &node.q, &node.v_left) {
             return f64::INFINITY;
         }
-        self.gauge.gaps.kinematics(node.t, &node.q);
+        self.gauge.gaps.kinematics(node.t, &node.q, &node.v_left);
         self.gauge.response(a, &mut self.response);
         let gradients = &self.gauge.gaps.gradients;
         self.h * (-gradients.dot(a, &node.acceleration)).max(0.0) / gradients.dot(a, &self.response)

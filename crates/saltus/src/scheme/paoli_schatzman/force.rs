@@ -109,7 +109,7 @@ impl PaoliSchatzman {
         copy(&mut self.plain, &self.kick);
         let (t, next) = (self.t(), self.t() + self.h);
         let Some(mut joints) = self.joints.take() else { return Ok(()) };
-        joints.joints.kinematics(t, &self.q);
+        joints.joints.kinematics(t, &self.q, &self.velocity);
         let mut last = f64::INFINITY;
         let mut done = Ok(());
         for _ in 0..MAX_ITERATIONS {

@@ -320,7 +320,7 @@ impl PaoliSchatzman {
         if let Some(joints) = &mut self.joints {
             // What constraints do, joints taking part; what joints do besides is part of the smooth motion.
             if contact {
-                joints.joints.kinematics(node.t, &self.q);
+                joints.joints.kinematics(node.t, &self.q, &self.velocity);
                 joints.constrain(&self.mass, &mut self.p, None);
             }
             node.others.clear();

@@ -25,10 +25,17 @@ impl PaoliSchatzman {
             let (z, x, before) = (&mut group.z, &self.x, &self.q_before);
             each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
             let t = t + lead;
+            if group.gaps.code.uses_states {
+                // First-order states there, in free flight: kick/h² is their rate, advance/h their mean in the step before.
+                let share = if self.n == 0 { 2.0 * lead / self.h } else { 0.5 + lead / self.h };
+                for i in self.instance.model().degrees()..x.len() {
+                    self.velocity[i] = (self.advance[i] + share * self.free[i]) / self.h;
+                }
+            }
             match what {
-                Detail::Values => group.gaps.evaluate(t, &group.z),
-                Detail::Gradients => group.gaps.linearise(t, &group.z),
-                Detail::Curvature => group.gaps.second_order(t, &group.z),
+                Detail::Values => group.gaps.evaluate(t, &group.z, &self.velocity),
+                Detail::Gradients => group.gaps.linearise(t, &group.z, &self.velocity),
+                Detail::Curvature => group.gaps.second_order(t, &group.z, &self.velocity),
             }
             let (slack, f) = (&mut self.slack[group.first..], &group.gaps.values);
             each(f.len(), |a| slack[a] = (1.0 + e) * f[a]);
@@ -68,8 +75,8 @@ impl PaoliSchatzman {
         let start = self.instance.start();
         let (t, is_reached) = (start.t, start.reached_by().is_some());
         let mut at_start = self.instance.gaps();
-        at_start.linearise(t, &self.q);
-        at_start.kinematics(t, &self.q);
+        at_start.linearise(t, &self.q, &start.v);
+        at_start.kinematics(t, &self.q, &start.v);
         (self.held..self.slack.len()).any(|a| {
             let alpha = self.order[a];
             let is_open = at_start.values[alpha] > at_start.rounding(alpha, &self.q);
