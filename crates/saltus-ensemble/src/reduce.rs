@@ -119,7 +119,7 @@ impl<'a> Reduction<'a> {
         if self.wanted.impacts == 0 && self.tracker.is_none() {
             return;
         }
-        self.gaps.kinematics(impact.t, impact.q);
+        self.gaps.kinematics(impact.t, impact.q, impact.v_before);
         for (&a, &impulse) in impact.constraints.iter().zip(impact.impulses) {
             let speed = -self.gaps.rate(a, impact.v_before);
             let hit = Hit { t: impact.t, constraint: a as u32, speed, impulse };
