@@ -12,7 +12,7 @@ use saltus::analysis::{Shocks, long_time};
 use saltus::scheme::{SCHEMES, Settings, find};
 use saltus::{Options, Run, System, run_observed};
 use saltus_io::output::{Format, Record, Summary, write};
-use saltus_io::{Changes, ModelFile, Opened, Rerun, SavedRun};
+use saltus_io::{AnySystem, Changes, ModelFile, Opened, Rerun, SavedRun};
 use std::path::Path;
 
 /// Writes a run, reads it, makes it again, and compares.
@@ -40,12 +40,21 @@ fn every(mut look: impl FnMut(&ModelFile, &Opened, &Options, Run)) {
             let outcome = run_observed(&*opened.system, &opened.start, &options, &mut |_| true);
             let Some(run) = accepted(outcome) else { continue };
             // Compliant obstacles obey the law in the limit of stiff ones only, and steps of a hundredth of a contact are coarse.
-            let allowed: &[&str] = if scheme.name == "penalty" { &["P4", "C4", "C7", "energy"] } else { &[] };
+            let allowed: &[&str] = match scheme.name {
+                "penalty" => &["P4", "C4", "C7", "energy"],
+                _ => breaches::of_steps(&opened, scheme),
+            };
             breaches::only(allowed, &run, name);
             look(&file, &opened, &options, run);
             accept += 1;
         }
-        assert!(accept >= if file.is_structure() { 2 } else { 7 }, "{accept} schemes accept {name}");
+        // (Joints and friction are known to fewer schemes, and the rod of Painlevé's paradox is refused by events alone.)
+        let least = match &opened.system {
+            AnySystem::Structure(_) => 2,
+            AnySystem::Problem(problem) if problem.model().has_joints_or_friction() => 4,
+            AnySystem::Problem(_) => 7,
+        };
+        assert!(accept >= least, "{accept} schemes accept {name}");
     }
 }
 

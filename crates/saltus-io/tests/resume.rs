@@ -75,7 +75,7 @@ impl Whole<'_> {
             // At curved boundaries the first impact of a new sequence of steps is off the law by a part of a step.
             ("paoli-schatzman", _) if ["disc", "rod"].contains(&self.name) => &["P4", "C7", "energy"],
             (_, true) => &["C7", "energy"],
-            _ => &[],
+            _ => breaches::of_steps(self.opened, &self.scheme),
         };
         breaches::only(allowed, &stopped, &self.what(t));
         breaches::only(allowed, &gone_on, &self.what(t));

@@ -301,6 +301,13 @@ impl EventEngine {
                 }
             }
             self.evaluate(true)?;
+            // All of them, and joints, together: each moves the others.
+            let closed: Vec<usize> = (0..self.touch.len()).filter(|&a| self.touch[a] == Touch::Closed).collect();
+            let rows = self.rows_with(&closed);
+            self.flow.set_working(&rows);
+            let mut v = self.v.clone();
+            self.flow.hold(self.t, &mut self.q, &mut v)?;
+            self.evaluate(true)?;
             // A run that stopped at the very instant of an impact has not made it: what is not held and approaches is struck.
             let is_held = |a: usize| reached.as_ref().is_some_and(|closed| closed.contains(&a));
             let approaches = |a: usize| self.flow.gap_rate(a, &self.v) < 0.0;
