@@ -28,9 +28,12 @@ pub fn main(sweep: &Sweep, part: (u64, u64), threads: usize, json: bool) -> Resu
             break;
         }
         let point = first + (2 * (k * 37 % count) + 1) * total / (2 * count);
-        let result = match maker.job(point, None) {
-            Ok(job) => worker.run(std::slice::from_ref(&job), &sweep.wanted).into_iter().next().map(|o| (job, o)),
-            Err(_) => None,
+        let made = maker.job(point, None);
+        let result = match made.refusal {
+            None => {
+                worker.run(std::slice::from_ref(&made.job), &sweep.wanted).into_iter().next().map(|o| (made.job, o))
+            }
+            Some(_) => None,
         };
         measured += 1;
         match result {

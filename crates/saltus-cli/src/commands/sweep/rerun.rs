@@ -9,8 +9,8 @@ use crate::text::{number, out, printable};
 use saltus::{Options, SetupError, run_observed};
 use saltus_ensemble::points::Slot;
 use saltus_ensemble::store::Store;
+use saltus_io::Rerun;
 use saltus_io::output::{self, Format};
-use saltus_io::{Changes, Rerun};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -50,9 +50,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         Some(_) if args.point >= row => store.reached(&sweep, args.point - row, 1)?.into_iter().next().flatten(),
         _ => None,
     };
-    let refused = |(_, reason): (_, String)| SetupError::new(format!("point {} cannot be run: {reason}", args.point));
-    let job = family.maker().job(args.point, carried.as_ref()).map_err(refused)?;
-    let mut changes = Changes { ..sweep.request.changes() };
+    let made = family.maker().job(args.point, carried.as_ref());
+    if let Some(reason) = made.refusal {
+        return Err(SetupError::new(format!("point {} cannot be run: {reason}", args.point)).into());
+    }
+    let job = made.job;
+    let mut changes = sweep.request.changes();
     let mut shown = Vec::new();
     for ((name, &slot), value) in family.points().names().into_iter().zip(family.slots()).zip(family.values(args.point))
     {
