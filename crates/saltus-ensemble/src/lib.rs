@@ -15,7 +15,6 @@
 //!     transient: Some("50".into()),
 //!     periods: Some("10".into()),
 //!     settled: true,
-//!     tolerance: 1e-10,
 //!     ..Request::default()
 //! };
 //! let sweep = request.sweep(saltus_io::shipped::find("oscillator").unwrap()?)?;
