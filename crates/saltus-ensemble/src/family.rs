@@ -1,7 +1,7 @@
 //! A family of motions: the points, and the job of each.
 
 use crate::points::{Points, Slot};
-use crate::{Carry, Job};
+use crate::{Carry, Job, State};
 use saltus::analysis::HarmonicForcing;
 use saltus::{Model, Problem, SetupError, Start};
 use saltus_expr::{NodeId, Program, Scalar};
@@ -123,9 +123,8 @@ pub struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The job of a point, from its own start or from a state that its neighbour reached; where there is none, the reason, and
-    /// where it would have started.
-    pub fn job(&mut self, point: u64, from: Option<&(Vec<f64>, Vec<f64>)>) -> Result<Job, (Job, String)> {
+    /// The job of a point, from its own start or from a state that its neighbour reached.
+    pub fn job(&mut self, point: u64, from: Option<&State>) -> Made {
         let problem = &self.family.problem;
         let values = self.family.values(point);
         let open = &problem.model().open;
@@ -147,14 +146,21 @@ impl Maker<'_> {
             start = Start::new(start.t, q.clone(), v.clone()).with_parameters(start.parameters);
         }
         start.t = self.clock.start;
+        let t = start.t;
         match self.clock.times(&start.parameters) {
-            Ok((from, end, strobe)) => Ok(Job { start, from, end, strobe }),
-            Err(reason) => {
-                let t = start.t;
-                Err((Job { start, from: t, end: t, strobe: None }, reason))
-            }
+            Ok((from, end, strobe)) => Made { job: Job { start, from, end, strobe }, refusal: None },
+            Err(reason) => Made { job: Job { start, from: t, end: t, strobe: None }, refusal: Some(reason) },
         }
     }
+}
+
+/// A job, or where it would have started and why it cannot be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// The job.
+    pub job: Job,
+    /// Why it cannot be run.
+    pub refusal: Option<String>,
 }
 
 /// Evaluates times for values of open parameters.

@@ -3,7 +3,32 @@
 //! A family is a list of [`Job`]s, starts of one problem with open parameters. A [`Worker`] runs them, one after the other or many
 //! side by side, and gives an [`Outcome`] for each: what [`Wanted`] asks for, how the run ended, and how far it can be trusted.
 //! No number depends on how many workers there are, or on which jobs are given to a worker together.
+//!
+//! A [`Request`] says in texts what is varied and what is kept; with a model file it becomes a [`Sweep`], whose [`Family`] makes the
+//! jobs. A [`Plan`] runs them on all cores and hands the results over in order; [`store`] keeps them on the disk.
+//!
+//! ```
+//! use saltus_ensemble::{Block, Plan, Request};
+//! use std::sync::{Arc, atomic::AtomicBool};
+//! let request = Request {
+//!     over: vec!["w=0.8:1.2:9".into()],
+//!     transient: Some("50".into()),
+//!     periods: Some("10".into()),
+//!     settled: true,
+//!     ..Request::default()
+//! };
+//! let sweep = request.sweep(saltus_io::shipped::find("oscillator").unwrap()?)?;
+//! let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), threads: 2, stop: Arc::new(AtomicBool::new(false)) };
+//! let mut impacts = Vec::new();
+//! plan.run(&[0..sweep.family.len()], &mut |block: Block| {
+//!     impacts.extend(block.results.iter().map(|(_, outcome)| outcome.impacts));
+//!     Ok::<(), std::io::Error>(())
+//! }, &mut |_| {})?;
+//! assert_eq!(impacts, [10; 9]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod carry;
 mod family;
 mod job;
 mod lanes;
@@ -18,12 +43,13 @@ mod statistics;
 pub mod store;
 mod workers;
 
-pub use family::{Family, Maker, Times};
+pub use carry::{Carry, State};
+pub use family::{Family, Made, Maker, Times};
 pub use job::{Job, Wanted, Worker};
 pub use lanes::LaneWorker;
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
 pub use request::{Request, Sweep};
-pub use run::{Block, Carry, Deliver, Plan, Progress};
+pub use run::{Block, Deliver, Plan, Progress};
 pub use scalar::Scalar;
 pub use settled::Tracker;
 pub use workers::workers;

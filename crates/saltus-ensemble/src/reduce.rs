@@ -65,7 +65,7 @@ impl<'a> Reduction<'a> {
         checks.violation = worst(checks.violation, run.audit.max_violation);
         checks.law = worst(checks.law, run.audit.worst_law_residual);
         checks.balance = worst(checks.balance, run.ledger.balance.relative());
-        self.breaches.extend(run.status.breaches().iter().cloned());
+        self.breaches.extend(run.ledger.complaints());
         let last = run.last();
         (self.outcome.t, self.outcome.q, self.outcome.v) = (last.t, last.q.clone(), last.v.clone());
     }

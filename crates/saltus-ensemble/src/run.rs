@@ -3,25 +3,13 @@
 //! Points are handed to workers in blocks, whose size depends on the number of points alone; results come back in their order. No
 //! number depends on how many threads there are.
 
-use crate::{Engine, Family, Job, Outcome, Wanted, Worker, workers};
+use crate::{Engine, Family, Job, Made, Outcome, State, Wanted, Worker, workers};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-
-/// In which direction along the first axis each point starts where its neighbour ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Carry {
-    /// In the order of the axis.
-    Up,
-    /// Against it.
-    Down,
-    /// First up, then down again from where that ended.
-    Both,
-}
 
 /// What is run, and how.
 pub struct Plan<'a> {
@@ -58,9 +46,6 @@ pub struct Block {
     pub results: Vec<(Job, Outcome)>,
 }
 
-/// The state that a trajectory reached.
-type Reached = (Vec<f64>, Vec<f64>);
-
 /// Takes blocks in their order; an error ends everything.
 pub type Deliver<'d, E> = &'d mut dyn FnMut(Block) -> Result<(), E>;
 
@@ -82,7 +67,7 @@ impl Plan<'_> {
     pub fn carry<E>(
         &self,
         first: u64,
-        mut before: Vec<Option<Reached>>,
+        mut before: Vec<Option<State>>,
         deliver: Deliver<E>,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<bool, E> {
@@ -99,7 +84,15 @@ impl Plan<'_> {
                     next.extend(block.results.iter().map(|(_, outcome)| reached(outcome, degrees)));
                     deliver(block)
                 };
-                self.blocks(&[start..start + row], row, &from, &mut crew, &mut pass, &mut progress, watch)?
+                self.blocks(
+                    std::slice::from_ref(&(start..start + row)),
+                    row,
+                    &from,
+                    &mut crew,
+                    &mut pass,
+                    &mut progress,
+                    watch,
+                )?
             };
             if !finished {
                 return Ok(false);
@@ -121,7 +114,7 @@ impl Plan<'_> {
         &self,
         ranges: &[Range<u64>],
         total: u64,
-        from: &(dyn Fn(u64) -> Option<&'b Reached> + Sync),
+        from: &(dyn Fn(u64) -> Option<&'b State> + Sync),
         crew: &mut [Box<dyn Worker>],
         deliver: Deliver<E>,
         progress: &mut Progress,
@@ -157,7 +150,7 @@ impl Plan<'_> {
         worker: &mut dyn Worker,
         source: &Mutex<impl Iterator<Item = (usize, Range<u64>)>>,
         queue: &Queue,
-        from: &(dyn Fn(u64) -> Option<&'b Reached> + Sync),
+        from: &(dyn Fn(u64) -> Option<&'b State> + Sync),
         send: &SyncSender<(u64, Block)>,
     ) {
         let mut maker = self.family.maker();
@@ -167,14 +160,14 @@ impl Plan<'_> {
                 return;
             };
             let first = range.start;
-            let made: Vec<Result<Job, (Job, String)>> = range.map(|p| maker.job(p, from(p))).collect();
-            let jobs: Vec<Job> = made.iter().filter_map(|job| job.as_ref().ok().cloned()).collect();
+            let made: Vec<Made> = range.map(|p| maker.job(p, from(p))).collect();
+            let jobs: Vec<Job> = made.iter().filter(|m| m.refusal.is_none()).map(|m| m.job.clone()).collect();
             let outcomes = worker.run(&jobs, &self.wanted);
             let is_stopped = outcomes.len() < jobs.len();
             let mut outcomes = outcomes.into_iter();
-            let result = |made: Result<Job, (Job, String)>| match made {
-                Ok(job) => outcomes.next().map(|outcome| (job, outcome)),
-                Err((job, reason)) => {
+            let result = |Made { job, refusal }: Made| match refusal {
+                None => outcomes.next().map(|outcome| (job, outcome)),
+                Some(reason) => {
                     let refused = Outcome::refused(&job, reason);
                     Some((job, refused))
                 }
@@ -235,7 +228,7 @@ fn block_size(points: u64) -> u64 {
 }
 
 /// The state at the end of a trajectory from which a neighbour can go on.
-fn reached(outcome: &Outcome, degrees: usize) -> Option<Reached> {
+fn reached(outcome: &Outcome, degrees: usize) -> Option<State> {
     let is_whole = outcome.status.as_ref().is_ok_and(saltus::Status::is_complete);
     let mut q = outcome.q.clone();
     // (The positions of first-order states mean nothing, and are not stored.)

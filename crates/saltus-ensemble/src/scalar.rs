@@ -2,16 +2,12 @@
 
 use crate::reduce::Reduction;
 use crate::{Job, Outcome, Wanted, Worker};
-use saltus::{Options, Problem, Run, Start, Status};
+use saltus::{Options, Problem, Progress, Status, run_slice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A run is made in slices of about this many pieces, so that long ones need no more memory.
-const PIECES: f64 = 20_000.0;
-/// Intervals of the stroboscope in the first slice.
-const INTERVALS: f64 = 256.0;
-/// Without a stroboscope: the share of the time in the first slice.
-const SHARE: f64 = 0.125;
+/// A run is made in slices of so many steps, divided by the number of unknowns, so that long ones need no more memory.
+const STEPS: u64 = 40_000;
 
 /// Runs jobs with the event engine.
 pub struct Scalar {
@@ -31,40 +27,26 @@ impl Scalar {
             Ok(reduction) => reduction,
             Err(error) => return Some(Outcome::refused(job, error)),
         };
-        let (mut at, mut length) = (job.start.clone(), first_slice(job));
+        let most = (STEPS / self.problem.dimension().max(1) as u64).max(100);
+        // What is stored never changes the motion; the ledger needs few instants beside the pieces.
+        let step = (job.end - job.start.t) / 4.0;
+        let options = Options::events(job.end).tolerance(wanted.tolerance).step(step);
+        let mut at = job.start.clone();
         loop {
-            let left = job.end - at.t;
-            // What is left must not be a slice too short to be one.
-            let until = if left <= 1.5 * length { job.end } else { at.t + length };
-            let run = match self.slice(&at, until, wanted.tolerance) {
+            let options = options.clone().step(step.min(job.end - at.t));
+            let is_running = &mut |_: Progress| !self.stop.load(Ordering::Relaxed);
+            let run = match run_slice(&self.problem, &at, &options, most, is_running) {
                 Ok(run) => run,
-                Err(error) => return Some(reduction.finish(Err(error))),
+                Err(error) => return Some(reduction.finish(Err(error.message))),
             };
             reduction.add(&run);
-            match &run.status {
-                Status::Interrupted { .. } => return None,
-                Status::Failed(_) => return Some(reduction.finish(Ok(run.status))),
-                _ if until >= job.end => return Some(reduction.finish(Ok(Status::Finished))),
-                _ => {}
+            match run.status {
+                Status::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => return None,
+                Status::Interrupted { .. } => at = run.last().clone(),
+                Status::Failed(failure) => return Some(reduction.finish(Ok(Status::Failed(failure)))),
+                _ => return Some(reduction.finish(Ok(Status::Finished))),
             }
-            let pieces = run.trajectory.pieces.len().max(1) as f64;
-            length = PIECES / pieces * (until - at.t);
-            at = run.last().clone();
         }
-    }
-
-    fn slice(&self, at: &Start, until: f64, tolerance: f64) -> Result<Run, String> {
-        let options = Options::events(until).tolerance(tolerance).step((until - at.t) / 4.0);
-        let run = self.problem.run_observed(at, &options, &mut |_| !self.stop.load(Ordering::Relaxed));
-        run.map_err(|e| e.message)
-    }
-}
-
-/// The length of the first slice, of which nothing is known yet.
-fn first_slice(job: &Job) -> f64 {
-    match job.strobe {
-        Some(interval) => INTERVALS * interval,
-        None => SHARE * (job.end - job.start.t),
     }
 }
 

@@ -220,6 +220,53 @@ fn parquet_files_have_the_numbers_and_where_they_come_from() {
     assert_eq!(rows[0].get_double(3).expect("impulse"), motion.impacts.get(0).impulses[0]);
 }
 
+/// A table in many chunks, more rows than a group of a Parquet file has.
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_of_many_chunks_are_whole_in_parquet() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+    use saltus_io::table::{self, Column, Kind, Table, Values};
+    struct Long(Vec<Column>, Vec<u64>);
+    impl Table for Long {
+        fn columns(&self) -> &[Column] {
+            &self.0
+        }
+        fn chunks(&self) -> &[u64] {
+            &self.1
+        }
+        fn read(&self, chunk: usize, column: usize) -> std::io::Result<Values> {
+            let first: u64 = self.1[..chunk].iter().sum();
+            let rows = first..first + self.1[chunk];
+            Ok(match column {
+                0 => Values::Integers(rows.map(|k| k as i64).collect()),
+                1 => Values::Numbers(rows.map(|k| k as f64 / 8.0).collect()),
+                _ => Values::Integers(rows.map(|k| k as i64 % 2 - 1).collect()),
+            })
+        }
+    }
+    let column = |name: &str, kind| Column { name: name.into(), kind };
+    let columns = vec![
+        column("point", Kind::Integer),
+        column("x'", Kind::Number),
+        column("reason", Kind::Remark(vec!["why".into()])),
+    ];
+    let long = Long(columns, vec![30_000; 5]);
+    let dir = tempfile::tempdir().expect("a directory");
+    table::write(dir.path(), "points", Format::Parquet, &long).expect("written");
+    let file = fs::File::open(dir.path().join("points.parquet")).expect("the file");
+    let reader = SerializedFileReader::new(file).expect("parquet");
+    assert_eq!(reader.metadata().num_row_groups(), 2);
+    let mut rows = 0;
+    for (k, row) in reader.get_row_iter(None).expect("rows").enumerate() {
+        let row = row.expect("a row");
+        assert_eq!((row.get_long(0).expect("point"), row.get_double(1).expect("x'")), (k as i64, k as f64 / 8.0));
+        assert_eq!(row.get_string(2).expect("reason"), if k % 2 == 1 { "why" } else { "" });
+        rows += 1;
+    }
+    assert_eq!(rows, 150_000);
+}
+
 /// A text array of an npz file: its header, and its texts.
 fn texts(dir: &Path, name: &str) -> (String, Vec<String>) {
     use std::io::Read;

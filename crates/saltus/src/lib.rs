@@ -51,6 +51,8 @@ pub use problem::{Instance, Problem, Start};
 pub use record::{Audit, Extremes, Keep, Settling};
 #[doc(hidden)]
 pub use run::Recorded;
-pub use run::{Begun, Options, Progress, Resumed, Run, SchemeChoice, Simulation, Stop, System, run, run_observed};
+pub use run::{
+    Begun, Options, Progress, Resumed, Run, SchemeChoice, Simulation, Stop, System, run, run_observed, run_slice,
+};
 pub use saltus_expr::{Outside, Span, Table, nearest};
 pub use structure::Structure;

@@ -49,8 +49,8 @@ pub struct Request {
     pub statistics: Vec<String>,
     /// Whether it is told what a trajectory settled on.
     pub settled: bool,
-    /// The tolerance.
-    pub tolerance: f64,
+    /// The tolerance; the model's, or 1e-10, if it is not given.
+    pub tolerance: Option<f64>,
     /// Whether each point starts where its neighbour ended.
     pub carry: Option<Carry>,
 }
@@ -161,14 +161,14 @@ impl Request {
             return Err(SetupError::new("a stroboscope needs a period, and none was found in the forcing")
                 .help("give it, such as  --period \"2*pi/w\""));
         }
-        if !(self.tolerance >= 1e-14 && self.tolerance <= 1e-2) {
-            return Err(SetupError::new(format!(
-                "the tolerance must be between 1e-14 and 1e-2, not {}",
-                self.tolerance
-            )));
+        let settings = &family.problem().model().settings;
+        let own = settings.iter().find(|s| s.name == "tolerance").map(|s| s.value);
+        let tolerance = self.tolerance.or(own).unwrap_or(1e-10);
+        if !(1e-14..=1e-2).contains(&tolerance) {
+            return Err(SetupError::new(format!("the tolerance must be between 1e-14 and 1e-2, not {tolerance}")));
         }
         Ok(Wanted {
-            tolerance: self.tolerance,
+            tolerance,
             strobe: self.strobe,
             sections: !self.sections.is_empty(),
             impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,

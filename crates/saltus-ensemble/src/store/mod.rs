@@ -12,7 +12,7 @@ pub use layout::{Layout, TableLayout, axis_names};
 pub use manifest::Manifest;
 pub use shard::Shard;
 
-use crate::{Block, Sweep};
+use crate::{Block, State, Sweep};
 use layout::Rows;
 use saltus::SetupError;
 use saltus_io::output::{self, WriteError};
@@ -186,12 +186,7 @@ impl Store {
     }
 
     /// The states that the points from `first` on reached, as many as are asked for; nothing for those that failed.
-    pub fn reached(
-        &self,
-        sweep: &Sweep,
-        first: u64,
-        count: u64,
-    ) -> Result<Vec<Option<(Vec<f64>, Vec<f64>)>>, SetupError> {
+    pub fn reached(&self, sweep: &Sweep, first: u64, count: u64) -> Result<Vec<Option<State>>, SetupError> {
         tables::reached(self, sweep, first, count).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
     }
 

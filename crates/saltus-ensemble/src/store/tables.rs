@@ -2,7 +2,7 @@
 
 use super::layout::STATUS;
 use super::{Shard, Store};
-use crate::Sweep;
+use crate::{State, Sweep};
 use saltus_io::output::{Format, WriteError};
 use saltus_io::table::{self, Column, Kind, Table, Values};
 use std::collections::HashMap;
@@ -106,8 +106,7 @@ pub fn complaint(store: &Store) -> io::Result<Option<(u64, String)>> {
 }
 
 /// See [`Store::reached`].
-#[allow(clippy::type_complexity)]
-pub fn reached(store: &Store, sweep: &Sweep, first: u64, count: u64) -> io::Result<Vec<Option<(Vec<f64>, Vec<f64>)>>> {
+pub fn reached(store: &Store, sweep: &Sweep, first: u64, count: u64) -> io::Result<Vec<Option<State>>> {
     let model = sweep.family.problem().model();
     let (degrees, dimension) = (model.degrees(), model.dimension());
     let status = place(store, "status")?;

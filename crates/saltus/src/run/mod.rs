@@ -46,13 +46,26 @@ pub fn run_observed(
     options: &Options,
     observer: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Run, SetupError> {
+    run_slice(system, start, options, u64::MAX, observer)
+}
+
+/// The same for at most so many steps, by events so many pieces: a slice of a long run, whose status is then
+/// [`crate::Status::Interrupted`], and which goes on from [`Run::last`].
+pub fn run_slice(
+    system: &dyn System,
+    start: &Start,
+    options: &Options,
+    most: u64,
+    observer: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Run, SetupError> {
     if !options.end.is_finite() {
         return Err(SetupError::new("a run needs an end time").help("Options::until sets it"));
     }
     let mut simulation = Simulation::new(system, start, options)?;
-    let mut reporter = Reporter::new();
+    let (mut reporter, mut steps) = (Reporter::new(), 0);
     while !simulation.is_over() {
-        if reporter.is_due() && !observer(simulation.progress()) {
+        steps += 1;
+        if steps > most || (reporter.is_due() && !observer(simulation.progress())) {
             simulation.interrupt();
             break;
         }

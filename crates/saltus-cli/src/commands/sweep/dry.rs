@@ -32,7 +32,8 @@ pub fn main(sweep: &Sweep, part: (u64, u64), threads: usize, json: bool) -> Resu
         // (Side by side, as they will be.)
         let group = next..count.min(next + TOGETHER);
         next = group.end;
-        let made: Vec<_> = group.filter_map(|k| maker.job(point(k), None).ok().map(|job| (point(k), job))).collect();
+        let made = group.map(|k| (point(k), maker.job(point(k), None))).filter(|(_, made)| made.refusal.is_none());
+        let made: Vec<_> = made.map(|(point, made)| (point, made.job)).collect();
         let jobs: Vec<_> = made.iter().map(|(_, job)| job.clone()).collect();
         let outcomes = worker.run(&jobs, &sweep.wanted);
         measured = next;

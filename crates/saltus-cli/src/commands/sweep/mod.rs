@@ -98,9 +98,9 @@ pub struct Args {
     /// Say what each trajectory settled on: rest, a period, or neither
     #[arg(long, help_heading = "What is kept")]
     settled: bool,
-    /// The relative tolerance
-    #[arg(long, value_name = "X", default_value_t = 1e-10)]
-    tol: f64,
+    /// The relative tolerance [default: the model's, else 1e-10]
+    #[arg(long, value_name = "X")]
+    tol: Option<f64>,
     /// How many threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,

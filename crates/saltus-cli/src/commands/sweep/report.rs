@@ -3,17 +3,14 @@
 use crate::progress;
 use crate::setup::Refusal;
 use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
-use saltus::SetupError;
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Progress, Sweep};
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 
-/// How many trajectories ended in which way.
-fn status(store: &Store) -> Result<(Vec<(&'static str, u64)>, u64), SetupError> {
-    let counts = store.counts()?;
-    let total = counts.iter().map(|(_, n)| n).sum();
-    Ok((counts, total))
+/// How many there are, in whatever way they ended.
+fn total(counts: &[(&'static str, u64)]) -> u64 {
+    counts.iter().map(|(_, n)| n).sum()
 }
 
 fn as_object(counts: &[(&'static str, u64)]) -> Value {
@@ -38,7 +35,8 @@ pub fn swept(
     written: &[String],
     is_json: bool,
 ) -> Result<ExitCode, Refusal> {
-    let (counts, total) = status(store)?;
+    let counts = store.counts()?;
+    let total = total(&counts);
     let share = if done.done > 0 { done.scalar as f64 / done.done as f64 } else { 0.0 };
     let rate = if done.seconds > 0.0 { done.done as f64 / done.seconds } else { 0.0 };
     let part = store.manifest.part;
@@ -86,7 +84,8 @@ pub fn swept(
 
 /// The end of `saltus merge`.
 pub fn merged(store: &Store, written: &[String], is_json: bool) -> Result<(), Refusal> {
-    let (counts, total) = status(store)?;
+    let counts = store.counts()?;
+    let total = total(&counts);
     if is_json {
         crate::text::print_json(&json!({
             "trajectories": store.manifest.trajectories, "stored": total, "status": as_object(&counts),

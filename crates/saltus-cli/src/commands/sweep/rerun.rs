@@ -8,9 +8,9 @@ use crate::setup::{Ready, Refusal};
 use crate::text::{number, out, printable};
 use saltus::{Options, SetupError, run_observed};
 use saltus_ensemble::points::Slot;
-use saltus_ensemble::store::Store;
+use saltus_ensemble::store::{Manifest, Store};
+use saltus_io::Rerun;
 use saltus_io::output::{self, Format};
-use saltus_io::{Changes, Rerun};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -39,7 +39,11 @@ pub struct Args {
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
-    let (store, sweep) = Store::open(&args.dir)?;
+    let manifest = Manifest::read(&args.dir)?.ok_or_else(|| {
+        SetupError::new(format!("there is no sweep in `{}`", args.dir.display()))
+            .help("name the directory that `saltus sweep --out` wrote")
+    })?;
+    let sweep = manifest.sweep()?;
     let family = &sweep.family;
     if args.point >= family.len() {
         let message = format!("there is no point {}: they are numbered from 0 to {}", args.point, family.len() - 1);
@@ -47,12 +51,17 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     let row = family.points().row();
     let carried = match family.carry() {
-        Some(_) if args.point >= row => store.reached(&sweep, args.point - row, 1)?.into_iter().next().flatten(),
+        Some(_) if args.point >= row => {
+            Store::open(&args.dir)?.0.reached(&sweep, args.point - row, 1)?.into_iter().next().flatten()
+        }
         _ => None,
     };
-    let refused = |(_, reason): (_, String)| SetupError::new(format!("point {} cannot be run: {reason}", args.point));
-    let job = family.maker().job(args.point, carried.as_ref()).map_err(refused)?;
-    let mut changes = Changes { ..sweep.request.changes() };
+    let made = family.maker().job(args.point, carried.as_ref());
+    if let Some(reason) = made.refusal {
+        return Err(SetupError::new(format!("point {} cannot be run: {reason}", args.point)).into());
+    }
+    let job = made.job;
+    let mut changes = sweep.request.changes();
     let mut shown = Vec::new();
     for ((name, &slot), value) in family.points().names().into_iter().zip(family.slots()).zip(family.values(args.point))
     {
@@ -67,7 +76,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some((q, v)) = carried {
         (opened.start.q, opened.start.v) = (q, v);
     }
-    let options = Options::events(job.end).tolerance(sweep.request.tolerance);
+    let options = Options::events(job.end).tolerance(sweep.wanted.tolerance);
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
