@@ -301,6 +301,8 @@ impl<const W: usize> Group<W> {
             events[l] = None;
             if cap.0[l] == 0.0 {
                 h.0[l] = 0.0;
+            } else if cap.0[l] <= 16.0 * f64::EPSILON * self.t.0[l].abs() {
+                (h.0[l], events[l]) = (0.0, Some(Event::Stop));
             } else if !(h.0[l] > 4.0 * f64::EPSILON * self.t.0[l].abs()) {
                 events[l] = Some(Event::Unclear);
                 h.0[l] = 0.0;
@@ -440,6 +442,11 @@ impl<const W: usize> Group<W> {
     }
 }
 
+#[inline(always)]
 fn scaled<const W: usize>(x: &Lane<W>, factor: f64) -> Lane<W> {
-    Lane(x.0.map(|x| factor * x))
+    let mut out = [0.0; W];
+    for l in 0..W {
+        out[l] = factor * x.0[l];
+    }
+    Lane(out)
 }

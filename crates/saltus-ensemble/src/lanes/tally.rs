@@ -34,7 +34,9 @@ impl Tally {
 
     /// Where the stroboscope looks next, or the end.
     pub fn stop(&self, job: &Job) -> f64 {
-        job.instant(self.next).map_or(job.end, |t| t.min(job.end))
+        // (An instant that is the end but for rounding is the end.)
+        let is_end = |t: f64| t >= job.end - 16.0 * f64::EPSILON * job.end.abs();
+        job.instant(self.next).filter(|&t| !is_end(t)).unwrap_or(job.end)
     }
 
     /// A state on the way; at a stop it is one of the stroboscope.
