@@ -4,10 +4,11 @@
 //! cargo run --release -p saltus-bench
 //! ```
 //!
-//! Each figure is the median of several runs, recording included. The hand-written loop is the limit: the same
+//! Each figure is the median of several runs, recording included; the steps are Paoli–Schatzman's, or Moreau–Jean's where there is
+//! friction. The hand-written loop is the limit: the same
 //! arithmetic for one ball and one wall, with nothing to interpret and nothing to check.
 
-use saltus::{Options, Stop};
+use saltus::{Options, Problem, Stop};
 use saltus_io::shipped;
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,7 +20,10 @@ fn main() {
     println!("{:18} {:>10} {:>12} {:>10}", "model", "steps", "ns per step", "impacts");
     println!("{:18} {:>10} {by_hand:>12.1} {:>10}", "ball by hand", 1_000_000, "");
     let mut ball = f64::NAN;
-    for name in shipped::names(false) {
+    // (Names of models may be given.)
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let is_chosen = |name: &&str| chosen.is_empty() || chosen.iter().any(|c| c == name);
+    for name in shipped::names(false).into_iter().filter(is_chosen) {
         let (ns, steps, impacts) = cost(name);
         println!("{name:18} {steps:>10} {ns:>12.1} {impacts:>10}");
         if name == "ball-gravity" {
@@ -27,10 +31,11 @@ fn main() {
         }
     }
     println!("\nball-gravity from its model file costs {:.1} times the hand-written loop", ball / by_hand);
-    println!("\n{:18} {:>20} {:>20}", "ledger, % of a run", "paoli-schatzman", "event-driven");
-    for name in shipped::names(false) {
+    println!("\n{:18} {:>20} {:>20}", "ledger, % of a run", "steps", "events");
+    for name in shipped::names(false).into_iter().filter(is_chosen) {
+        let problem = shipped::find(name).expect("shipped").expect("parses").problem(&[]).expect("valid").0;
         let share = |scheme: &str| 100.0 * ledger_share(name, scheme);
-        println!("{name:18} {:>20.1} {:>20.1}", share("paoli-schatzman"), share("event-driven"));
+        println!("{name:18} {:>20.1} {:>20.1}", share(stepping(&problem)), share("auto"));
     }
 }
 
@@ -54,6 +59,11 @@ fn ledger_share(name: &str, scheme: &str) -> f64 {
     shares[REPEATS / 2]
 }
 
+/// The scheme whose steps are timed: Paoli–Schatzman's, or, where there is friction, which it does not know, Moreau–Jean's.
+fn stepping(problem: &Problem) -> &'static str {
+    if problem.model().frictions.is_empty() { "paoli-schatzman" } else { "moreau-jean" }
+}
+
 /// Median nanoseconds per step of a shipped model, over at least 10⁵ steps, and its steps and impacts.
 fn cost(name: &str) -> (f64, u64, usize) {
     let file = shipped::find(name).expect("shipped").expect("parses");
@@ -62,7 +72,7 @@ fn cost(name: &str) -> (f64, u64, usize) {
     // Long enough for the clock: a shipped run of few steps is made finer.
     let finer = if name == "ball-gravity" { 1_000_000.0 } else { 100_000.0 } * step / end;
     let step = if finer > 1.0 { step / finer } else { step };
-    let options = Options::steps("paoli-schatzman", step).until(end);
+    let options = Options::steps(stepping(&problem), step).until(end);
     let (mut steps, mut impacts) = (0, 0);
     let ns = median(|| {
         let done = problem.run(&options).expect("runs");
