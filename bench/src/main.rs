@@ -23,7 +23,7 @@ fn main() {
     // (Names of models may be given.)
     let chosen: Vec<String> = std::env::args().skip(1).collect();
     let is_chosen = |name: &&str| chosen.is_empty() || chosen.iter().any(|c| c == name);
-    for name in shipped::names(false).into_iter().filter(is_chosen) {
+    for name in shipped::names(false).filter(is_chosen) {
         let (ns, steps, impacts) = cost(name);
         println!("{name:18} {steps:>10} {ns:>12.1} {impacts:>10}");
         if name == "ball-gravity" {
@@ -32,7 +32,7 @@ fn main() {
     }
     println!("\nball-gravity from its model file costs {:.1} times the hand-written loop", ball / by_hand);
     println!("\n{:18} {:>20} {:>20}", "ledger, % of a run", "steps", "events");
-    for name in shipped::names(false).into_iter().filter(is_chosen) {
+    for name in shipped::names(false).filter(is_chosen) {
         let problem = shipped::find(name).expect("shipped").expect("parses").problem(&[]).expect("valid").0;
         let share = |scheme: &str| 100.0 * ledger_share(name, scheme);
         println!("{name:18} {:>20.1} {:>20.1}", share(stepping(&problem)), share("auto"));

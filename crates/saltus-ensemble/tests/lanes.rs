@@ -3,9 +3,9 @@
 #[path = "common/agree.rs"]
 mod agree;
 
-use saltus::Problem;
 use saltus::model::Builder;
 use saltus::motion::Crossing;
+use saltus::{Options, Problem};
 use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker};
 use std::sync::Arc;
 
@@ -134,6 +134,45 @@ fn lanes_agree_with_the_event_engine() {
         println!("{}: {found:?}", case.name);
         assert!(found.compared >= 12, "{}: {found:?}", case.name);
         assert!(found.in_lanes * 10 >= 9 * jobs.len(), "{}: {found:?}", case.name);
+    }
+}
+
+/// Fast and slow motions, small and large ones, pulses with a long way to them: nothing is measured by units, and nothing that
+/// appears late is missed.
+#[test]
+fn scales_and_pulses() {
+    let oscillator = |rate: f64, size: f64| {
+        Builder::new("scaled")
+            .parameter("W", rate)
+            .parameter("A", size)
+            .coordinate("x", 0.0, 0.0)
+            .kinetic("x'^2/2")
+            .force("x", "W^2*A*cos(k*W*t) - 0.1*W*x' - W^2*x")
+            .restitution(0.7)
+            .constraint("stop", "0.5*A - x")
+    };
+    let mut all = Vec::new();
+    for (rate, size) in [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e-9), (1.0, 1e9), (1e8, 1e-6)] {
+        // (From rest, and with an end that is far away for what is fast.)
+        all.push((case("scaled", oscillator(rate, size), &[("k", 1.0, 0.4)], 100.0 / rate), size, rate));
+    }
+    let pulse = Builder::new("pulse")
+        .coordinate("x", 0.0, 0.1)
+        .kinetic("x'^2/2")
+        .force("x", "3e5/(1 + 1e12*(t - p)^2) - 0.01*x'")
+        .restitution(0.5)
+        .constraint("stop", "2 - x");
+    all.push((case("pulse", pulse, &[("p", 5.0, 2.0)], 12.0), 1.0, 1.0));
+    for (case, size, rate) in all {
+        let jobs = jobs(&case, 24);
+        let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
+        for (job, outcome) in jobs.iter().zip(worker.run(&jobs, &wanted())) {
+            let exact = case.problem.run_from(&job.start, &Options::events(job.end).tolerance(1e-13)).expect("runs");
+            let off = ((exact.last().q[0] - outcome.q[0]).abs() / size)
+                .max((exact.last().v[0] - outcome.v[0]).abs() / (size * rate));
+            assert!(off < 1e-7, "{} {rate:e} {size:e} {:?}: {off:e}", case.name, job.start.parameters);
+            assert!(!exact.trajectory.impacts.is_empty(), "{}", case.name);
+        }
     }
 }
 

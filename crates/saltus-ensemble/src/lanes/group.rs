@@ -9,6 +9,12 @@ use std::sync::Arc;
 /// The last terms of series are kept below this part of the tolerance: many steps add up.
 const SHARE: f64 = 0.1;
 
+/// A denominator may fall to this part within a step.
+const FALL: f64 = 1e-4;
+
+/// So often a step is halved to keep clear of a pole.
+const HALVINGS: usize = 50;
+
 /// What ends the step of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
@@ -311,6 +317,7 @@ impl<const W: usize> Group<W> {
                 events[l] = Some(Event::Stop);
             }
         }
+        self.keep_clear_of_poles(&mut h, events);
         for a in 0..m {
             self.first_crossing(a, &mut h, events);
         }
@@ -321,6 +328,53 @@ impl<const W: usize> Group<W> {
             self.first_crossing(m + 1 + k, &mut h, events);
         }
         h
+    }
+
+    /// Shortens steps in which a denominator falls by more than is seen from where they begin.
+    fn keep_clear_of_poles(&self, h: &mut Lane<W>, events: &mut [Option<Event>; W]) {
+        for mark in self.series.marks() {
+            for _ in 0..HALVINGS {
+                let clear = vector::clearance_of_size(mark, h, FALL);
+                let mut is_clear = true;
+                for l in 0..W {
+                    if h.0[l] > 0.0 && !(clear.0[l] > 0.0) {
+                        (h.0[l], events[l], is_clear) = (0.5 * h.0[l], None, false);
+                    }
+                }
+                if is_clear {
+                    break;
+                }
+            }
+        }
+        for l in 0..W {
+            if h.0[l] > 0.0 && !(h.0[l] > 4.0 * f64::EPSILON * self.t.0[l].abs()) {
+                (h.0[l], events[l]) = (0.0, Some(Event::Unclear));
+            }
+        }
+    }
+
+    /// The step that a new trajectory begins with. The scale of a series that starts from rest depends on the step: from above, until
+    /// both fit.
+    pub fn find_pace(&mut self, l: usize) {
+        let (d, n) = (self.code.d, self.code.order);
+        let mut h = self.stop.0[l] - self.t.0[l];
+        for _ in 0..200 {
+            let mut fits = h;
+            for row in (0..d).map(|i| self.series.input(1 + d + i)) {
+                let c = |k: usize| row[k].0[l].abs();
+                let scale = c(0).max(c(1) * h).max(c(2) * h * h).max(1e-290);
+                let allowed = SHARE * self.tolerance * scale;
+                for (k, easier) in [(n, 1.0), (n - 1, 8.0)] {
+                    let step = (easier * allowed / c(k)).powf(1.0 / k as f64);
+                    fits = if step < fits { step } else { fits };
+                }
+            }
+            if !(fits < 0.9 * h) {
+                break;
+            }
+            h = fits.max(0.01 * h);
+        }
+        self.last.0[l] = h;
     }
 
     /// Looks for the first crossing of gap w, of the reaction (w = m), or of event w − m − 1.

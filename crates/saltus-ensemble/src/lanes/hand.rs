@@ -15,6 +15,16 @@ const OFTEN: u32 = 64;
 const STRETCH: f64 = 32.0;
 const SHORTEST: f64 = 1e-3;
 
+/// Where the event engine leaves a trajectory.
+enum Left {
+    /// A state to go on from, or the end.
+    At(Start),
+    /// It failed.
+    Failed(Box<Outcome>),
+    /// The worker was stopped.
+    Stopped,
+}
+
 impl<const W: usize> LaneWorker<W> {
     /// The event engine goes on from the state of a lane, or, if the last step failed, from that before it.
     pub(super) fn hand_over(&mut self, l: usize, back: bool, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
@@ -43,9 +53,10 @@ impl<const W: usize> LaneWorker<W> {
         let start = start.reached(Reached { closed, ..Reached::default() });
         let stretch = (STRETCH * self.group.last.0[l]).max(SHORTEST * (job.end - job.start.t));
         let end = match self.events(l, job, wanted, start, stretch) {
-            Err(outcome) => return outcome,
-            Ok(end) if end.t >= job.end => return Some(self.finish(l, Status::Finished, end.t, &end.q, &end.v)),
-            Ok(end) => end,
+            Left::Failed(outcome) => return Some(*outcome),
+            Left::Stopped => return None,
+            Left::At(end) if end.t >= job.end => return Some(self.finish(l, Status::Finished, end.t, &end.q, &end.v)),
+            Left::At(end) => end,
         };
         let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
         self.group.forget(l, self.group.last.0[l]);
@@ -60,30 +71,27 @@ impl<const W: usize> LaneWorker<W> {
     }
 
     /// The event engine from a start on for some time, and until no constraint is closed; to the end where it was asked too often.
-    /// The error is an outcome, or None where the worker was stopped.
-    fn events(
-        &mut self,
-        l: usize,
-        job: &Job,
-        wanted: &Wanted,
-        start: Start,
-        stretch: f64,
-    ) -> Result<Start, Option<Outcome>> {
+    fn events(&mut self, l: usize, job: &Job, wanted: &Wanted, start: Start, stretch: f64) -> Left {
         let mut at = start;
         let mut until = (at.t + stretch).min(self.lanes[l].tally.stop(job));
         loop {
             let options = Options::events(until).tolerance(self.group.tolerance);
             let stop = self.stop.clone();
             let run = self.problem.run_observed(&at, &options, &mut |_| !stop.load(Ordering::Relaxed));
-            let run = run.map_err(|refusal| {
-                self.group.modes[l].is_active = false;
-                Some(Outcome::refused(job, refusal.message))
-            })?;
+            let run = match run {
+                Ok(run) => run,
+                Err(refusal) => {
+                    self.group.modes[l].is_active = false;
+                    return Left::Failed(Box::new(Outcome::refused(job, refusal.message)));
+                }
+            };
             self.take(l, job, wanted, &run);
             at = run.last().clone();
             match run.status {
-                Status::Interrupted { .. } => return Err(None),
-                status @ Status::Failed(_) => return Err(Some(self.finish(l, status, at.t, &at.q, &at.v))),
+                Status::Interrupted { .. } => return Left::Stopped,
+                status @ Status::Failed(_) => {
+                    return Left::Failed(Box::new(self.finish(l, status, at.t, &at.q, &at.v)));
+                }
                 _ => {}
             }
             // (The last instant of a run is its end, to rounding.)
@@ -98,7 +106,7 @@ impl<const W: usize> LaneWorker<W> {
             let is_closed = at.closed().is_some_and(|closed| !closed.is_empty());
             if at.t >= job.end || until >= job.end || !(is_closed || self.lanes[l].handed > OFTEN) {
                 at.t = if until >= job.end { job.end } else { at.t };
-                return Ok(at);
+                return Left::At(at);
             }
             until = self.lanes[l].tally.stop(job);
         }

@@ -39,6 +39,10 @@ const LAW: f64 = 1e-9;
 /// Gap velocities below this part of what they are made of are none.
 const STILL: f64 = 1e-12;
 
+/// A lane that has made so many steps and would need so many more at this pace is handed over for good.
+const WINDOW: u64 = 1 << 16;
+const MANY: f64 = 1e8;
+
 /// Steps without progress after which a lane is handed over.
 const PATIENCE: u32 = 12;
 
@@ -59,6 +63,8 @@ struct LaneState {
     open: Vec<f64>,
     tally: Tally,
     idle: u32,
+    /// Steps in the present window, and where it began.
+    steps: (u64, f64),
     /// How often it was handed over.
     handed: u32,
     /// Whether it is at a stop, or on the way, with a state that is of use once the next expansion has confirmed it.
@@ -85,6 +91,7 @@ impl<const W: usize> LaneWorker<W> {
         let state = &mut self.lanes[l];
         let tally = Tally::new(self.problem.model(), wanted);
         *state = LaneState { job, open: std::mem::take(&mut state.open), tally, ..LaneState::default() };
+        state.steps.1 = start.t;
         state.open.clear();
         state.open.extend(&start.parameters);
         let fits = start.q.len() == code.d && start.v.len() == code.d && start.parameters.len() == code.open;
@@ -124,6 +131,7 @@ impl<const W: usize> LaneWorker<W> {
             return Some(outcome);
         }
         if std::mem::take(&mut self.group.modes[l].is_new) {
+            self.group.find_pace(l);
             for a in 0..m {
                 // A start on a constraint, or beyond one, is left to the event engine.
                 let [gap, rate, ..] = self.group.gap(a, l);
@@ -211,6 +219,11 @@ impl<const W: usize> LaneWorker<W> {
         if self.lanes[l].idle > PATIENCE {
             return self.hand_over(l, true, jobs, wanted);
         }
+        if self.is_endless(l, &jobs[self.lanes[l].job]) {
+            // (The event engine says what is wrong with it.)
+            self.lanes[l].handed = u32::MAX / 2;
+            return self.hand_over(l, true, jobs, wanted);
+        }
         self.lanes[l].tally.before = None;
         if h > 0.0 && self.lanes[l].tally.gatherer.is_some() {
             self.gather(l, h, &jobs[self.lanes[l].job], wanted);
@@ -280,6 +293,18 @@ impl<const W: usize> LaneWorker<W> {
                 None
             }
         }
+    }
+
+    /// Whether a lane would need more steps than anything but a stiff motion needs.
+    fn is_endless(&mut self, l: usize, job: &Job) -> bool {
+        let (t, state) = (self.group.t.0[l], &mut self.lanes[l]);
+        state.steps.0 += 1;
+        if state.steps.0 < WINDOW {
+            return false;
+        }
+        let pace = (t - state.steps.1) / WINDOW as f64;
+        state.steps = (0, t);
+        !(job.end - t <= MANY * pace)
     }
 
     /// Adds the last step to the statistics.

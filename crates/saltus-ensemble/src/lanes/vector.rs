@@ -120,6 +120,25 @@ pub fn clearance<const W: usize>(c: &[Lane<W>], h: &Lane<W>) -> Lane<W> {
     Lane(out)
 }
 
+/// How far the size of each polynomial stays above a part of what it begins with, on [0, h], from below.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn clearance_of_size<const W: usize>(c: &[Lane<W>], h: &Lane<W>, part: f64) -> Lane<W> {
+    let (mut fall, mut sign) = ([0.0; W], [1.0; W]);
+    for l in 0..W {
+        sign[l] = if c[0].0[l] < 0.0 { -1.0 } else { 1.0 };
+    }
+    for c in c[1..].iter().rev() {
+        for l in 0..W {
+            fall[l] = (fall[l] + (-sign[l] * c.0[l]).max(0.0)) * h.0[l];
+        }
+    }
+    let mut out = [0.0; W];
+    for l in 0..W {
+        out[l] = (1.0 - part) * c[0].0[l].abs() - fall[l];
+    }
+    Lane(out)
+}
+
 /// The polynomials in Bernstein form on [0, h], and what is rounding in them. `ratios` are C(i, k)/C(n, k) by rows.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn bernstein<const W: usize>(c: &[Lane<W>], h: &Lane<W>, ratios: &[f64], out: &mut Forms<W>) -> Lane<W> {

@@ -101,7 +101,14 @@ impl<const W: usize> SeriesLanes<W> {
         &self.coefficients[register * self.stride..(register + 1) * self.stride]
     }
 
-    /// Two inputs (or an input and an output) at once.
+    /// Denominators and arguments of logarithms: a step must end before one of them falls by many powers of ten, because a pole may
+    /// be near that the coefficients of other expressions do not show.
+    pub fn marks(&self) -> impl Iterator<Item = &[Lane<W>]> {
+        let marks = self.code.switches.iter().filter(|switch| matches!(switch.kind, Kind::Decades));
+        marks.map(|switch| &self.coefficients[switch.x * self.stride..(switch.x + 1) * self.stride])
+    }
+
+    /// One coefficient of output `k`.
     #[inline]
     #[must_use]
     pub fn coefficient(&self, k: usize, order: usize) -> &Lane<W> {
