@@ -256,3 +256,35 @@ fn slip_that_stops_has_stopped() {
         assert_eq!(run.timeline.of(PhaseKind::Stepped).count(), 0, "m = {inside}");
     }
 }
+
+/// A block that sticks is struck, slides, and stops: the timeline says all of it. So it does where bounces end in sliding contact.
+#[test]
+fn the_timeline_tells_slip_that_impacts_begin() {
+    let model = Builder::new("struck")
+        .coordinate("x", 0.0, 0.0)
+        .coordinate("y", -1.0, 1.0)
+        .kinetic("(x'^2 + y'^2)/2")
+        .restitution(0.5)
+        .constraint("blow", "x - y")
+        .slider("ground", "x'", 0.3, None);
+    let run = finished(model, 4.5);
+    let of = |run: &Run, kind: PhaseKind| run.timeline.of(kind).map(|p| p.start).collect::<Vec<f64>>();
+    // x' = 3/4 after the blow, and 0.75/0.3 later nothing.
+    assert_eq!(of(&run, PhaseKind::Slip).len(), 1, "{:?}", run.timeline.phases);
+    assert!((of(&run, PhaseKind::Slip)[0] - 1.0).abs() < 1e-12);
+    let sticks = of(&run, PhaseKind::Stick);
+    assert_eq!(sticks.len(), 2, "{sticks:?}");
+    assert!(sticks[0] == 0.0 && (sticks[1] - 3.5).abs() < 1e-10, "{sticks:?}");
+    let dropped = Builder::new("dropped")
+        .coordinate("x", 0.0, 5.0)
+        .coordinate("y", 0.3, 0.0)
+        .kinetic("(x'^2 + y'^2)/2")
+        .potential("9.81*y")
+        .restitution(0.3)
+        .constraint("floor", "y")
+        .friction(0.1, &["x'"]);
+    let run = finished(dropped, 1.0);
+    let limit = run.timeline.of(PhaseKind::Chatter).next().expect("bounces").end;
+    let slips = of(&run, PhaseKind::Slip);
+    assert!(slips.len() == 1 && (slips[0] - limit).abs() < 1e-3, "{slips:?} {limit}");
+}

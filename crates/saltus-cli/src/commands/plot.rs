@@ -48,7 +48,7 @@ pub struct Args {
     /// The directory of a run or of a sweep
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// What to draw: positions, velocities, phase, gaps, reactions, energy, impacts or spectrum; of a sweep, a column
+    /// What to draw: positions, velocities, states, phase, gaps, reactions, energy, impacts or spectrum; of a sweep, a column
     /// [default: positions; of a sweep the speed of impacts]
     #[arg(long, value_name = "WHAT")]
     what: Option<String>,

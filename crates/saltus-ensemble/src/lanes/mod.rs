@@ -146,8 +146,12 @@ impl<const W: usize> LaneWorker<W> {
                 }
             }
             for k in 0..events {
-                let value = self.group.series.output(self.group.code.own + k)[0].0[l];
-                self.group.modes[l].signs[k] = if value < 0.0 { -1.0 } else { 1.0 };
+                let row = self.group.series.output(self.group.code.own + k);
+                let (value, rate) = (row[0].0[l], row[1].0[l]);
+                let mode = &mut self.group.modes[l];
+                // (A motion that starts on a section does not cross it there.)
+                mode.signs[k] = if value < 0.0 || (value == 0.0 && rate < 0.0) { -1.0 } else { 1.0 };
+                mode.zeros[MOST + k] = u8::from(value == 0.0);
             }
         }
         if let Some(a) = self.group.modes[l].held {

@@ -99,6 +99,10 @@ impl Request {
             ranges.iter().map(|r| &r.name).chain(vary.iter().map(|v| &v.name)).chain(listed).collect();
         let known = points::names(&base);
         for name in &varied {
+            if self.set.iter().chain(&self.start).any(|(given, _)| given == *name) {
+                let error = SetupError::new(format!("`{name}` is given one value and varied as well"));
+                return Err(whole(error.help("leave out --set or --start for it, or the axis")));
+            }
             if !known.contains(name) {
                 let message =
                     format!("`{name}` is neither a parameter nor a coordinate, velocity or state to start from");

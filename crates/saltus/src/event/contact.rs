@@ -18,7 +18,6 @@ impl EventEngine {
             self.record.contacts(self.t, &self.touch);
             return Ok(());
         }
-        let grips = self.flow.friction.grip.clone();
         self.evaluate(self.fresh)?;
         self.finish_impacts()?;
         self.buffers.members.clear();
@@ -63,7 +62,7 @@ impl EventEngine {
             }
         }
         if self.rubbing.is_there {
-            self.grip(&grips);
+            self.grip();
         } else {
             self.rubbing.rows.clone_from(&self.working);
         }

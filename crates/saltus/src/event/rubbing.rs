@@ -45,6 +45,8 @@ pub(super) struct Rubbing {
     /// Friction that can neither stick nor slide clearly since time last advanced: on the edge. It sticks until its limit is
     /// clearly exceeded.
     pub edge: Vec<bool>,
+    /// What the timeline says that each does at present.
+    told: Vec<Grip>,
     /// Slip in space that has come to a stop, to the tolerance.
     stopped: Vec<bool>,
     /// How long the last step was in which slip took up its direction.
@@ -115,6 +117,7 @@ impl Rubbing {
             never: model.frictions.iter().map(|f| never(&model.graph, f)).collect(),
             loose: vec![None; n],
             edge: vec![false; n],
+            told: vec![Grip::Off; n],
             stopped: vec![false; n],
             launch: 0.0,
             scale: vec![0.0; n],
@@ -414,7 +417,7 @@ impl EventEngine {
     }
 
     /// After the working set has been chosen: rows held, friction of constraints that do not press is off, changes are noted.
-    pub(super) fn grip(&mut self, before: &[Grip]) {
+    pub(super) fn grip(&mut self) {
         for f in 0..self.rubbing.scale.len() {
             let pressed = self.flow.friction.elements[f].constraint.is_none_or(|a| self.working.contains(&a));
             if !pressed {
@@ -427,8 +430,10 @@ impl EventEngine {
         let rows = self.rows_with(&working);
         self.working = working;
         self.rubbing.rows = rows;
-        for (f, &was) in before.iter().enumerate() {
-            let kind = match (was, self.flow.friction.grip[f]) {
+        for f in 0..self.rubbing.told.len() {
+            let is = self.flow.friction.grip[f];
+            // (An impact, or the end of an accumulation, may have changed it before.)
+            let kind = match (std::mem::replace(&mut self.rubbing.told[f], is), is) {
                 (Grip::Stick, Grip::Slide(_)) | (Grip::Off, Grip::Slide(_)) => PhaseKind::Slip,
                 (Grip::Slide(a), Grip::Slide(b)) if a[0] * b[0] + a[1] * b[1] < 0.0 => PhaseKind::Slip,
                 (Grip::Slide(_) | Grip::Off, Grip::Stick) => PhaseKind::Stick,

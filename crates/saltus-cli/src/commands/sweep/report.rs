@@ -55,17 +55,26 @@ pub fn swept(
             out!("{DIM}over{DIM:#} {}\n", printable(&axis));
         }
         let words: Vec<String> = counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
-        out!("{}: {}\n", count(total, "trajectory").replace("trajectorys", "trajectories"), words.join(", "));
+        let range = store.manifest.range();
+        let planned = range.end - range.start;
+        let of = if total < planned { format!(" of {}", grouped(planned)) } else { String::new() };
+        let name = if total == 1 && of.is_empty() { "trajectory" } else { "trajectories" };
+        out!("{}{of} {name}: {}\n", grouped(total), words.join(", "));
         if let Some((point, reason)) = &complaint {
             out!("point {point}: {}\n", printable(reason));
             out!("{DIM}saltus sweep rerun {} --point {point}{DIM:#} runs it alone\n", store.dir().display());
         }
         if done.done > 0 {
+            let (now, earlier) = (done.done, total.saturating_sub(done.done));
+            if earlier > 0 {
+                out!("{} computed now, {} were there already\n", grouped(now), grouped(earlier));
+            }
             out!(
-                "{} in {} ({} per second on {threads} threads), {} % by the event engine\n",
+                "{} in {} on {}: {} trajectories per second, {} % by the event engine\n",
                 count(done.impacts, "impact"),
                 duration(done.seconds),
-                number(rate, 3),
+                count(threads as u64, "thread"),
+                grouped(rate.round() as u64),
                 number(100.0 * share, 3)
             );
         }
