@@ -71,6 +71,13 @@ pub enum Settled {
         /// Impacts in a period.
         impacts: u32,
     },
+    /// Without a stroboscope: its impacts repeat after this time, so many of them.
+    Recurrent {
+        /// The period.
+        time: f64,
+        /// Impacts in a period.
+        impacts: u32,
+    },
     /// Neither, in the time computed.
     Neither,
 }

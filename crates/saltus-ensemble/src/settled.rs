@@ -143,7 +143,7 @@ impl Tracker {
                     && (a.speed - b.speed).abs() <= FIGURE * a.speed.max(b.speed)
             });
             if same && period > 0.0 {
-                return Settled::Periodic { intervals: 0, impacts: p as u32 };
+                return Settled::Recurrent { time: period, impacts: p as u32 };
             }
         }
         Settled::Neither
@@ -184,6 +184,10 @@ mod tests {
             tracker.hit(Hit { t, constraint: k % 2, speed: 1.0 + f64::from(k % 2), impulse: 1.0 });
         }
         tracker.pass(40.0, &[0.0], &[1.0]);
-        assert_eq!(tracker.settled(), Settled::Periodic { intervals: 0, impacts: 2 });
+        let settled = tracker.settled();
+        assert!(
+            matches!(settled, Settled::Recurrent { impacts: 2, time } if (time - 2.0).abs() < 1e-12),
+            "{settled:?}"
+        );
     }
 }

@@ -113,7 +113,9 @@ impl Layout {
         }
         if wanted.settled {
             points.push(column("settled", words(SETTLED)));
-            points.extend([integer("period"), integer("impacts_per_period")]);
+            // In periods of the forcing, or, where there is none, in time.
+            let period = if family.has_period() { integer("period") } else { number("period") };
+            points.extend([period, integer("impacts_per_period")]);
         }
         points.extend([number("t"), integer("accumulations"), number("violation"), number("law"), number("energy")]);
         points.extend([column("engine", words(ENGINES)), column("reason", Kind::Remark(Vec::new()))]);
@@ -163,7 +165,7 @@ impl Layout {
                     if family.carry().is_some() {
                         row.integer(i64::from(family.is_down(point)));
                     }
-                    points_row(&mut row, degrees, dimension, outcome, reasons);
+                    points_row(&mut row, (degrees, dimension), has_period, outcome, reasons);
                 }
                 "strobe" => {
                     for (k, state) in outcome.strobe.chunks_exact(1 + 2 * dimension).enumerate() {
@@ -201,7 +203,13 @@ impl Layout {
 }
 
 /// What stands behind the axes.
-fn points_row(row: &mut Row, degrees: usize, dimension: usize, outcome: &Outcome, reasons: &mut Vec<String>) {
+fn points_row(
+    row: &mut Row,
+    (degrees, dimension): (usize, usize),
+    has_period: bool,
+    outcome: &Outcome,
+    reasons: &mut Vec<String>,
+) {
     let (status, reason) = match &outcome.status {
         Ok(status) => match status {
             Status::Breached { breaches } => (status.name(), Some(breaches.join("; "))),
@@ -225,12 +233,16 @@ fn points_row(row: &mut Row, degrees: usize, dimension: usize, outcome: &Outcome
     }
     if row.rows.columns.len() - row.at > TAIL {
         let (kind, period, impacts) = match outcome.settled {
-            Some(Settled::Rest) => (0, 0, 0),
-            Some(Settled::Periodic { intervals, impacts }) => (1, intervals, impacts),
-            Some(Settled::Neither) | None => (2, 0, 0),
+            Some(Settled::Rest) => (0, 0.0, 0),
+            Some(Settled::Periodic { intervals, impacts }) => (1, f64::from(intervals), impacts),
+            Some(Settled::Recurrent { time, impacts }) => (1, time, impacts),
+            Some(Settled::Neither) | None => (2, 0.0, 0),
         };
         row.integer(kind);
-        row.integer(i64::from(period));
+        match has_period {
+            true => row.integer(period as i64),
+            false => row.number(period),
+        }
         row.integer(i64::from(impacts));
     }
     row.number(if is_refused { f64::NAN } else { outcome.t });
