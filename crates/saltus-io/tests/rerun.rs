@@ -10,7 +10,7 @@ mod short;
 use accepted::accepted;
 use saltus::analysis::{Shocks, long_time};
 use saltus::scheme::{SCHEMES, Settings, find};
-use saltus::{Options, Run, System, run_observed};
+use saltus::{Options, Run, Start, System, run_observed};
 use saltus_io::output::{Format, Record, Summary, write};
 use saltus_io::{AnySystem, Changes, ModelFile, Opened, Rerun, SavedRun};
 use std::path::Path;
@@ -24,11 +24,18 @@ fn made_again(dir: &Path, file: &ModelFile, system: &dyn System, changes: &Chang
     write(dir, system.model(), run, shocks.as_ref(), &record, &[Format::Npz]).expect("written");
     let saved = SavedRun::open(dir).unwrap_or_else(|e| panic!("{what}: {e:?}"));
     assert_eq!(saved.difference(run), None, "{what}: read back");
-    assert_eq!(saved.last.as_ref(), Some(run.last()), "{what}: the last state, read back");
+    // (The positions of first-order states mean nothing and are not written.)
+    let states = system.model().states.len();
+    let meaning = |start: &Start| {
+        let (q, v, z) = start.parts(states);
+        (start.t, [q, v, z].map(<[f64]>::to_vec), start.parameters.clone(), start.reached_by().cloned())
+    };
+    assert_eq!(saved.last.as_ref().map(meaning), Some(meaning(run.last())), "{what}: the last state, read back");
     let rerun = Rerun::new(&saved).unwrap_or_else(|e| panic!("{what}: {:?}", e.error));
     let again = rerun.run(&mut |_| true).unwrap_or_else(|e| panic!("{what}: {e:?}"));
     assert_eq!(saved.difference(&again), None, "{what}: made again");
-    assert_eq!((again.last(), &again.status, again.steps), (run.last(), &run.status, run.steps), "{what}");
+    assert_eq!(meaning(again.last()), meaning(run.last()), "{what}");
+    assert_eq!((&again.status, again.steps), (&run.status, run.steps), "{what}");
 }
 
 /// Every shipped model with every scheme that accepts it, and options of a short run.
