@@ -55,10 +55,11 @@ fn every(mut look: impl FnMut(&ModelFile, &Opened, &Options, Run)) {
             look(&file, &opened, &options, run);
             accept += 1;
         }
-        // (Joints and friction are known to fewer schemes, and the rod of Painlevé's paradox is refused by events alone.)
+        // (Joints, friction and states are known to fewer schemes, and the rod of Painlevé's paradox is refused by events alone.)
         let least = match &opened.system {
             AnySystem::Structure(_) => 2,
             AnySystem::Problem(problem) if problem.model().has_joints_or_friction() => 4,
+            AnySystem::Problem(problem) if !problem.model().states.is_empty() => 6,
             AnySystem::Problem(_) => 7,
         };
         assert!(accept >= least, "{accept} schemes accept {name}");

@@ -85,9 +85,10 @@ impl Whole<'_> {
             return Some(0.0);
         }
         let (a, b) = (&self.run.trajectory, &gone_on.trajectory);
-        let (end, other) = (a.q(a.len() - 1), b.q(b.len() - 1));
+        // (Integrals of first-order states begin with each run.)
+        let (end, other) = (&a.q(a.len() - 1)[..a.degrees()], &b.q(b.len() - 1)[..a.degrees()]);
         let apart = end.iter().zip(other).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        let largest = a.positions().iter().fold(0.0_f64, |m, q| m.max(q.abs()));
+        let largest = a.reach();
         let fastest = a.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
         let allowed = if self.run.by_events() { BY_EVENTS * largest } else { STEPS * self.run.step * fastest };
         Some(apart / allowed)
@@ -172,7 +173,7 @@ fn another_scheme_goes_on_where_one_stopped() {
                 Err(refusal) => wrong.push(format!("{what}: refused: {}", refusal.message)),
                 Ok(on) => {
                     let (a, b) = (&stopped.trajectory, &on.trajectory);
-                    let (here, there) = (a.q(a.len() - 1), b.q(0));
+                    let (here, there) = (&a.q(a.len() - 1)[..a.degrees()], &b.q(0)[..a.degrees()]);
                     let apart = here.iter().zip(there).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
                     let fastest = a.velocities(Side::Left).fold(0.0_f64, |m, v| m.max(v.abs()));
                     if !(apart <= STEPS * h * fastest) || b.t[0] != stopped.last().t {

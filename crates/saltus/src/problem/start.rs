@@ -61,6 +61,8 @@ impl Start {
         if self.v.len() == degrees {
             self.v.extend(&v0[degrees..]);
         }
+        // (Integrals of states begin with each run: so it is the same, bit for bit, from a state in memory and from a file.)
+        self.q.iter_mut().skip(degrees).for_each(|q| *q = 0.0);
     }
 
     /// The same with values of open parameters and ports, in the order of [`crate::Model::open`].
