@@ -6,7 +6,7 @@ mod agree;
 use saltus::model::Builder;
 use saltus::motion::Crossing;
 use saltus::{Options, Problem};
-use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker};
+use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker, workers};
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-10;
@@ -213,6 +213,15 @@ fn what_lanes_cannot_do_is_said() {
         let refused = LaneWorker::<16>::new(&problem, TOLERANCE, &Arc::default()).err().expect(force);
         assert!(refused.contains("corners"), "{refused}");
     }
+    // More sections than there is room for: all of them are located, by the event engine.
+    let many = (1..=9).fold(model("-1"), |model, k| {
+        model.event(&format!("level {k}"), format!("x - {}", 0.05 * f64::from(k)).as_str(), Crossing::Down)
+    });
+    let problem = many.build().expect("a model").problem().expect("a problem");
+    let job = Job { start: problem.start(), from: 0.0, end: 0.95, strobe: None };
+    let wanted = Arc::new(Wanted { tolerance: TOLERANCE, sections: true, ..Wanted::default() });
+    let outcomes = workers(&problem, &wanted, &Arc::default()).run(&[job], &wanted);
+    assert_eq!(outcomes[0].sections.len(), 9 * 4, "{:?}", outcomes[0].sections);
 }
 
 /// A start beyond a constraint has the reason, and the others run.

@@ -4,7 +4,7 @@ use saltus::{Model, Problem};
 use saltus_expr::{Graph, NodeId, Program, SeriesCode};
 use std::sync::Arc;
 
-/// The most unknowns and constraints there is room for.
+/// The most unknowns, constraints and events there is room for.
 pub const MOST: usize = 8;
 
 /// A model as lanes compute it.
@@ -44,8 +44,8 @@ impl LaneCode {
         if model.has_joints_or_friction() {
             return Err("it has joints or friction");
         }
-        if d > MOST || m > MOST {
-            return Err("it has many coordinates or constraints");
+        if d > MOST || m > MOST || model.events.len() > MOST {
+            return Err("it has many coordinates, constraints or events");
         }
         if model
             .speed
