@@ -39,7 +39,7 @@ pub struct Wanted {
     pub impacts: usize,
     /// The expressions of which statistics are kept: numbered as the problem has them.
     pub statistics: Vec<usize>,
-    /// Whether it is told what the trajectory settled on.
+    /// Whether to report what the trajectory settled on.
     pub settled: bool,
 }
 

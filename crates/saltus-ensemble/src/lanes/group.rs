@@ -1,19 +1,12 @@
 //! W trajectories side by side: their series, how long a step may be, and where they are.
 
 use super::code::{LaneCode, MOST};
-use super::vector::{self, MAX_ORDER};
-use super::watch::{Found, examine};
+use super::vector;
 use saltus_expr::{Lane, SeriesLanes};
 use std::sync::Arc;
 
 /// The last terms of series are kept below this part of the tolerance: many steps add up.
 const SHARE: f64 = 0.1;
-
-/// A denominator may fall to this part within a step.
-const FALL: f64 = 1e-4;
-
-/// So often a step is halved to keep clear of a pole.
-const HALVINGS: usize = 50;
 
 /// What ends the step of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +42,7 @@ pub struct Mode {
 
 impl Mode {
     /// Whether no crossing has to be treated differently from others.
-    fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         self.held.is_none() && self.zeros == [0; 2 * MOST]
     }
 }
@@ -73,7 +66,7 @@ pub struct Group<const W: usize> {
     a: Vec<Lane<W>>,
     factor: Vec<Lane<W>>,
     /// The reaction of the constraint held; its slope, M⁻¹∇f and 1/∇f·M⁻¹∇f, zero in lanes without one.
-    lambda: Vec<Lane<W>>,
+    pub lambda: Vec<Lane<W>>,
     pub slope: Vec<Lane<W>>,
     pub pull: Vec<Lane<W>>,
     pub inverse: Lane<W>,
@@ -85,8 +78,8 @@ pub struct Group<const W: usize> {
     /// The largest residual of the equations of motion of each lane so far, and the deepest violation of a constraint.
     pub residual: Lane<W>,
     pub violation: Lane<W>,
-    ratios: Vec<f64>,
-    shifted: Vec<Lane<W>>,
+    pub ratios: Vec<f64>,
+    pub shifted: Vec<Lane<W>>,
 }
 
 impl<const W: usize> Group<W> {
@@ -330,29 +323,6 @@ impl<const W: usize> Group<W> {
         h
     }
 
-    /// Shortens steps in which a denominator falls by more than is seen from where they begin.
-    fn keep_clear_of_poles(&self, h: &mut Lane<W>, events: &mut [Option<Event>; W]) {
-        for mark in self.series.marks() {
-            for _ in 0..HALVINGS {
-                let clear = vector::clearance_of_size(mark, h, FALL);
-                let mut is_clear = true;
-                for l in 0..W {
-                    if h.0[l] > 0.0 && !(clear.0[l] > 0.0) {
-                        (h.0[l], events[l], is_clear) = (0.5 * h.0[l], None, false);
-                    }
-                }
-                if is_clear {
-                    break;
-                }
-            }
-        }
-        for l in 0..W {
-            if h.0[l] > 0.0 && !(h.0[l] > 4.0 * f64::EPSILON * self.t.0[l].abs()) {
-                (h.0[l], events[l]) = (0.0, Some(Event::Unclear));
-            }
-        }
-    }
-
     /// The step that a new trajectory begins with. The scale of a series that starts from rest depends on the step: from above, until
     /// both fit.
     pub fn find_pace(&mut self, l: usize) {
@@ -375,94 +345,6 @@ impl<const W: usize> Group<W> {
             h = fits.max(0.01 * h);
         }
         self.last.0[l] = h;
-    }
-
-    /// Looks for the first crossing of gap w, of the reaction (w = m), or of event w − m − 1.
-    fn first_crossing(&mut self, w: usize, h: &mut Lane<W>, events: &mut [Option<Event>; W]) {
-        let (n, m) = (self.code.order, self.code.m);
-        let row = match w {
-            w if w < m => self.series.output(self.code.gaps + w),
-            w if w == m => &self.lambda[..],
-            w => self.series.output(self.code.own + w - m - 1),
-        };
-        let event = match w {
-            w if w < m => Event::Hit(w),
-            w if w == m => Event::Release,
-            w => Event::Own(w - m - 1),
-        };
-        // Coefficients that are zero are left out, and lanes that have nothing to look for.
-        let top = row.len();
-        if w < m && self.modes.iter().all(Mode::is_plain) {
-            let clear = vector::clearance(row, h);
-            if (0..W).all(|l| clear.0[l] > 0.0 || !(h.0[l] > 0.0)) {
-                return;
-            }
-        }
-        self.shifted[..top].copy_from_slice(row);
-        self.shifted[top..].fill(Lane::all(0.0));
-        for l in 0..W {
-            let mode = &self.modes[l];
-            if w < m && mode.is_plain() {
-                continue;
-            }
-            let looks = match w {
-                w if w < m => mode.held != Some(w),
-                w if w == m => mode.held.is_some(),
-                _ => true,
-            };
-            let sign = if w > m { mode.signs[w - m - 1] } else { 1.0 };
-            let zeros = match w {
-                w if w < m => mode.zeros[w],
-                w if w == m => 0,
-                w => mode.zeros[MOST + w - m - 1],
-            };
-            if !looks {
-                (0..=n).for_each(|k| self.shifted[k].0[l] = if k == 0 { 1.0 } else { 0.0 });
-            } else if zeros > 0 || sign < 0.0 {
-                for k in 0..=n {
-                    let from = k + zeros as usize;
-                    self.shifted[k].0[l] = if from < top { sign * row[from].0[l] } else { 0.0 };
-                }
-            }
-        }
-        let clear = vector::clearance(&self.shifted, h);
-        let is_clear = |l: usize, h: &Lane<W>| clear.0[l] > 0.0 || !(h.0[l] > 0.0);
-        if (0..W).all(|l| is_clear(l, h)) {
-            return;
-        }
-        let mut forms = [Lane::all(0.0); MAX_ORDER + 1];
-        let floor = vector::bernstein(&self.shifted, h, &self.ratios, &mut forms);
-        let (mut low, mut high, mut s) = (Lane::all(0.0), Lane::all(0.0), Lane::all(0.0));
-        let mut crosses = [false; W];
-        for l in 0..W {
-            if is_clear(l, h) {
-                continue;
-            }
-            match examine(&forms, n, l, floor.0[l]) {
-                Found::Clear(part) if part < 1.0 => {
-                    h.0[l] *= part;
-                    events[l] = None;
-                }
-                Found::Clear(_) => {}
-                Found::Between(from, to, guess) => {
-                    crosses[l] = true;
-                    (low.0[l], high.0[l], s.0[l]) = (from * h.0[l], to * h.0[l], guess * h.0[l]);
-                }
-                Found::Unclear => {
-                    h.0[l] = 0.0;
-                    events[l] = Some(Event::Unclear);
-                }
-            }
-        }
-        if crosses.contains(&true) {
-            vector::crossings(&self.shifted, low, high, &mut s);
-            for l in 0..W {
-                if crosses[l] {
-                    h.0[l] = s.0[l];
-                    events[l] = Some(event);
-                }
-            }
-        }
     }
 
     /// Goes to the ends of the steps.

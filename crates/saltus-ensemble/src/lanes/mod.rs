@@ -6,10 +6,11 @@
 //! next one. Where a lane cannot decide (several constraints at one instant, degenerate states, contact on curved walls), the
 //! event engine goes on from there ([`hand`]) and gives the trajectory back.
 //!
-//! At the end of each step the equations of motion are checked: the acceleration that the polynomial ends with must be the one that
-//! the next expansion begins with. A step that fails is made again by the event engine.
+//! At the end of each step that no event ends the equations of motion are checked: the acceleration that the polynomial ends with must
+//! be the one that the next expansion begins with. A step that fails is made again by the event engine.
 
 mod code;
+mod cross;
 mod group;
 mod hand;
 mod law;
@@ -103,7 +104,7 @@ impl<const W: usize> LaneWorker<W> {
         for (k, &value) in start.parameters.iter().enumerate() {
             self.group.series.input_mut(code.first_open() + k, 0).0[l] = value;
         }
-        self.group.forget(l, (end - start.t).min(1e3));
+        self.group.forget(l, end - start.t);
         self.group.residual.0[l] = 0.0;
         self.group.violation.0[l] = 0.0;
         let mode = &mut self.group.modes[l];
@@ -135,7 +136,7 @@ impl<const W: usize> LaneWorker<W> {
             for a in 0..m {
                 // A start on a constraint, or beyond one, is left to the event engine.
                 let [gap, rate, ..] = self.group.gap(a, l);
-                if !(gap > 1e-9 * rate.abs() * self.group.last.0[l].min(1.0)) {
+                if !(gap > 1e-9 * rate.abs() * self.group.last.0[l]) {
                     return match self.group.t.0[l] == job.start.t {
                         true => {
                             self.group.modes[l].is_active = false;

@@ -47,7 +47,7 @@ pub struct Request {
     pub impacts: Option<String>,
     /// Expressions of which statistics are kept.
     pub statistics: Vec<String>,
-    /// Whether it is told what a trajectory settled on.
+    /// Whether to report what a trajectory settled on.
     pub settled: bool,
     /// The tolerance; the model's, or 1e-10, if it is not given.
     pub tolerance: Option<f64>,

@@ -86,7 +86,7 @@ fn state_columns(model: &Model) -> impl Iterator<Item = Column> + '_ {
     coordinates.chain(states).map(|name| column(name, Kind::Number))
 }
 
-/// The names of the axes in tables. That of a start is told from the state at the end, which has the coordinate's name.
+/// The names of the axes in tables. A start has a name of its own, because the state at the end has the coordinate's.
 pub fn axis_names(family: &Family) -> Vec<String> {
     let name = |(name, slot): (&str, &Slot)| match slot {
         Slot::Parameter(_) => name.to_string(),

@@ -27,7 +27,7 @@ const STOPPED: f64 = 30.0;
 /// Friction on the edge between sticking and sliding may exceed its limit by this part of it.
 pub(super) const EDGE: f64 = 1e-9;
 
-/// The least coefficient of friction that is told from none.
+/// Coefficients of friction below this count as zero.
 const LEAST: f64 = 1e-14;
 
 /// What the engine knows about friction and joints.
@@ -146,15 +146,17 @@ impl EventEngine {
         (STOPPED * self.tol * self.rubbing.scale[f]).max(self.no_slip(f))
     }
 
+    fn slides_in_space(&self, f: usize) -> bool {
+        let friction = &self.flow.friction;
+        friction.elements[f].slips == 2 && matches!(friction.grip[f], Grip::Slide(_))
+    }
+
     /// Notes slip in space that has come to a stop at the end of a step; whether there is any.
     pub(super) fn slip_stops(&mut self) -> Result<bool, Reason> {
-        let in_space = |f: usize| {
-            self.flow.friction.elements[f].slips == 2 && matches!(self.flow.friction.grip[f], Grip::Slide(_))
-        };
-        if !(0..self.rubbing.scale.len()).any(in_space) {
+        let count = self.rubbing.scale.len();
+        if !(0..count).any(|f| self.slides_in_space(f)) {
             return Ok(false);
         }
-        let candidates: Vec<usize> = (0..self.rubbing.scale.len()).filter(|&f| in_space(f)).collect();
         self.evaluate(false)?;
         self.measure_slips();
         if self.flow.friction.is_launching {
@@ -162,7 +164,10 @@ impl EventEngine {
             return Ok(false);
         }
         let mut any = false;
-        for f in candidates {
+        for f in 0..count {
+            if !self.slides_in_space(f) {
+                continue;
+            }
             self.rubbing.stopped[f] = self.slip_speed(f) <= self.stop_speed(f) && self.rubbing.loose[f].is_none();
             any |= self.rubbing.stopped[f];
         }

@@ -124,7 +124,7 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the dots are told apart by: the way up and down, else the constraints, if there are several.
+/// What distinguishes the dots: the way up and down, else the constraints, if there are several.
 fn groups(tables: &Tables, name: &str, table: &SavedTable, place: &[usize]) -> Result<Option<Vec<String>>, SetupError> {
     let points = tables.named("points").filter(|points| points.has("direction"));
     let found = match points {
