@@ -5,7 +5,7 @@ mod agree;
 
 use saltus::model::Builder;
 use saltus::motion::Crossing;
-use saltus::{Options, Problem};
+use saltus::{Keep, Options, Problem};
 use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker, workers};
 use std::sync::Arc;
 
@@ -153,24 +153,36 @@ fn scales_and_pulses() {
     };
     let mut all = Vec::new();
     for (rate, size) in [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e-9), (1.0, 1e9), (1e8, 1e-6)] {
-        // (From rest, and with an end that is far away for what is fast.)
-        all.push((case("scaled", oscillator(rate, size), &[("k", 1.0, 0.4)], 100.0 / rate), size, rate));
+        all.push((case("scaled", oscillator(rate, size), &[("k", 1.0, 0.4)], 2000.0 / rate), size, rate));
     }
     let pulse = Builder::new("pulse")
         .coordinate("x", 0.0, 0.1)
         .kinetic("x'^2/2")
-        .force("x", "3e5/(1 + 1e12*(t - p)^2) - 0.01*x'")
+        .force("x", "5e6/(1 + 1e18*(t - p)^2)")
         .restitution(0.5)
-        .constraint("stop", "2 - x");
+        .constraint("stop", "1 - x");
     all.push((case("pulse", pulse, &[("p", 5.0, 2.0)], 12.0), 1.0, 1.0));
     for (case, size, rate) in all {
-        let jobs = jobs(&case, 24);
+        // (From rest, with an end that is far away for what is fast, and nothing to stop at before it.)
+        let jobs: Vec<Job> = jobs(&case, 16).into_iter().map(|job| Job { from: 0.0, strobe: None, ..job }).collect();
+        let wanted = Arc::new(Wanted { tolerance: TOLERANCE, impacts: 100_000, ..Wanted::default() });
         let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
-        for (job, outcome) in jobs.iter().zip(worker.run(&jobs, &wanted())) {
-            let exact = case.problem.run_from(&job.start, &Options::events(job.end).tolerance(1e-13)).expect("runs");
+        for (job, outcome) in jobs.iter().zip(worker.run(&jobs, &wanted)) {
+            let options = Options::events(job.end).tolerance(1e-13).keep(Keep::IMPACTS);
+            let exact = case.problem.run_from(&job.start, &options).expect("runs");
+            // What comes first has had no time to be forgotten.
+            let first = (exact.trajectory.impacts.get(0).t - outcome.hits[0].t).abs() * rate;
+            // (Time resolves a pulse that lasts 1e-9 to seven digits.)
+            let allowed = if case.name == "pulse" { 1e-6 } else { 1e-9 };
+            assert!(
+                first < allowed,
+                "{} {rate:e} {size:e} {:?}: first impact off by {first:e}",
+                case.name,
+                job.start.parameters
+            );
             let off = ((exact.last().q[0] - outcome.q[0]).abs() / size)
                 .max((exact.last().v[0] - outcome.v[0]).abs() / (size * rate));
-            assert!(off < 1e-7, "{} {rate:e} {size:e} {:?}: {off:e}", case.name, job.start.parameters);
+            assert!(off < 1e2 * allowed, "{} {rate:e} {size:e} {:?}: {off:e}", case.name, job.start.parameters);
             assert!(!exact.trajectory.impacts.is_empty(), "{}", case.name);
         }
     }

@@ -15,6 +15,7 @@ const HALVINGS: usize = 50;
 impl<const W: usize> Group<W> {
     /// Shortens steps in which a denominator falls by more than is seen from where they begin.
     pub fn keep_clear_of_poles(&self, h: &mut Lane<W>, events: &mut [Option<Event>; W]) {
+        let mut is_halved = [false; W];
         for mark in self.series.marks() {
             for _ in 0..HALVINGS {
                 let clear = vector::clearance_of_size(mark, h, FALL);
@@ -22,6 +23,7 @@ impl<const W: usize> Group<W> {
                 for l in 0..W {
                     if h.0[l] > 0.0 && !(clear.0[l] > 0.0) {
                         (h.0[l], events[l], is_clear) = (0.5 * h.0[l], None, false);
+                        is_halved[l] = true;
                     }
                 }
                 if is_clear {
@@ -30,7 +32,7 @@ impl<const W: usize> Group<W> {
             }
         }
         for l in 0..W {
-            if h.0[l] > 0.0 && !(h.0[l] > 4.0 * f64::EPSILON * self.t.0[l].abs()) {
+            if is_halved[l] && !(h.0[l] > self.shortest(l)) {
                 (h.0[l], events[l]) = (0.0, Some(Event::Unclear));
             }
         }

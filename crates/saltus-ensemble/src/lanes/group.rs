@@ -302,7 +302,7 @@ impl<const W: usize> Group<W> {
                 h.0[l] = 0.0;
             } else if cap.0[l] <= 16.0 * f64::EPSILON * self.t.0[l].abs() {
                 (h.0[l], events[l]) = (0.0, Some(Event::Stop));
-            } else if !(h.0[l] > 4.0 * f64::EPSILON * self.t.0[l].abs()) {
+            } else if !(h.0[l] > self.shortest(l) || h.0[l] == cap.0[l]) {
                 events[l] = Some(Event::Unclear);
                 h.0[l] = 0.0;
             } else if h.0[l] >= cap.0[l] * (1.0 - 1e-12) {
@@ -310,6 +310,7 @@ impl<const W: usize> Group<W> {
                 events[l] = Some(Event::Stop);
             }
         }
+
         self.keep_clear_of_poles(&mut h, events);
         for a in 0..m {
             self.first_crossing(a, &mut h, events);
@@ -321,6 +322,11 @@ impl<const W: usize> Group<W> {
             self.first_crossing(m + 1 + k, &mut h, events);
         }
         h
+    }
+
+    /// Shorter steps are not resolved by time, which is rounded: the event engine has more digits of it.
+    pub fn shortest(&self, l: usize) -> f64 {
+        f64::EPSILON * self.t.0[l].abs() * (1e-2 / self.tolerance).max(4.0)
     }
 
     /// The step that a new trajectory begins with. The scale of a series that starts from rest depends on the step: from above, until
