@@ -1,7 +1,7 @@
 //! Families of motions: what a period of a trajectory costs in lanes, beside the event engine and beside a loop written by hand.
 //!
 //! ```text
-//! cargo run --release -p saltus-bench --bin ensemble
+//! cargo run --release -p saltus-bench --bin ensemble [-- A B …]
 //! ```
 //!
 //! Five problems from their model files, on one core, 512 trajectories over a range of the frequency. Errors are those of the final
@@ -9,7 +9,7 @@
 //! written by hand solves the first problem with Dormand–Prince's pair of orders 5 and 4 and finds impacts by bisection of the step.
 
 use saltus::{Keep, Options, Problem};
-use saltus_ensemble::{Engine, Job, Wanted, workers};
+use saltus_ensemble::{Engine, Job, LaneWorker, NativeWorker, Outcome, Wanted, Worker};
 use saltus_io::ModelFile;
 use std::hint::black_box;
 use std::path::Path;
@@ -30,45 +30,49 @@ const PROBLEMS: [(&str, &str, f64, f64); 5] = [
 
 fn main() {
     println!(
-        "{:22} {:>10} {:>10} {:>8} {:>10} {:>10} {:>12} {:>8}",
-        "problem", "lanes", "events", "ratio", "error", "error 99 %", "impacts", "handed"
+        "{:22} {:>8} {:>10} {:>8} {:>9} {:>9} {:>9} {:>8} {:>7}",
+        "problem", "code", "ns/period", "events", "ratio", "error", "99 %", "impacts", "handed"
     );
-    println!(
-        "{:22} {:>10} {:>10} {:>8} {:>10} {:>10} {:>12} {:>8}",
-        "", "ns/period", "ns/period", "", "median", "", "per period", "over"
-    );
-    for (name, text, low, high) in PROBLEMS {
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|letter| name.starts_with(letter.as_str()));
+    for (name, text, low, high) in PROBLEMS.into_iter().filter(|(name, ..)| is_chosen(name)) {
         let problem = problem(text);
         let wanted = Arc::new(Wanted { tolerance: TOLERANCE, ..Wanted::default() });
         let family = jobs(&problem, low, high, PERIODS);
-        let mut worker = workers(&problem, &wanted, &Arc::default());
-        let outcomes = worker.run(&family, &wanted);
-        let lanes = shortest(5, || drop(black_box(worker.run(&family, &wanted)))) / (TRAJECTORIES as f64 * PERIODS);
         let short: Vec<Job> = jobs(&problem, low, high, 10.0).into_iter().step_by(8).collect();
         let events = shortest(3, || short.iter().for_each(|job| drop(black_box(by_events(&problem, job, TOLERANCE)))));
         let events = events / (short.len() as f64 * 10.0);
-        let mut errors: Vec<f64> = worker
-            .run(&short, &wanted)
-            .iter()
-            .zip(&short)
-            .filter_map(|(outcome, job)| {
-                let exact = by_events(&problem, job, 1e-13);
-                let mut nudged = job.clone();
-                nudged.start.v[0] += 1e-9;
-                let near = by_events(&problem, &nudged, 1e-13);
-                (apart(&exact, &near) < 1e-7).then(|| apart(&exact, &[&outcome.q[..], &outcome.v].concat()))
-            })
-            .collect();
-        errors.sort_by(f64::total_cmp);
-        let impacts: u64 = outcomes.iter().map(|o| o.impacts).sum();
-        let handed = outcomes.iter().filter(|o| o.engine != Engine::Lanes).count();
-        println!(
-            "{name:22} {lanes:>10.0} {events:>10.0} {:>8.1} {:>10.1e} {:>10.1e} {:>12.2} {handed:>8}",
-            events / lanes,
-            errors[errors.len() / 2],
-            errors[errors.len() * 99 / 100],
-            impacts as f64 / (TRAJECTORIES as f64 * PERIODS)
-        );
+        let mut crew: Vec<(&str, Box<dyn Worker>)> = Vec::new();
+        match NativeWorker::new(&problem, &wanted, &Arc::default()) {
+            Ok(worker) => crew.push(("native", Box::new(worker))),
+            Err(why) => println!("{name}: no native code: {why}"),
+        }
+        if let Ok(worker) = LaneWorker::<16>::new(&problem, TOLERANCE, &Arc::default()) {
+            crew.push(("lanes", Box::new(worker)));
+        }
+        let exact: Vec<Option<Vec<f64>>> = short.iter().map(|job| steady(&problem, job)).collect();
+        for (code, worker) in &mut crew {
+            let outcomes = worker.run(&family, &wanted);
+            let lanes = shortest(5, || drop(black_box(worker.run(&family, &wanted)))) / (TRAJECTORIES as f64 * PERIODS);
+            let ends = worker.run(&short, &wanted);
+            let off = |(end, exact): (&Outcome, &Option<Vec<f64>>)| {
+                exact.as_ref().map(|exact| apart(exact, &[&end.q[..], &end.v].concat()))
+            };
+            let mut errors: Vec<f64> = ends.iter().zip(&exact).filter_map(off).collect();
+            errors.sort_by(f64::total_cmp);
+            let impacts: u64 = outcomes.iter().map(|o| o.impacts).sum();
+            let handed = outcomes.iter().filter(|o| o.engine != Engine::Lanes).count();
+            println!(
+                "{name:22} {code:>8} {lanes:>10.0} {events:>8.0} {:>9.1} {:>9.1e} {:>9.1e} {:>8.2} {handed:>7}",
+                events / lanes,
+                errors[errors.len() / 2],
+                errors[errors.len() * 99 / 100],
+                impacts as f64 / (TRAJECTORIES as f64 * PERIODS)
+            );
+        }
+    }
+    if !is_chosen("A") {
+        return;
     }
     let problem = problem(PROBLEMS[0].1);
     let short: Vec<Job> = jobs(&problem, 0.5, 1.5, 10.0).into_iter().step_by(8).collect();
@@ -112,6 +116,14 @@ fn by_events(problem: &Problem, job: &Job, tolerance: f64) -> Vec<f64> {
     let options = Options::events(job.end).tolerance(tolerance).keep(Keep::NOTHING);
     let run = problem.run_from(&job.start, &options).expect("runs");
     [&run.last().q[..], &run.last().v].concat()
+}
+
+/// The exact end of a motion that is not chaotic.
+fn steady(problem: &Problem, job: &Job) -> Option<Vec<f64>> {
+    let exact = by_events(problem, job, 1e-13);
+    let mut nudged = job.clone();
+    nudged.start.v[0] += 1e-9;
+    (apart(&exact, &by_events(problem, &nudged, 1e-13)) < 1e-7).then_some(exact)
 }
 
 fn apart(a: &[f64], b: &[f64]) -> f64 {

@@ -10,7 +10,7 @@ const REPEATS: usize = 3;
 /// What repeats is the same to this figure.
 const FIGURE: f64 = 1e-6;
 /// Velocities below this share of the largest one are none.
-const QUIET: f64 = 1e-9;
+pub(crate) const QUIET: f64 = 1e-9;
 /// What has not moved for so many intervals of the stroboscope is at rest: less may be a phase of sticking;
 const INTERVALS: usize = 2;
 /// without one, what has not moved for this share of the time.
@@ -31,6 +31,15 @@ pub struct Tracker {
     last: f64,
     /// The last instants of the stroboscope.
     instants: VecDeque<f64>,
+}
+
+/// What states on the way have left: the greatest speed, when it last moved, the last time, the largest of each component.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub fastest: f64,
+    pub moved: f64,
+    pub last: f64,
+    pub largest: &'a [f64],
 }
 
 impl Tracker {
@@ -62,6 +71,19 @@ impl Tracker {
         if !(speed <= QUIET * self.fastest) {
             self.moved = t;
         }
+    }
+
+    /// What the states on the way have left, for one who looks at them himself: see [`Seen`].
+    pub(crate) fn seen(&self) -> Seen<'_> {
+        Seen { fastest: self.fastest, moved: self.moved, last: self.last, largest: &self.largest }
+    }
+
+    /// Takes that back, later.
+    pub(crate) fn see(&mut self, seen: &Seen) {
+        self.fastest = self.fastest.max(seen.fastest);
+        self.moved = self.moved.max(seen.moved);
+        self.last = self.last.max(seen.last);
+        self.largest.iter_mut().zip(seen.largest).for_each(|(most, x)| *most = most.max(*x));
     }
 
     /// A state at the stroboscope, with the number of impacts up to there.

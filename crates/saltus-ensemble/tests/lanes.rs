@@ -6,7 +6,7 @@ mod agree;
 use saltus::model::Builder;
 use saltus::motion::Crossing;
 use saltus::{Keep, Options, Problem};
-use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker, workers};
+use saltus_ensemble::{Job, LaneWorker, NativeWorker, Outcome, Scalar, Settled, Wanted, Worker, workers};
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-10;
@@ -129,6 +129,24 @@ fn lanes_agree_with_the_event_engine() {
     for case in cases() {
         let jobs = jobs(&case, 48);
         let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
+        let outcomes = worker.run(&jobs, &wanted());
+        let found = agree::compare(case.name, &case.problem, &jobs, &outcomes, TOLERANCE);
+        println!("{}: {found:?}", case.name);
+        assert!(found.compared >= 12, "{}: {found:?}", case.name);
+        assert!(found.in_lanes * 10 >= 9 * jobs.len(), "{}: {found:?}", case.name);
+    }
+}
+
+/// The same in compiled code; machines without a compiler have nothing to test.
+#[test]
+fn native_code_agrees_with_the_event_engine() {
+    for case in cases() {
+        let jobs = jobs(&case, 48);
+        let mut worker = match NativeWorker::new(&case.problem, &wanted(), &Arc::default()) {
+            Ok(worker) => worker,
+            Err(why) if why.to_string().contains("there is no C compiler") => return,
+            Err(why) => panic!("{}: {why}", case.name),
+        };
         let outcomes = worker.run(&jobs, &wanted());
         let found = agree::compare(case.name, &case.problem, &jobs, &outcomes, TOLERANCE);
         println!("{}: {found:?}", case.name);

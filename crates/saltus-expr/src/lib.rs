@@ -64,7 +64,7 @@ pub use names::{is_name, is_reserved, nearest};
 pub use parse::{parse, parse_at, parse_range_at, parse_target_at};
 pub use program::{Instruction, MissingInput, Op, Program};
 pub use scalar::Scalar;
-pub use series::{Lane, Series, SeriesCode, SeriesLanes};
+pub use series::{Lane, Series, SeriesCode, SeriesLanes, SeriesSource};
 pub use table::{Outside, Table};
 
 /// Runs the example of the README as a test.

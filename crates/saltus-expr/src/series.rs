@@ -15,6 +15,7 @@ mod convolve;
 mod lanes;
 mod rounding;
 mod rules;
+mod source;
 mod switch;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use switch::{Kind, segment_slope, segment_value, takes_first};
 
 pub use lanes::{Lane, SeriesLanes};
 pub use rules::SeriesCode;
+pub use source::SeriesSource;
 
 /// A quotient by more than this, and less than the inverse of it, is zero for all that is added to it.
 const HUGE: f64 = 1e100;

@@ -32,8 +32,14 @@ pub struct LaneCode {
     pub law: Arc<Program>,
     /// The user's quantities, from the same inputs.
     pub quantities: Option<Arc<Program>>,
+    /// The law as a series, of which order 0 is of use.
+    pub law_series: Arc<SeriesCode>,
     /// How many open parameters there are.
     pub open: usize,
+    /// Whether there is an input for the speed of an impact.
+    pub has_speed: bool,
+    /// The coordinates among the unknowns.
+    pub degrees: usize,
 }
 
 impl LaneCode {
@@ -115,6 +121,7 @@ impl LaneCode {
         }
         let restitutions = model.constraints.iter().map(|c| c.restitution_node);
         let law: Vec<NodeId> = model.mass.iter().copied().chain(slopes).chain(rates).chain(restitutions).collect();
+        let law_series = SeriesCode::compile(graph, &inputs, &degrees_of_inputs, &law).map_err(missing)?;
         let law = Program::compile(graph, &inputs, &law).map_err(missing)?;
         let quantities = match model.quantities.is_empty() {
             true => None,
@@ -138,6 +145,9 @@ impl LaneCode {
             law: Arc::new(law),
             quantities,
             open: open.len(),
+            law_series: Arc::new(law_series),
+            has_speed: speed.is_some(),
+            degrees,
         })
     }
 

@@ -1,12 +1,10 @@
 //! W trajectories side by side: their series, how long a step may be, and where they are.
 
 use super::code::{LaneCode, MOST};
+use super::limits::SHARE;
 use super::vector;
 use saltus_expr::{Lane, SeriesLanes};
 use std::sync::Arc;
-
-/// The last terms of series are kept below this part of the tolerance: many steps add up.
-const SHARE: f64 = 0.1;
 
 /// What ends the step of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]

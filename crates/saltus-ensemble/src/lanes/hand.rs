@@ -1,11 +1,11 @@
 //! Trajectories that lanes cannot decide: the event engine goes on with them, and gives them back where nothing is in contact.
 
-use super::code::MOST;
-use super::{LaneState, LaneWorker};
-use crate::{Hit, Job, Outcome, Wanted};
-use saltus::problem::Reached;
-use saltus::{Options, PhaseKind, Run, Side, Start, Status};
-use std::sync::atomic::Ordering;
+use super::law::Local;
+use super::tally::Tally;
+use crate::{Hit, Job, Wanted};
+use saltus::{Options, PhaseKind, Problem, Run, Side, Start, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A trajectory that is handed over this often stays with the event engine.
 const OFTEN: u32 = 64;
@@ -16,106 +16,74 @@ const STRETCH: f64 = 32.0;
 const SHORTEST: f64 = 1e-3;
 
 /// Where the event engine leaves a trajectory.
-enum Left {
-    /// A state to go on from, or the end.
+pub enum Left {
+    /// A state to go on from.
     At(Start),
-    /// It failed.
-    Failed(Box<Outcome>),
+    /// The end, or the place where it failed.
+    Ended(Status, Start),
+    /// The state was refused.
+    Refused(String),
     /// The worker was stopped.
     Stopped,
 }
 
-impl<const W: usize> LaneWorker<W> {
-    /// The event engine goes on from the state of a lane, or, if the last step failed, from that before it.
-    pub(super) fn hand_over(&mut self, l: usize, back: bool, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
-        let job = &jobs[self.lanes[l].job];
-        let d = self.group.code.d;
-        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
-        let t = match back {
-            true => self.group.state_before(l, &mut q, &mut v),
-            false => {
-                self.group.state(l, &mut q, &mut v);
-                self.group.t.0[l]
-            }
-        };
-        let mode = &self.group.modes[l];
-        let closed: Vec<usize> =
-            (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
-        let state = &mut self.lanes[l];
-        state.bounced = None;
-        state.has_arrived = false;
-        if back && state.tally.before.is_some() {
-            state.tally.gatherer = state.tally.before.take();
-        }
-        state.handed += 1;
-        state.tally.by_events = true;
-        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
-        let start = start.reached(Reached { closed, ..Reached::default() });
-        let stretch = (STRETCH * self.group.last.0[l]).max(SHORTEST * (job.end - job.start.t));
-        let end = match self.events(l, job, wanted, start, stretch) {
-            Left::Failed(outcome) => return Some(*outcome),
-            Left::Stopped => return None,
-            Left::At(end) if end.t >= job.end => return Some(self.finish(l, Status::Finished, end.t, &end.q, &end.v)),
-            Left::At(end) => end,
-        };
-        let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
-        self.group.forget(l, self.group.last.0[l]);
-        self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
-        self.group.set_state(l, end.t, &end.q, &end.v);
-        let mode = &mut self.group.modes[l];
-        mode.zeros = [0; 2 * MOST];
-        mode.is_new = true;
-        mode.waits = true;
-        self.group.stop.0[l] = self.lanes[l].tally.stop(job);
-        None
-    }
+/// The event engine, for trajectories of lanes.
+pub struct Hand {
+    pub problem: Problem,
+    pub local: Local,
+    pub tolerance: f64,
+    pub stop: Arc<AtomicBool>,
+}
 
-    /// The event engine from a start on for some time, and until no constraint is closed; to the end where it was asked too often.
-    fn events(&mut self, l: usize, job: &Job, wanted: &Wanted, start: Start, stretch: f64) -> Left {
+impl Hand {
+    /// Goes on from a start for some time, as measured by the last step, and until no constraint is closed; to the end where it was
+    /// asked too often.
+    pub fn go_on(
+        &mut self,
+        tally: &mut Tally,
+        start: Start,
+        last: f64,
+        handed: u32,
+        job: &Job,
+        wanted: &Wanted,
+    ) -> Left {
+        let stretch = (STRETCH * last).max(SHORTEST * (job.end - job.start.t));
+        tally.by_events = true;
         let mut at = start;
-        let mut until = (at.t + stretch).min(self.lanes[l].tally.stop(job));
+        let mut until = (at.t + stretch).min(tally.stop(job));
         loop {
-            let options = Options::events(until).tolerance(self.group.tolerance);
+            let options = Options::events(until).tolerance(self.tolerance);
             let stop = self.stop.clone();
             let run = self.problem.run_observed(&at, &options, &mut |_| !stop.load(Ordering::Relaxed));
             let run = match run {
                 Ok(run) => run,
-                Err(refusal) => {
-                    self.group.modes[l].is_active = false;
-                    return Left::Failed(Box::new(Outcome::refused(job, refusal.message)));
-                }
+                Err(refusal) => return Left::Refused(refusal.message),
             };
-            self.take(l, job, wanted, &run);
+            self.take(tally, job, wanted, &run);
             at = run.last().clone();
             match run.status {
                 Status::Interrupted { .. } => return Left::Stopped,
-                status @ Status::Failed(_) => {
-                    return Left::Failed(Box::new(self.finish(l, status, at.t, &at.q, &at.v)));
-                }
+                status @ Status::Failed(_) => return Left::Ended(status, at),
                 _ => {}
             }
             // (The last instant of a run is its end, to rounding.)
-            let reached = self.lanes[l].tally.stop(job);
-            self.lanes[l].tally.pass(
-                job,
-                wanted,
-                if until >= reached { at.t.max(reached) } else { at.t },
-                &at.q,
-                &at.v,
-            );
+            let reached = tally.stop(job);
+            tally.pass(job, wanted, if until >= reached { at.t.max(reached) } else { at.t }, &at.q, &at.v);
+            if at.t >= job.end || until >= job.end {
+                at.t = job.end;
+                return Left::Ended(Status::Finished, at);
+            }
             let is_closed = at.closed().is_some_and(|closed| !closed.is_empty());
-            if at.t >= job.end || until >= job.end || !(is_closed || self.lanes[l].handed > OFTEN) {
-                at.t = if until >= job.end { job.end } else { at.t };
+            if !(is_closed || handed > OFTEN) {
                 return Left::At(at);
             }
-            until = self.lanes[l].tally.stop(job);
+            until = tally.stop(job);
         }
     }
 
     /// What is kept of a run of the event engine.
-    fn take(&mut self, l: usize, job: &Job, wanted: &Wanted, run: &Run) {
-        let d = self.group.code.d;
-        let LaneState { tally, open, .. } = &mut self.lanes[l];
+    fn take(&mut self, tally: &mut Tally, job: &Job, wanted: &Wanted, run: &Run) {
+        let (d, open) = (self.problem.dimension(), &job.start.parameters);
         let motion = &run.trajectory;
         for impact in motion.impacts.iter().filter(|impact| impact.t >= job.from) {
             tally.impacts += 1;

@@ -14,47 +14,33 @@ mod cross;
 mod group;
 mod hand;
 mod law;
+pub mod limits;
 mod tally;
 mod vector;
 mod watch;
 
 use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
-use code::{LaneCode, MOST};
+pub use code::{LaneCode, MOST};
 use group::{Event, Group};
-use law::Local;
-use saltus::{Problem, Status};
+pub use hand::{Hand, Left};
+pub use law::Local;
+use limits::{MANY, PATIENCE, STILL, TRUST, WINDOW};
+use saltus::problem::Reached;
+use saltus::{Problem, Start, Status};
 use saltus_expr::Scalar as Evaluator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tally::Tally;
+pub use tally::Tally;
 
 /// The number of lanes with the lowest cost per trajectory.
 const LANES: usize = 16;
 
-/// The equations of motion may be off by this many tolerances at the end of a step.
-const TRUST: f64 = 1e3;
-
-/// The impact law may be off by this.
-const LAW: f64 = 1e-9;
-
-/// Gap velocities below this part of what they are made of are none.
-const STILL: f64 = 1e-12;
-
-/// A lane that has made so many steps and would need so many more at this pace is handed over for good.
-const WINDOW: u64 = 1 << 16;
-const MANY: f64 = 1e8;
-
-/// Steps without progress after which a lane is handed over.
-const PATIENCE: u32 = 12;
-
 /// Runs trajectories in lanes.
 pub struct LaneWorker<const W: usize = LANES> {
-    problem: Problem,
+    hand: Hand,
     group: Group<W>,
-    local: Local,
     quantities: Option<Evaluator>,
     lanes: Vec<LaneState>,
-    stop: Arc<AtomicBool>,
 }
 
 /// One lane.
@@ -82,7 +68,8 @@ impl<const W: usize> LaneWorker<W> {
         let quantities = code.quantities.clone().map(Evaluator::new);
         let group = Group::new(code, tolerance).ok_or("its series have switches")?;
         let lanes = vec![LaneState::default(); W];
-        Ok(LaneWorker { problem: problem.clone(), group, local, quantities, lanes, stop: stop.clone() })
+        let hand = Hand { problem: problem.clone(), local, tolerance, stop: stop.clone() };
+        Ok(LaneWorker { hand, group, quantities, lanes })
     }
 
     /// Gives a lane its next trajectory; false if it is one for the event engine.
@@ -90,7 +77,7 @@ impl<const W: usize> LaneWorker<W> {
         let code = self.group.code.clone();
         let Job { start, end, .. } = &jobs[job];
         let state = &mut self.lanes[l];
-        let tally = Tally::new(self.problem.model(), wanted);
+        let tally = Tally::new(self.hand.problem.model(), wanted);
         *state = LaneState { job, open: std::mem::take(&mut state.open), tally, ..LaneState::default() };
         state.steps.1 = start.t;
         state.open.clear();
@@ -140,7 +127,7 @@ impl<const W: usize> LaneWorker<W> {
                     return match self.group.t.0[l] == job.start.t {
                         true => {
                             self.group.modes[l].is_active = false;
-                            Scalar::new(&self.problem, &self.stop).one(job, wanted)
+                            Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted)
                         }
                         false => self.hand_over(l, false, jobs, wanted),
                     };
@@ -190,11 +177,11 @@ impl<const W: usize> LaneWorker<W> {
         let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
         self.group.state(l, &mut q, &mut v);
         let t = self.group.t.0[l];
-        self.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open);
-        let compliance = self.local.pull(a, &mut pull);
+        self.hand.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open);
+        let compliance = self.hand.local.pull(a, &mut pull);
         for i in 0..d {
             v[i] -= rate * pull[i] / compliance;
-            self.group.slope[i].0[l] = self.local.slope(a)[i];
+            self.group.slope[i].0[l] = self.hand.local.slope(a)[i];
             self.group.pull[i].0[l] = pull[i];
         }
         self.group.inverse.0[l] = 1.0 / compliance;
@@ -265,21 +252,21 @@ impl<const W: usize> LaneWorker<W> {
                 let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
                 self.group.state(l, &mut q, &mut v);
                 let t = self.group.t.0[l];
-                if !self.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open) {
+                if !self.hand.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open) {
                     return self.hand_over(l, true, jobs, wanted);
                 }
-                let (rate, size) = (self.local.rate(a, &v), self.local.rate_size(a, &v));
-                let e = self.local.restitution[a];
+                let (rate, size) = (self.hand.local.rate(a, &v), self.hand.local.rate_size(a, &v));
+                let e = self.hand.local.restitution[a];
                 // Grazing, and other gaps that close with it, are decided by the event engine.
                 if !(rate < -1e-7 * size) || !(0.0..=1.0).contains(&e) || self.others_are_near(l, a, h) {
                     return self.hand_over(l, true, jobs, wanted);
                 }
-                let compliance = self.local.pull(a, &mut pull);
+                let compliance = self.hand.local.pull(a, &mut pull);
                 let impulse = -(1.0 + e) * rate / compliance;
                 for i in 0..d {
                     v[i] += impulse * pull[i];
                 }
-                let after = self.local.rate(a, &v);
+                let after = self.hand.local.rate(a, &v);
                 self.group.set_state(l, t, &q[..d], &v[..d]);
                 // (A flight within one step has no other trace.)
                 let extent = &mut self.group.extent[a].0[l];
@@ -355,11 +342,57 @@ impl<const W: usize> LaneWorker<W> {
         let rises = mode.signs[k] < 0.0;
         mode.signs[k] = -mode.signs[k];
         mode.zeros[MOST + k] = 1;
-        let counts = self.problem.model().events[k].crossing.admits(rises);
+        let counts = self.hand.problem.model().events[k].crossing.admits(rises);
         let t = self.group.t.0[l];
         if counts && wanted.sections && t >= job.from {
             self.lanes[l].tally.section(k, t, &q[..d], &v[..d]);
         }
+    }
+
+    /// The event engine goes on from the state of a lane, or, if the last step failed, from that before it.
+    fn hand_over(&mut self, l: usize, back: bool, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let job = &jobs[self.lanes[l].job];
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        let t = match back {
+            true => self.group.state_before(l, &mut q, &mut v),
+            false => {
+                self.group.state(l, &mut q, &mut v);
+                self.group.t.0[l]
+            }
+        };
+        let mode = &self.group.modes[l];
+        let closed: Vec<usize> =
+            (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
+        let state = &mut self.lanes[l];
+        state.bounced = None;
+        state.has_arrived = false;
+        if back && state.tally.before.is_some() {
+            state.tally.gatherer = state.tally.before.take();
+        }
+        state.handed += 1;
+        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
+        let start = start.reached(Reached { closed, ..Reached::default() });
+        let last = self.group.last.0[l];
+        let end = match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
+            Left::Refused(reason) => {
+                self.group.modes[l].is_active = false;
+                return Some(Outcome::refused(job, reason));
+            }
+            Left::Ended(status, end) => return Some(self.finish(l, status, end.t, &end.q, &end.v)),
+            Left::Stopped => return None,
+            Left::At(end) => end,
+        };
+        let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
+        self.group.forget(l, self.group.last.0[l]);
+        self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
+        self.group.set_state(l, end.t, &end.q, &end.v);
+        let mode = &mut self.group.modes[l];
+        mode.zeros = [0; 2 * MOST];
+        mode.is_new = true;
+        mode.waits = true;
+        self.group.stop.0[l] = self.lanes[l].tally.stop(job);
+        None
     }
 
     /// A state on the way, at a stop of the stroboscope, or at the end.
@@ -382,17 +415,8 @@ impl<const W: usize> LaneWorker<W> {
     fn finish(&mut self, l: usize, status: Status, t: f64, q: &[f64], v: &[f64]) -> Outcome {
         self.group.modes[l].is_active = false;
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
-        let checks = &mut tally.checks;
-        checks.balance = checks.balance.max(self.group.residual.0[l]);
-        checks.violation = checks.violation.max(self.group.violation.0[l]);
         let extent = self.group.extent.iter().map(|extent| extent.0[l]).fold(0.0, f64::max);
-        let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
-        if checks.violation > TRUST * self.group.tolerance * size {
-            tally.breaches.push(format!("a constraint is violated by {:.3e}", checks.violation));
-        }
-        if checks.law > LAW {
-            tally.breaches.push(format!("the impact law has a relative residual of {:.3e}", checks.law));
-        }
+        tally.check(self.group.residual.0[l], self.group.violation.0[l], extent, self.group.tolerance, q);
         tally.outcome(status, t, q.to_vec(), v.to_vec())
     }
 }
@@ -407,13 +431,13 @@ impl<const W: usize> Worker for LaneWorker<W> {
             for l in 0..W {
                 while !self.group.modes[l].is_active && next < jobs.len() {
                     if !self.load(l, next, jobs, wanted) {
-                        outcomes[next] = Scalar::new(&self.problem, &self.stop).one(&jobs[next], wanted);
+                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
                     }
                     next += 1;
                 }
             }
             let is_over = !self.group.modes.iter().any(|mode| mode.is_active);
-            if is_over || self.stop.load(Ordering::Relaxed) {
+            if is_over || self.hand.stop.load(Ordering::Relaxed) {
                 break;
             }
             self.group.expand();

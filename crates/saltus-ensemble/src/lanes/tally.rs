@@ -1,6 +1,7 @@
 //! What is kept of a trajectory while it is computed.
 
-use crate::settled::Tracker;
+use super::limits::{LAW, TRUST};
+use crate::settled::{Seen, Tracker};
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
 use saltus::{Model, Status};
@@ -22,7 +23,7 @@ pub struct Tally {
     /// The same before the last step.
     pub before: Option<Gatherer>,
     /// The number of the next instant of the stroboscope.
-    next: u64,
+    pub next: u64,
 }
 
 impl Tally {
@@ -65,6 +66,18 @@ impl Tally {
         self.tracker.is_some()
     }
 
+    /// What states on the way have left, where they are of use.
+    pub fn seen(&self) -> Option<Seen<'_>> {
+        self.tracker.as_ref().map(Tracker::seen)
+    }
+
+    /// Takes that back.
+    pub fn see(&mut self, seen: &Seen) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.see(seen);
+        }
+    }
+
     /// An impact of one constraint.
     pub fn hit(&mut self, wanted: &Wanted, hit: Hit) {
         if let Some(tracker) = &mut self.tracker {
@@ -83,6 +96,20 @@ impl Tally {
         self.sections.extend([k as f64, t]);
         self.sections.extend(q);
         self.sections.extend(v);
+    }
+
+    /// What a trajectory in lanes promises: the residual of its equations, the deepest violation of a constraint and the largest gap.
+    pub fn check(&mut self, residual: f64, violation: f64, extent: f64, tolerance: f64, q: &[f64]) {
+        let checks = &mut self.checks;
+        checks.balance = checks.balance.max(residual);
+        checks.violation = checks.violation.max(violation);
+        let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
+        if checks.violation > TRUST * tolerance * size {
+            self.breaches.push(format!("a constraint is violated by {:.3e}", checks.violation));
+        }
+        if checks.law > LAW {
+            self.breaches.push(format!("the impact law has a relative residual of {:.3e}", checks.law));
+        }
     }
 
     pub fn outcome(self, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {

@@ -1,0 +1,21 @@
+//! What lanes, interpreted or compiled, take for small, large and enough.
+
+/// The last terms of series are kept below this part of the tolerance: many steps add up.
+pub const SHARE: f64 = 0.1;
+
+/// The equations of motion may be off by this many tolerances at the end of a step.
+pub const TRUST: f64 = 1e3;
+
+/// The impact law may be off by this.
+pub const LAW: f64 = 1e-9;
+
+/// Gap velocities below this part of what they are made of are none.
+pub const STILL: f64 = 1e-12;
+
+/// A lane that has made so many steps and would need so many more at this pace is handed over for good.
+pub const WINDOW: u64 = 1 << 16;
+/// See [`WINDOW`].
+pub const MANY: f64 = 1e8;
+
+/// Steps without progress after which a lane is handed over.
+pub const PATIENCE: u32 = 12;

@@ -1,0 +1,98 @@
+//! From source to a library: the system's compiler, and a cache of what it made.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, io};
+
+/// Why there is no native code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoNative(pub String);
+
+impl std::fmt::Display for NoNative {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoNative {}
+
+/// What the processor of this machine has, as options of the compiler.
+fn features() -> &'static [&'static str] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            return &["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-mprefer-vector-width=512"];
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            return &["-mavx2", "-mfma"];
+        }
+    }
+    &[]
+}
+
+/// The library of a source: compiled now, or found where it was put before.
+///
+/// # Errors
+/// There is no compiler, it refuses the source, or there is no place for the result.
+pub fn library(source: &str) -> Result<PathBuf, NoNative> {
+    let compiler = env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into());
+    let mut options = vec!["-std=gnu11", "-O3", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-w"];
+    options.extend(features());
+    // The text names everything that the library depends on; it is kept beside it, and compared before the library is used.
+    let text = format!("/* {compiler} {} */\n{source}", options.join(" "));
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let name = format!("{:016x}", hasher.finish());
+    let folder =
+        folder().ok_or_else(|| NoNative("there is no folder for compiled code: set XDG_CACHE_HOME or HOME".into()))?;
+    let (kept, made) =
+        (folder.join(format!("{name}.c")), folder.join(format!("{name}.{}", env::consts::DLL_EXTENSION)));
+    if made.is_file() && fs::read_to_string(&kept).is_ok_and(|kept| kept == text) {
+        return Ok(made);
+    }
+    let cannot = |what: &str, error: io::Error| NoNative(format!("{what} in {}: {error}", folder.display()));
+    create_private(&folder).map_err(|error| cannot("cannot keep compiled code", error))?;
+    let own = |extension: &str| folder.join(format!("{name}.{}.{extension}", std::process::id()));
+    let (draft, output) = (own("c"), own("lib"));
+    let result = compile(&compiler, &options, &text, &draft, &output)
+        .and_then(|()| fs::rename(&output, &made).map_err(|error| cannot("cannot keep compiled code", error)))
+        .and_then(|()| fs::rename(&draft, &kept).map_err(|error| cannot("cannot keep compiled code", error)));
+    let _ = (fs::remove_file(&draft), fs::remove_file(&output));
+    result.map(|()| made)
+}
+
+fn compile(compiler: &str, options: &[&str], text: &str, draft: &Path, output: &Path) -> Result<(), NoNative> {
+    fs::write(draft, text).map_err(|error| NoNative(format!("cannot write {}: {error}", draft.display())))?;
+    let run = Command::new(compiler).args(options).arg("-o").arg(output).arg(draft).arg("-lm").output();
+    match run {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(NoNative(format!("there is no C compiler called {compiler:?}: install one, or name it in CC")))
+        }
+        Err(error) => Err(NoNative(format!("cannot run the C compiler {compiler:?}: {error}"))),
+        Ok(run) if !run.status.success() => {
+            let said = String::from_utf8_lossy(&run.stderr);
+            let first: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();
+            Err(NoNative(format!("the C compiler {compiler:?} failed: {}", first.join("; "))))
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+fn folder() -> Option<PathBuf> {
+    let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")))?;
+    Some(cache.join("saltus").join("native"))
+}
+
+/// A folder that nobody else can write to: what lies there is run.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}

@@ -1,0 +1,257 @@
+/* Trajectories of a model with impacts, from event to event: Taylor series of the motion, first crossings of its gaps, the impact law,
+ * contact, accumulations to their limit. One call advances W trajectories until one of them needs what is not decided here.
+ *
+ * `real` is a vector of W numbers, one per trajectory, and `mask` a vector of truths; with one trajectory per thread both are plain.
+ * Rows of the state S(...) and what depends on the model are defined by the text in front of this one. */
+
+#ifndef SALTUS_ONE
+typedef double real __attribute__((vector_size(8 * W)));
+typedef long long mask __attribute__((vector_size(8 * W)));
+#define SEL(m, a, b) ((real)(((m) & (mask)(a)) | (~(m) & (mask)(b))))
+#define NOT(m) (~(m))
+#define BITS(x) ((mask)(x))
+#define FROM_BITS(b) ((real)(b))
+#define TO_REAL(b) __builtin_convertvector(b, real)
+#define TO_WHOLE(x) __builtin_convertvector(x, mask)
+#define AT(x, l) ((x)[l])
+#define EACH(l, m) for (int l = 0; l < W; l++) if ((m)[l])
+#define ALL(c) ((c) - (real){})
+#define NONE ((mask){})
+static inline int any(mask m) {
+    long long found = 0;
+    for (int l = 0; l < W; l++) found |= m[l];
+    return found != 0;
+}
+#define ANY(m) any(m)
+#define ONE_BY_ONE(name) \
+    static inline real f_##name(real x) { \
+        real y; \
+        for (int l = 0; l < W; l++) y[l] = name(x[l]); \
+        return y; \
+    }
+#else
+typedef double real;
+typedef bool mask;
+#define SEL(m, a, b) ((m) ? (a) : (b))
+#define NOT(m) (!(m))
+#define AT(x, l) (x)
+#define EACH(l, m) for (int l = 0; l < 1 && (m); l++)
+#define ALL(c) ((double)(c))
+#define NONE false
+#define ANY(m) (m)
+#define ONE_BY_ONE(name) \
+    FUNCTION real f_##name(real x) { return name(x); }
+#endif
+#define ZERO ALL(0.0)
+#define EPSILON 2.220446049250313e-16
+
+ONE_BY_ONE(exp)
+ONE_BY_ONE(log)
+ONE_BY_ONE(tan)
+ONE_BY_ONE(asin)
+ONE_BY_ONE(acos)
+ONE_BY_ONE(atan)
+ONE_BY_ONE(sinh)
+ONE_BY_ONE(cosh)
+ONE_BY_ONE(tanh)
+ONE_BY_ONE(sqrt)
+ONE_BY_ONE(sin)
+ONE_BY_ONE(cos)
+
+FUNCTION real f_pow(real x, double p) {
+    real y;
+    EACH(l, NOT(NONE)) AT(y, l) = pow(AT(x, l), p);
+    return y;
+}
+
+FUNCTION real f_atan2(real a, real b) {
+    real y;
+    EACH(l, NOT(NONE)) AT(y, l) = atan2(AT(a, l), AT(b, l));
+    return y;
+}
+
+FUNCTION real size_of(real x) { return SEL(x < 0.0, -x, x); }
+FUNCTION real larger(real a, real b) { return SEL(a > b, a, b); }
+FUNCTION real smaller(real a, real b) { return SEL(a < b, a, b); }
+
+#ifndef SALTUS_ONE
+/* Adding and subtracting 1.5·2^52 rounds to a whole number. */
+#define SHIFT 6755399441055744.0
+
+static inline void sine_and_cosine(real x, real *sine, real *cosine) {
+    if (ANY(NOT(size_of(x) <= 1e6))) {
+        *sine = f_sin(x);
+        *cosine = f_cos(x);
+        return;
+    }
+    /* The nearest multiple of pi/2, taken away in three parts of 33 bits and a tail; polynomials of fdlibm. */
+    real shifted = x * 0.63661977236758134308 + SHIFT, n = shifted - SHIFT;
+    real a = x - n * 1.57079632673412561417e+00;
+    real m = n * 6.07710050630396597660e-11, b = a - m, lost_b = (a - b) - m;
+    real o = n * 2.02226624871116645580e-21, r = b - o, lost_r = (b - r) - o;
+    real tail = (lost_b + lost_r) - n * 8.47842766036889956997e-32, z = r * r, w = z * z;
+    real p = 8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06)
+        + z * w * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10);
+    real v = z * r, s = r - ((z * (0.5 * tail - v * p) - tail) + v * 1.66666666666666324348e-01);
+    p = z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * 2.48015872894767294178e-05))
+        + w * w * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11));
+    real half = 0.5 * z, first = 1.0 - half, c = first + (((1.0 - first) - half) + (z * p - r * tail));
+    mask quadrant = BITS(shifted), odd = (quadrant & 1) != 0;
+    *sine = FROM_BITS(BITS(SEL(odd, c, s)) ^ ((quadrant & 2) << 62));
+    *cosine = FROM_BITS(BITS(SEL(odd, s, c)) ^ (((quadrant + 1) & 2) << 62));
+}
+
+/* x^(-1/n) for x > 0, to 1 %: enough for the length of a step. */
+static inline real inverse_root(real x, double n) {
+    mask bits = BITS(x);
+    real exponent = TO_REAL((bits >> 52) & 2047) - 1023.0;
+    real m = FROM_BITS((bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL) - 1.0;
+    real log = m + m * (1.0 - m) * (0.4387 - 0.2545 * m + 0.0965 * m * m);
+    real y = -(exponent + log) * (1.0 / n);
+    y = smaller(larger(y, ALL(-1000.0)), ALL(1000.0));
+    real whole = (y + SHIFT) - SHIFT;
+    whole = SEL(whole > y, whole - 1.0, whole);
+    real part = y - whole;
+    real power = 1.0 + part - part * (1.0 - part) * (0.3062 + 0.0775 * part);
+    return FROM_BITS((TO_WHOLE(whole) + 1023) << 52) * power;
+}
+#else
+FUNCTION void sine_and_cosine(real x, real *sine, real *cosine) { sincos(x, sine, cosine); }
+FUNCTION real inverse_root(real x, double n) { return exp2(-log2(x) / n); }
+#endif
+
+/* The larger of what was and the last terms of a series, relative to what is allowed of it. */
+FUNCTION void measure(const real *c, int n, real *scale, real last, double allowed, real *worst, real *second) {
+    real own = larger(larger(size_of(c[0]), size_of(c[1]) * last), size_of(c[2]) * last * last);
+    real size = larger(0.5 * *scale, own);
+    *scale = size;
+    real over = 1.0 / larger(allowed * size, ALL(1e-290));
+    real a = size_of(c[n]) * over, b = size_of(c[n - 1]) * over * 0.125;
+    *worst = SEL(a <= *worst, *worst, a);
+    *second = SEL(b <= *second, *second, b);
+}
+
+FUNCTION real value_at(const real *c, int n, real s) {
+    real sum = c[n];
+    UNROLL for (int k = n - 1; k >= 0; k--) sum = sum * s + c[k];
+    return sum;
+}
+
+/* Where the polynomial c turns negative first within the step: shortens the step and notes what ends it. The first `zeros` coefficients
+ * are zero. */
+FUNCTION void cross(const real *c, mask looks, real zeros, real code, real *h, real *event) {
+    looks &= *h > 0.0;
+    if (!ANY(looks)) return;
+    real p[N + 1];
+    UNROLL for (int k = 0; k <= N; k++) p[k] = c[k];
+    if (ANY(looks & (zeros > 0.0))) {
+        UNROLL for (int k = 0; k <= N; k++) {
+            if (k + 1 <= N) p[k] = SEL(zeros == 1.0, c[k + 1], p[k]); else p[k] = SEL(zeros == 1.0, ZERO, p[k]);
+            if (k + 2 <= N) p[k] = SEL(zeros == 2.0, c[k + 2], p[k]); else p[k] = SEL(zeros == 2.0, ZERO, p[k]);
+            if (k + 3 <= N) p[k] = SEL(zeros == 3.0, c[k + 3], p[k]); else p[k] = SEL(zeros == 3.0, ZERO, p[k]);
+        }
+    }
+    /* From below: all that can fall falls. */
+    real fall = ZERO;
+    UNROLL for (int k = N; k > 0; k--) fall = (fall + larger(-p[k], ZERO)) * *h;
+    mask open = looks & NOT(p[0] - fall > 0.0);
+    if (!ANY(open)) return;
+    /* In Bernstein form. */
+    real b[N + 1], power = ALL(1.0), size = ZERO;
+    UNROLL for (int k = 0; k <= N; k++) {
+        b[k] = p[k] * power;
+        size += size_of(b[k]);
+        power *= *h;
+    }
+    real floor = 4.0 * EPSILON * size;
+    UNROLL for (int k = 1; k <= N; k++) b[k] *= over_binomial[k];
+    UNROLL for (int r = 1; r <= N; r++)
+        UNROLL for (int k = N; k >= r; k--) b[k] += b[k - 1];
+    mask between = NONE;
+    real part = ALL(1.0), s = ZERO, high = ZERO, clear = ALL(1.0);
+    mask unclear = NONE;
+    for (int halving = 0; ANY(open); halving++) {
+        mask finite = NOT(NONE), above = NOT(NONE), sign = NONE;
+        real changes = ZERO, turn = ZERO, left = b[0], right = b[0];
+        UNROLL for (int k = 0; k <= N; k++) {
+            finite &= size_of(b[k]) < 1e308;
+            above &= b[k] >= -floor;
+            mask below = b[k] < 0.0, flips = (size_of(b[k]) > floor) & (below ^ sign);
+            changes += SEL(flips, ALL(1.0), ZERO);
+            turn = SEL(flips, ALL(k), turn);
+            left = SEL(flips, b[k > 0 ? k - 1 : 0], left);
+            right = SEL(flips, b[k], right);
+            sign = (sign & NOT(flips)) | (below & flips);
+        }
+        mask at_once = open & (b[0] < -floor);
+        between |= at_once;
+        open &= NOT(at_once);
+        mask lost = open & NOT(finite);
+        unclear |= lost;
+        open &= NOT(lost);
+        mask passes = open & above;
+        clear = SEL(passes, part, clear);
+        open &= NOT(passes);
+        mask once = open & (changes == 1.0) & (b[N] < -floor);
+        if (ANY(once)) {
+            real guess = (turn - 1.0 + left / (left - right)) * (1.0 / N);
+            guess = smaller(larger(guess, ALL(1e-3)), ALL(1.0 - 1e-3));
+            s = SEL(once, part * guess * *h, s);
+            high = SEL(once, part * *h, high);
+            between |= once;
+            open &= NOT(once);
+        }
+        if (!ANY(open)) break;
+        if (halving == 11) {
+            unclear |= open;
+            break;
+        }
+        /* The left half (de Casteljau). */
+        UNROLL for (int r = 1; r <= N; r++)
+            UNROLL for (int k = N; k >= r; k--) b[k] = 0.5 * (b[k] + b[k - 1]);
+        part *= 0.5;
+    }
+    mask shortened = looks & (clear < 1.0);
+    *event = SEL(shortened, ZERO, *event);
+    *h = SEL(shortened, clear * *h, *h);
+    *event = SEL(unclear, ALL(UNCLEAR), *event);
+    *h = SEL(unclear, ZERO, *h);
+    if (!ANY(between)) return;
+    /* Newton's method between bounds. */
+    real low = ZERO;
+    mask going = between & (low < high);
+    for (int turn = 0; turn < 60 && ANY(going); turn++) {
+        real sum = ZERO, slope = ZERO;
+        UNROLL for (int k = N; k >= 0; k--) {
+            slope = slope * s + sum;
+            sum = sum * s + p[k];
+        }
+        mask positive = sum > 0.0;
+        low = SEL(going & positive, s, low);
+        high = SEL(going & NOT(positive), s, high);
+        real newton = s - sum / slope;
+        mask inside = (newton > low) & (newton < high);
+        real next = SEL(inside, newton, 0.5 * (low + high));
+        mask done = (sum == 0.0) | (size_of(newton - s) <= EPSILON * s) | (next == s);
+        going &= NOT(done);
+        s = SEL(going, next, s);
+    }
+    *h = SEL(between, s, *h);
+    *event = SEL(between, code, *event);
+}
+
+/* A denominator may fall to this part within a step. */
+FUNCTION void keep_clear(const real *c, real shortest, real *h, real *event) {
+    mask negative = c[0] < 0.0;
+    for (int halving = 0; halving < 50; halving++) {
+        real fall = ZERO;
+        UNROLL for (int k = N; k > 0; k--) fall = (fall + larger(SEL(negative, c[k], -c[k]), ZERO)) * *h;
+        mask near = (*h > 0.0) & NOT((1.0 - 1e-4) * size_of(c[0]) - fall > 0.0);
+        if (!ANY(near)) return;
+        *h = SEL(near, 0.5 * *h, *h);
+        *event = SEL(near, ZERO, *event);
+        mask lost = near & NOT(*h > shortest);
+        *h = SEL(lost, ZERO, *h);
+        *event = SEL(lost, ALL(UNCLEAR), *event);
+    }
+}

@@ -1,0 +1,289 @@
+//! Many trajectories side by side in compiled code.
+//!
+//! The iteration of `lanes` as source text for one model ([`source`]), compiled by the C compiler of the machine and kept
+//! ([`compiler`]). What it does not decide goes to the event engine, as from lanes. It agrees with lanes within the tolerance, not to the
+//! last bit: the compiler fuses multiplications and additions where the processor can.
+
+mod compiler;
+mod library;
+mod rows;
+mod source;
+
+use crate::lanes::{Hand, LaneCode, Left, Local, Tally};
+use crate::settled::Seen;
+use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
+pub use compiler::NoNative;
+use library::Iteration;
+use rows::{Group, Rows};
+use saltus::problem::Reached;
+use saltus::{Problem, Start, Status};
+use saltus_expr::Lane;
+use source::{LOG, flag, record_length, signal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Trajectories side by side.
+const WIDTH: usize = 8;
+
+/// Steps between two looks at whether to stop.
+const MOST: i64 = 4096;
+
+/// Runs trajectories in compiled code.
+pub struct NativeWorker {
+    hand: Hand,
+    code: Arc<LaneCode>,
+    iteration: Iteration<WIDTH>,
+    rows: Rows,
+    state: Vec<Lane<WIDTH>>,
+    log: Vec<f64>,
+    lanes: Vec<LaneState>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct LaneState {
+    job: usize,
+    tally: Tally,
+    handed: u32,
+}
+
+impl NativeWorker {
+    /// A worker, or why there is none: the model, what is wanted, or the machine. Where `stop` is set, it returns without the outcomes
+    /// that are missing.
+    ///
+    /// # Errors
+    /// Lanes cannot compute the model, or there is no compiler.
+    pub fn new(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Result<Self, NoNative> {
+        if wanted.sections || !wanted.statistics.is_empty() {
+            return Err(NoNative("sections and statistics are not computed in native code".into()));
+        }
+        let code = LaneCode::new(problem).map_err(|why| NoNative(format!("lanes cannot compute this model: {why}")))?;
+        let text = source::source(&code, WIDTH)
+            .ok_or_else(|| NoNative("the impact law of this model has corners or jumps".into()))?;
+        let rows = Rows::new(&code);
+        let records = WIDTH * LOG * record_length(code.d);
+        let iteration = Iteration::load(&compiler::library(&text)?, rows.count(), records)?;
+        let local = Local::new(&code);
+        let hand = Hand { problem: problem.clone(), local, tolerance: wanted.tolerance, stop: stop.clone() };
+        Ok(NativeWorker {
+            hand,
+            iteration,
+            rows,
+            state: vec![Lane::all(0.0); rows.count()],
+            log: vec![0.0; records],
+            lanes: vec![LaneState::default(); WIDTH],
+            code: Arc::new(code),
+        })
+    }
+
+    fn get(&self, row: usize, l: usize) -> f64 {
+        self.state[row].0[l]
+    }
+
+    fn set(&mut self, row: usize, l: usize, value: f64) {
+        self.state[row].0[l] = value;
+    }
+
+    fn set_all(&mut self, group: Group, l: usize, values: impl IntoIterator<Item = f64>) {
+        for (row, value) in self.rows.of(group).zip(values) {
+            self.state[row].0[l] = value;
+        }
+    }
+
+    fn all(&self, group: Group, l: usize) -> Vec<f64> {
+        self.rows.of(group).map(|row| self.state[row].0[l]).collect()
+    }
+
+    /// Gives a lane its next trajectory; false if it is one for the event engine.
+    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
+        let Job { start, end, from, strobe } = &jobs[job];
+        let d = self.code.d;
+        let fits = start.q.len() == d && start.v.len() == d && start.parameters.len() == self.code.open;
+        let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
+        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
+            return false;
+        }
+        let mut tally = Tally::new(self.hand.problem.model(), wanted);
+        tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
+        self.lanes[l] = LaneState { job, tally, handed: 0 };
+        self.state.iter_mut().for_each(|row| row.0[l] = 0.0);
+        self.set(rows::ACTIVE, l, 1.0);
+        self.set(rows::END, l, *end);
+        self.set(rows::FROM, l, *from);
+        self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
+        self.set(rows::LAST, l, end - start.t);
+        self.set(rows::WINDOW, l, start.t);
+        self.set_all(Group::Parameters, l, start.parameters.iter().copied());
+        self.place(l, start, &jobs[job]);
+        true
+    }
+
+    /// Puts a trajectory somewhere, free, with what is known about it from its tally.
+    fn place(&mut self, l: usize, at: &Start, job: &Job) {
+        self.set(rows::T, l, at.t);
+        self.set_all(Group::Q, l, at.q.iter().copied());
+        self.set_all(Group::V, l, at.v.iter().copied());
+        for (row, value) in [
+            (rows::NEW, 1.0),
+            (rows::ARRIVED, 0.0),
+            (rows::HELD, -1.0),
+            (rows::BOUNCED, -1.0),
+            (rows::INVERSE, 0.0),
+            (rows::REACTION, 0.0),
+            (rows::SMOOTH, 0.0),
+            (rows::IDLE, 0.0),
+        ] {
+            self.set(row, l, value);
+        }
+        for group in [Group::Scale, Group::GapScale, Group::Zeros, Group::Slope, Group::Pull] {
+            self.set_all(group, l, std::iter::repeat(0.0));
+        }
+        let tally = &self.lanes[l].tally;
+        let (impacts, accumulations, next, stop) = (tally.impacts, tally.accumulations, tally.next, tally.stop(job));
+        let seen = tally.seen().map(|seen| (seen.fastest, seen.moved, seen.last, seen.largest.to_vec()));
+        self.set(rows::IMPACTS, l, impacts as f64);
+        self.set(rows::ACCUMULATIONS, l, accumulations as f64);
+        self.set(rows::NEXT, l, next as f64);
+        self.set(rows::STOP, l, stop);
+        if let Some((fastest, moved, last, largest)) = seen {
+            self.set(rows::FASTEST, l, fastest);
+            self.set(rows::MOVED, l, moved);
+            self.set(rows::SEEN, l, last);
+            self.set_all(Group::Largest, l, largest);
+        }
+    }
+
+    /// Reads the records of a lane.
+    fn drain(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) {
+        let (d, length) = (self.code.d, record_length(self.code.d));
+        let LaneState { tally, job, .. } = &mut self.lanes[l];
+        let count = self.state[rows::LOGGED].0[l] as usize;
+        for record in self.log[l * LOG * length..].chunks(length).take(count) {
+            let [kind, t, first, second] = [record[0], record[1], record[2], record[3]];
+            if kind < 0.0 {
+                tally.impacts = first as u64;
+                tally.pass(&jobs[*job], wanted, t, &record[4..4 + d], &record[4 + d..]);
+            } else {
+                tally.hit(wanted, Hit { t, constraint: kind as u32, speed: first, impulse: second });
+            }
+        }
+        self.set(rows::LOGGED, l, 0.0);
+    }
+
+    /// Brings the tally of a lane up to date.
+    fn sync(&mut self, l: usize) {
+        let largest = self.all(Group::Largest, l);
+        let seen = Seen {
+            fastest: self.get(rows::FASTEST, l),
+            moved: self.get(rows::MOVED, l),
+            last: self.get(rows::SEEN, l),
+            largest: &largest,
+        };
+        let (impacts, accumulations) = (self.get(rows::IMPACTS, l) as u64, self.get(rows::ACCUMULATIONS, l) as u64);
+        let (next, law) = (self.get(rows::NEXT, l) as u64, self.get(rows::LAW, l));
+        let tally = &mut self.lanes[l].tally;
+        (tally.impacts, tally.accumulations, tally.next) = (impacts, accumulations, next);
+        tally.checks.law = tally.checks.law.max(law);
+        tally.see(&seen);
+    }
+
+    /// What a lane signals.
+    fn answer(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let said = self.get(rows::SIGNAL, l);
+        self.set(rows::SIGNAL, l, 0.0);
+        self.drain(l, jobs, wanted);
+        if said == signal::FULL {
+            return None;
+        }
+        self.sync(l);
+        let job = &jobs[self.lanes[l].job];
+        let t = self.get(rows::T, l);
+        if said == signal::DONE {
+            let (q, v) = (self.all(Group::Q, l), self.all(Group::V, l));
+            return Some(self.finish(l, Status::Finished, t, q, v));
+        }
+        if said == signal::START && t == job.start.t {
+            self.set(rows::ACTIVE, l, 0.0);
+            return Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted);
+        }
+        if said == signal::ENDLESS {
+            self.lanes[l].handed = u32::MAX / 2;
+        }
+        self.hand_over(l, said == signal::BACK || said == signal::ENDLESS, job, wanted)
+    }
+
+    /// The event engine goes on from the state of a lane, or from that before its last step.
+    fn hand_over(&mut self, l: usize, back: bool, job: &Job, wanted: &Wanted) -> Option<Outcome> {
+        let d = self.code.d;
+        let (t, q, v) = match back {
+            true => {
+                let before = self.all(Group::Before, l);
+                (before[0], before[1..=d].to_vec(), before[1 + d..].to_vec())
+            }
+            false => (self.get(rows::T, l), self.all(Group::Q, l), self.all(Group::V, l)),
+        };
+        let (held, zeros) = (self.get(rows::HELD, l), self.all(Group::Zeros, l));
+        let closed = (0..self.code.m).filter(|&a| held == a as f64 || (zeros[a] > 0.0 && !back)).collect();
+        let start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
+        let start = start.reached(Reached { closed, ..Reached::default() });
+        let last = self.get(rows::LAST, l);
+        let state = &mut self.lanes[l];
+        state.handed += 1;
+        match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
+            Left::Refused(reason) => {
+                self.set(rows::ACTIVE, l, 0.0);
+                Some(Outcome::refused(job, reason))
+            }
+            Left::Ended(status, end) => Some(self.finish(l, status, end.t, end.q, end.v)),
+            Left::Stopped => None,
+            Left::At(end) => {
+                self.place(l, &end, job);
+                None
+            }
+        }
+    }
+
+    /// The trajectory of a lane has ended.
+    fn finish(&mut self, l: usize, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+        self.set(rows::ACTIVE, l, 0.0);
+        let mut tally = std::mem::take(&mut self.lanes[l].tally);
+        let extent = self.all(Group::Extent, l).into_iter().fold(0.0, f64::max);
+        tally.check(self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l), extent, self.hand.tolerance, &q);
+        tally.outcome(status, t, q, v)
+    }
+}
+
+impl Worker for NativeWorker {
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
+        let mut next = 0;
+        self.state[rows::ACTIVE] = Lane::all(0.0);
+        let mut flags = 0;
+        flags |= if wanted.impacts > 0 || wanted.settled { flag::HITS } else { 0 };
+        flags |= if wanted.strobe || wanted.settled { flag::STROBES } else { 0 };
+        flags |= if wanted.settled { flag::TRACKS } else { 0 };
+        loop {
+            for l in 0..WIDTH {
+                while self.get(rows::ACTIVE, l) == 0.0 && next < jobs.len() {
+                    if !self.load(l, next, jobs, wanted) {
+                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
+                    }
+                    next += 1;
+                }
+            }
+            let is_over = self.state[rows::ACTIVE].0.iter().all(|&active| active == 0.0);
+            if is_over || self.hand.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.iteration.advance(&mut self.state, &mut self.log, self.hand.tolerance, MOST, flags);
+            for l in 0..WIDTH {
+                if self.get(rows::SIGNAL, l) != 0.0
+                    && let Some(outcome) = self.answer(l, jobs, wanted)
+                {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                }
+            }
+        }
+        // Where it was stopped: those up to the first that is missing.
+        outcomes.into_iter().map_while(|outcome| outcome).collect()
+    }
+}

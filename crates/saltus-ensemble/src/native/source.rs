@@ -1,0 +1,313 @@
+//! The source of a model's iteration: what the model adds to `kernel.c` and `advance.c`.
+
+use super::rows::Rows;
+use crate::lanes::{LaneCode, limits};
+use crate::settled::QUIET;
+use saltus_expr::SeriesSource;
+use std::fmt::Write;
+
+/// Records of a trajectory that wait to be read: impacts and instants of the stroboscope.
+pub const LOG: usize = 32;
+
+/// What a trajectory signals.
+pub mod signal {
+    pub const DONE: f64 = 1.0;
+    /// The last step was not sound: back to where it began.
+    pub const BACK: f64 = 2.0;
+    /// What happens here is not decided.
+    pub const HERE: f64 = 3.0;
+    /// It begins on a constraint.
+    pub const START: f64 = 4.0;
+    pub const ENDLESS: f64 = 5.0;
+    /// There is no room for another record.
+    pub const FULL: f64 = 6.0;
+}
+
+/// What is recorded.
+pub mod flag {
+    pub const HITS: i32 = 1;
+    pub const STROBES: i32 = 2;
+    pub const TRACKS: i32 = 4;
+}
+
+/// Numbers in a record.
+pub fn record_length(d: usize) -> usize {
+    4 + 2 * d
+}
+
+/// The source for W trajectories side by side; None if there is something in the model that it cannot express.
+pub fn source(code: &LaneCode, width: usize) -> Option<String> {
+    let n = code.order;
+    let mut whole: Vec<usize> = (code.gaps..code.gaps + code.m).collect();
+    if !code.is_explicit {
+        whole.extend(0..code.d * code.d);
+    }
+    let series = code.series.source("r", n, &whole)?;
+    // (A gap that never changes has no crossing to look for.)
+    if (code.gaps..code.gaps + code.m).any(|k| series.last_order(k).is_none()) {
+        return None;
+    }
+    let law = code.law_series.source("m", 0, &[])?;
+    let mut text = String::from("/* Generated from a model by Saltus. */\n#include <math.h>\n\n");
+    let _ = writeln!(text, "#define W {width}\n#define N {n}\n#define D {}\n#define M {}", code.d, code.m.max(1));
+    let _ =
+        writeln!(text, "#define DEGREES {}\n#define CAN_HOLD {}", code.degrees, i32::from(code.can_hold && code.m > 0));
+    let _ = writeln!(text, "#define LOG {LOG}\n#define RECORD {}", record_length(code.d));
+    for (name, value) in [
+        ("DONE", signal::DONE),
+        ("BACK", signal::BACK),
+        ("HERE", signal::HERE),
+        ("START", signal::START),
+        ("ENDLESS", signal::ENDLESS),
+        ("FULL", signal::FULL),
+        ("TRUST", limits::TRUST),
+        ("STILL", limits::STILL),
+        ("SHARE", limits::SHARE),
+        ("QUIET", QUIET),
+        ("WINDOW", limits::WINDOW as f64),
+        ("MANY", limits::MANY),
+        ("PATIENCE", f64::from(limits::PATIENCE)),
+    ] {
+        let _ = writeln!(text, "#define {name} {value:e}");
+    }
+    let _ = writeln!(text, "#define STOP 1\n#define RELEASE 2\n#define UNCLEAR 3\n#define HIT 8");
+    let _ = writeln!(
+        text,
+        "#define HITS {}\n#define STROBES {}\n#define TRACKS {}",
+        flag::HITS,
+        flag::STROBES,
+        flag::TRACKS
+    );
+    text.push_str(&Rows::new(code).definitions());
+    text.push_str("#define S(row) s[row]\n");
+    text.push_str("#ifndef FUNCTION\n#define FUNCTION static inline\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL\n#endif\n\n");
+    let _ = writeln!(text, "CONSTANT double inverse[N + 2] = {{0.0, {}}};", list((1..n + 2).map(|k| 1.0 / k as f64)));
+    let mut binomial = 1.0;
+    let over = (0..=n).map(|k| {
+        let over = 1.0 / binomial;
+        binomial *= (n - k) as f64 / (k + 1) as f64;
+        over
+    });
+    let _ = writeln!(text, "CONSTANT double over_binomial[N + 1] = {{{}}};\n", list(over));
+    text.push_str(include_str!("kernel.c"));
+    text.push_str(&inputs(code, "r", ["tt", "q", "v"], "S"));
+    text.push_str(&inputs(code, "m", ["mt", "mq", "mv"], "S"));
+    let parts = [
+        ("law", law_text(code, &law)),
+        ("declarations", series.declarations.clone()),
+        ("expand", expand(code, &series)),
+        (
+            "extents",
+            each_gap(code, &series, |a, g| {
+                format!(
+                    "S(R_EXTENT + {a}) = larger({g}[0], S(R_EXTENT + {a}));\nS(R_VIOLATION) = larger(-{g}[0], S(R_VIOLATION));\n"
+                )
+            }),
+        ),
+        (
+            "starts",
+            each_gap(code, &series, |_, g| {
+                format!(
+                    "{{\nmask on = go & is_new & NOT({g}[0] > 1e-9 * size_of({g}[1]) * S(R_LAST));\n\
+                 S(R_SIGNAL) = SEL(on, ALL(START), S(R_SIGNAL));\ngo &= NOT(on);\n}}\n"
+                )
+            }),
+        ),
+        (
+            "held",
+            each_gap(code, &series, |a, g| {
+                format!("gap = SEL(S(R_HELD) == {a}.0, {g}[0], gap);\nrate = SEL(S(R_HELD) == {a}.0, {g}[1], rate);\n")
+            }),
+        ),
+        (
+            "bounced",
+            each_gap(code, &series, |a, g| {
+                let pick = |name: &str, value: &str| format!("{name} = SEL(S(R_BOUNCED) == {a}.0, {value}, {name});\n");
+                let coefficient = |k: usize| format!("{g}[{k}]");
+                [("rate", 1), ("half", 2), ("third", 3)].map(|(name, k)| pick(name, &coefficient(k))).concat()
+                    + &pick("extent", &format!("S(R_EXTENT + {a})"))
+            }),
+        ),
+        (
+            "measures",
+            each_gap(code, &series, |a, g| match code.is_affine[a] {
+                true => String::new(),
+                false => format!("measure({g}, N, &S(R_GAP_SCALE + {a}), last, SHARE * tolerance, &worst, &second);\n"),
+            }),
+        ),
+        ("crossings", crossings(code, &series)),
+        (
+            "near",
+            match code.m {
+                0 | 1 => String::new(),
+                _ => each_gap(code, &series, |a, g| {
+                    format!(
+                        "{{\nreal other = value_at({g}, N, h);\nnear |= (which != {a}.0) & (other <= 10.0 * tolerance * \
+                     larger(S(R_EXTENT + {a}), size_of(other)));\n}}\n"
+                    )
+                }),
+            },
+        ),
+    ];
+    let mut body = include_str!("advance.c").to_string();
+    for (name, part) in parts {
+        body = body.replace(&format!("/*@{name}@*/\n"), &part);
+    }
+    text.push_str(&body);
+    Some(text)
+}
+
+fn list(values: impl Iterator<Item = f64>) -> String {
+    values.map(|x| format!("{x:e}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Names of the inputs of a series: time, positions, velocities, open parameters.
+fn inputs(code: &LaneCode, prefix: &str, [t, q, v]: [&str; 3], state: &str) -> String {
+    let mut text = format!("#define {prefix}0 {t}\n");
+    let d = code.d;
+    for i in 0..d {
+        let _ = writeln!(text, "#define {prefix}{} {q}[{i}]\n#define {prefix}{} {v}[{i}]", 1 + i, 1 + d + i);
+    }
+    for k in 0..code.open {
+        let _ = writeln!(text, "#define {prefix}{} {state}(R_P + {k})", code.first_open() + k);
+    }
+    if code.has_speed {
+        let _ = writeln!(text, "#define {prefix}{} ALL(NAN)", code.first_open() + code.open);
+    }
+    text
+}
+
+fn each_gap(code: &LaneCode, series: &SeriesSource, text: impl Fn(usize, &str) -> String) -> String {
+    (0..code.m).map(|a| text(a, &series.output("r", code.gaps + a))).collect()
+}
+
+fn law_text(code: &LaneCode, law: &SeriesSource) -> String {
+    let (d, m) = (code.d, code.m);
+    let mut text = law.declarations.clone();
+    text.push_str(&law.orders[0]);
+    let value = |k: usize| law.coefficient("m", k, Some(0));
+    for k in 0..d * d {
+        let _ = writeln!(text, "inertia[{k}] = {};", value(k));
+    }
+    for a in 0..m {
+        for i in 0..d {
+            let _ = writeln!(text, "slope[{a}][{i}] = {};", value(d * d + a * d + i));
+        }
+        let _ = writeln!(text, "rate[{a}] = {};", value(d * d + m * d + a));
+        let _ = writeln!(text, "restitution[{a}] = {};", value(d * d + m * d + m + a));
+    }
+    if m == 0 {
+        (0..d).for_each(|i| {
+            let _ = writeln!(text, "slope[0][{i}] = ZERO;");
+        });
+        text.push_str("rate[0] = ZERO;\nrestitution[0] = ZERO;\n");
+    }
+    text
+}
+
+/// The series, order by order.
+fn expand(code: &LaneCode, series: &SeriesSource) -> String {
+    let (d, n) = (code.d, code.order);
+    let mut text = String::new();
+    if !code.is_explicit {
+        text.push_str("real acceleration[D][N + 1], factor[D * D];\n");
+    }
+    let positions =
+        |k: &str| (0..d).map(|i| format!("q[{i}][{k}] = inverse[{k}] * v[{i}][{k} - 1];\n")).collect::<String>();
+    for (k, order) in series.orders.iter().enumerate() {
+        text.push_str("{\n");
+        if k > 0 {
+            text.push_str(&positions(&k.to_string()));
+        }
+        text.push_str(order);
+        if k < n {
+            text.push_str(&accelerations(code, series, Some(k)));
+        }
+        text.push_str("}\n");
+    }
+    let _ = writeln!(text, "UNROLL for (int k = {}; k <= N; k++) {{", series.orders.len());
+    text.push_str(&positions("k"));
+    text.push_str(&series.rest);
+    text.push_str("if (k < N) {\n");
+    text.push_str(&accelerations(code, series, None));
+    text.push_str("}\n}\n");
+    text
+}
+
+/// Order k of the accelerations, with the reactions of what is held.
+fn accelerations(code: &LaneCode, series: &SeriesSource, order: Option<usize>) -> String {
+    let d = code.d;
+    let k = order.map_or("k".to_string(), |k| k.to_string());
+    let mut text = String::from("real x[D];\n");
+    for i in 0..d {
+        let _ = writeln!(text, "x[{i}] = {};", series.coefficient("r", code.force + i, order));
+    }
+    if !code.is_explicit {
+        if order == Some(0) {
+            for e in 0..d * d {
+                let _ = writeln!(text, "factor[{e}] = {};", series.coefficient("r", e, Some(0)));
+            }
+            text.push_str(
+                "UNROLL for (int i = 0; i < D; i++)\nUNROLL for (int j = 0; j <= i; j++) {\nreal sum = factor[i * D + j];\n\
+                 UNROLL for (int l = 0; l < j; l++) sum -= factor[i * D + l] * factor[j * D + l];\n\
+                 if (i == j) factor[i * D + i] = 1.0 / f_sqrt(sum); else factor[i * D + j] = sum * factor[j * D + j];\n}\n",
+            );
+        }
+        for i in 0..d {
+            for c in 0..d {
+                // (A constant entry has no other coefficients.)
+                if let Some(top) = series.last_order(i * d + c) {
+                    let bound = if top == usize::MAX { k.clone() } else { format!("({k} < {top} ? {k} : {top})") };
+                    let mass = series.output("r", i * d + c);
+                    let _ = writeln!(
+                        text,
+                        "UNROLL for (int j = 1; j <= {bound}; j++) x[{i}] -= {mass}[j] * acceleration[{c}][{k} - j];"
+                    );
+                }
+            }
+        }
+        text.push_str(
+            "UNROLL for (int i = 0; i < D; i++) {\nUNROLL for (int l = 0; l < i; l++) x[i] -= factor[i * D + l] * x[l];\n\
+             x[i] *= factor[i * D + i];\n}\nUNROLL for (int i = D - 1; i >= 0; i--) {\n\
+             UNROLL for (int l = i + 1; l < D; l++) x[i] -= factor[l * D + i] * x[l];\nx[i] *= factor[i * D + i];\n}\n",
+        );
+    }
+    if code.can_hold && code.m > 0 {
+        text.push_str("if (holds) {\nreal sum = ZERO;\n");
+        for a in 0..code.m {
+            let gamma = series.coefficient("r", code.gamma + a, order);
+            if gamma != "ZERO" {
+                let _ = writeln!(text, "sum = SEL(S(R_HELD) == {a}.0, {gamma}, sum);");
+            }
+        }
+        for i in 0..d {
+            let _ = writeln!(text, "sum += S(R_SLOPE + {i}) * x[{i}];");
+        }
+        let _ = writeln!(text, "lambda[{k}] = -sum * S(R_INVERSE);");
+        for i in 0..d {
+            let _ = writeln!(text, "x[{i}] += lambda[{k}] * S(R_PULL + {i});");
+        }
+        text.push_str("}\n");
+    }
+    for i in 0..d {
+        if !code.is_explicit {
+            let _ = writeln!(text, "acceleration[{i}][{k}] = x[{i}];");
+        }
+        let _ = writeln!(text, "v[{i}][{k} + 1] = inverse[{k} + 1] * x[{i}];");
+    }
+    text
+}
+
+fn crossings(code: &LaneCode, series: &SeriesSource) -> String {
+    let mut text = String::new();
+    for mark in &series.marks {
+        let _ = writeln!(text, "keep_clear({mark}, shortest, &h, &event);");
+    }
+    text.push_str(&each_gap(code, series, |a, g| {
+        format!("cross({g}, S(R_HELD) != {a}.0, S(R_ZEROS + {a}), ALL(HIT + {a}), &h, &event);\n")
+    }));
+    if code.can_hold && code.m > 0 {
+        text.push_str("if (holds) cross(lambda, S(R_HELD) >= 0.0, ZERO, ALL(RELEASE), &h, &event);\n");
+    }
+    text
+}
