@@ -6,7 +6,7 @@ mod agree;
 use saltus::model::Builder;
 use saltus::motion::Crossing;
 use saltus::{Keep, Options, Problem};
-use saltus_ensemble::{Job, LaneWorker, NativeWorker, Outcome, Scalar, Settled, Wanted, Worker, workers};
+use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker, native, workers};
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-10;
@@ -142,7 +142,7 @@ fn lanes_agree_with_the_event_engine() {
 fn native_code_agrees_with_the_event_engine() {
     for case in cases() {
         let jobs = jobs(&case, 48);
-        let mut worker = match NativeWorker::new(&case.problem, &wanted(), &Arc::default()) {
+        let mut worker = match native(&case.problem, &wanted(), &Arc::default()) {
             Ok(worker) => worker,
             Err(why) if why.to_string().contains("there is no C compiler") => return,
             Err(why) => panic!("{}: {why}", case.name),

@@ -17,21 +17,24 @@ impl std::fmt::Display for NoNative {
 
 impl std::error::Error for NoNative {}
 
-/// What the processor of this machine has, as options of the compiler.
-fn features() -> &'static [&'static str] {
+/// What the processor of this machine has: how many numbers fit into a register, and the options of the compiler.
+fn processor() -> (usize, &'static [&'static str]) {
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            return &["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-mprefer-vector-width=512"];
+        let has_512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+        if has_512 && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("fma") {
+            return (8, &["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-mprefer-vector-width=512"]);
         }
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return &["-mavx2", "-mfma"];
+            return (4, &["-mavx2", "-mfma"]);
         }
     }
-    &[]
+    (2, &[])
+}
+
+/// How many trajectories the code is compiled for.
+pub fn width() -> usize {
+    processor().0
 }
 
 /// The library of a source: compiled now, or found where it was put before.
@@ -41,7 +44,7 @@ fn features() -> &'static [&'static str] {
 pub fn library(source: &str) -> Result<PathBuf, NoNative> {
     let compiler = env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into());
     let mut options = vec!["-std=gnu11", "-O3", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-w"];
-    options.extend(features());
+    options.extend(processor().1);
     // The text names everything that the library depends on; it is kept beside it, and compared before the library is used.
     let text = format!("/* {compiler} {} */\n{source}", options.join(" "));
     let mut hasher = DefaultHasher::new();

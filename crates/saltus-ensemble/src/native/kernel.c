@@ -171,17 +171,12 @@ FUNCTION void cross(const real *c, mask looks, real zeros, real code, real *h, r
     real part = ALL(1.0), s = ZERO, high = ZERO, clear = ALL(1.0);
     mask unclear = NONE;
     for (int halving = 0; ANY(open); halving++) {
-        mask finite = NOT(NONE), above = NOT(NONE), sign = NONE;
-        real changes = ZERO, turn = ZERO, left = b[0], right = b[0];
+        /* Whether all are finite, none is below zero, none that is above follows one that is below. */
+        mask finite = NOT(NONE), below = NONE, returns = NONE;
         UNROLL for (int k = 0; k <= N; k++) {
             finite &= size_of(b[k]) < 1e308;
-            above &= b[k] >= -floor;
-            mask below = b[k] < 0.0, flips = (size_of(b[k]) > floor) & (below ^ sign);
-            changes += SEL(flips, ALL(1.0), ZERO);
-            turn = SEL(flips, ALL(k), turn);
-            left = SEL(flips, b[k > 0 ? k - 1 : 0], left);
-            right = SEL(flips, b[k], right);
-            sign = (sign & NOT(flips)) | (below & flips);
+            below |= b[k] < -floor;
+            returns |= below & (b[k] > floor);
         }
         mask at_once = open & (b[0] < -floor);
         between |= at_once;
@@ -189,12 +184,12 @@ FUNCTION void cross(const real *c, mask looks, real zeros, real code, real *h, r
         mask lost = open & NOT(finite);
         unclear |= lost;
         open &= NOT(lost);
-        mask passes = open & above;
+        mask passes = open & NOT(below);
         clear = SEL(passes, part, clear);
         open &= NOT(passes);
-        mask once = open & (changes == 1.0) & (b[N] < -floor);
+        mask once = open & NOT(returns) & (b[N] < -floor);
         if (ANY(once)) {
-            real guess = (turn - 1.0 + left / (left - right)) * (1.0 / N);
+            real guess = b[0] / (b[0] - b[N]);
             guess = smaller(larger(guess, ALL(1e-3)), ALL(1.0 - 1e-3));
             s = SEL(once, part * guess * *h, s);
             high = SEL(once, part * *h, high);
@@ -221,11 +216,15 @@ FUNCTION void cross(const real *c, mask looks, real zeros, real code, real *h, r
     real low = ZERO;
     mask going = between & (low < high);
     for (int turn = 0; turn < 60 && ANY(going); turn++) {
-        real sum = ZERO, slope = ZERO;
-        UNROLL for (int k = N; k >= 0; k--) {
-            slope = slope * s + sum;
-            sum = sum * s + p[k];
+        /* Even and odd powers apart: two chains at once. */
+        real x = s * s, even = ZERO, odd = ZERO, even_slope = ZERO, odd_slope = ZERO;
+        UNROLL for (int k = N / 2; k >= 0; k--) {
+            even_slope = even_slope * x + even;
+            even = even * x + p[2 * k];
+            odd_slope = odd_slope * x + odd;
+            odd = 2 * k + 1 <= N ? odd * x + p[2 * k + 1 <= N ? 2 * k + 1 : 0] : odd;
         }
+        real sum = even + s * odd, slope = odd + 2.0 * s * (even_slope + s * odd_slope);
         mask positive = sum > 0.0;
         low = SEL(going & positive, s, low);
         high = SEL(going & NOT(positive), s, high);

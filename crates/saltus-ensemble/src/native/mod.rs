@@ -22,19 +22,28 @@ use source::{LOG, flag, record_length, signal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Trajectories side by side.
-const WIDTH: usize = 8;
-
 /// Steps between two looks at whether to stop.
 const MOST: i64 = 4096;
 
-/// Runs trajectories in compiled code.
-pub struct NativeWorker {
+/// Trajectories in compiled code, as many side by side as the processor has room for in a register.
+///
+/// # Errors
+/// Lanes cannot compute the model, or there is no compiler.
+pub fn native(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Result<Box<dyn Worker>, NoNative> {
+    Ok(match compiler::width() {
+        8 => Box::new(NativeWorker::<8>::new(problem, wanted, stop)?),
+        4 => Box::new(NativeWorker::<4>::new(problem, wanted, stop)?),
+        _ => Box::new(NativeWorker::<2>::new(problem, wanted, stop)?),
+    })
+}
+
+/// Runs W trajectories side by side in compiled code.
+struct NativeWorker<const W: usize> {
     hand: Hand,
     code: Arc<LaneCode>,
-    iteration: Iteration<WIDTH>,
+    iteration: Iteration<W>,
     rows: Rows,
-    state: Vec<Lane<WIDTH>>,
+    state: Vec<Lane<W>>,
     log: Vec<f64>,
     lanes: Vec<LaneState>,
 }
@@ -46,21 +55,18 @@ struct LaneState {
     handed: u32,
 }
 
-impl NativeWorker {
+impl<const W: usize> NativeWorker<W> {
     /// A worker, or why there is none: the model, what is wanted, or the machine. Where `stop` is set, it returns without the outcomes
     /// that are missing.
-    ///
-    /// # Errors
-    /// Lanes cannot compute the model, or there is no compiler.
-    pub fn new(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Result<Self, NoNative> {
+    fn new(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Result<Self, NoNative> {
         if wanted.sections || !wanted.statistics.is_empty() {
             return Err(NoNative("sections and statistics are not computed in native code".into()));
         }
         let code = LaneCode::new(problem).map_err(|why| NoNative(format!("lanes cannot compute this model: {why}")))?;
-        let text = source::source(&code, WIDTH)
+        let text = source::source(&code, W)
             .ok_or_else(|| NoNative("the impact law of this model has corners or jumps".into()))?;
         let rows = Rows::new(&code);
-        let records = WIDTH * LOG * record_length(code.d);
+        let records = W * LOG * record_length(code.d);
         let iteration = Iteration::load(&compiler::library(&text)?, rows.count(), records)?;
         let local = Local::new(&code);
         let hand = Hand { problem: problem.clone(), local, tolerance: wanted.tolerance, stop: stop.clone() };
@@ -70,7 +76,7 @@ impl NativeWorker {
             rows,
             state: vec![Lane::all(0.0); rows.count()],
             log: vec![0.0; records],
-            lanes: vec![LaneState::default(); WIDTH],
+            lanes: vec![LaneState::default(); W],
             code: Arc::new(code),
         })
     }
@@ -252,7 +258,7 @@ impl NativeWorker {
     }
 }
 
-impl Worker for NativeWorker {
+impl<const W: usize> Worker for NativeWorker<W> {
     fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
         let mut next = 0;
@@ -262,7 +268,7 @@ impl Worker for NativeWorker {
         flags |= if wanted.strobe || wanted.settled { flag::STROBES } else { 0 };
         flags |= if wanted.settled { flag::TRACKS } else { 0 };
         loop {
-            for l in 0..WIDTH {
+            for l in 0..W {
                 while self.get(rows::ACTIVE, l) == 0.0 && next < jobs.len() {
                     if !self.load(l, next, jobs, wanted) {
                         outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
@@ -275,7 +281,7 @@ impl Worker for NativeWorker {
                 break;
             }
             self.iteration.advance(&mut self.state, &mut self.log, self.hand.tolerance, MOST, flags);
-            for l in 0..WIDTH {
+            for l in 0..W {
                 if self.get(rows::SIGNAL, l) != 0.0
                     && let Some(outcome) = self.answer(l, jobs, wanted)
                 {

@@ -42,12 +42,12 @@ pub fn source(code: &LaneCode, width: usize) -> Option<String> {
     if !code.is_explicit {
         whole.extend(0..code.d * code.d);
     }
-    let series = code.series.source("r", n, &whole)?;
+    let series = code.series.source("r", n, &whole, true)?;
     // (A gap that never changes has no crossing to look for.)
     if (code.gaps..code.gaps + code.m).any(|k| series.last_order(k).is_none()) {
         return None;
     }
-    let law = code.law_series.source("m", 0, &[])?;
+    let law = code.law_series.source("m", 0, &[], true)?;
     let mut text = String::from("/* Generated from a model by Saltus. */\n#include <math.h>\n\n");
     let _ = writeln!(text, "#define W {width}\n#define N {n}\n#define D {}\n#define M {}", code.d, code.m.max(1));
     let _ =
@@ -80,7 +80,7 @@ pub fn source(code: &LaneCode, width: usize) -> Option<String> {
     );
     text.push_str(&Rows::new(code).definitions());
     text.push_str("#define S(row) s[row]\n");
-    text.push_str("#ifndef FUNCTION\n#define FUNCTION static inline\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL\n#endif\n\n");
+    text.push_str("#ifndef FUNCTION\n#define FUNCTION static inline\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL _Pragma(\"GCC unroll 32\")\n#endif\n\n");
     let _ = writeln!(text, "CONSTANT double inverse[N + 2] = {{0.0, {}}};", list((1..n + 2).map(|k| 1.0 / k as f64)));
     let mut binomial = 1.0;
     let over = (0..=n).map(|k| {
@@ -224,6 +224,9 @@ fn expand(code: &LaneCode, series: &SeriesSource) -> String {
             text.push_str(&accelerations(code, series, Some(k)));
         }
         text.push_str("}\n");
+    }
+    if series.orders.len() > n {
+        return text;
     }
     let _ = writeln!(text, "UNROLL for (int k = {}; k <= N; k++) {{", series.orders.len());
     text.push_str(&positions("k"));

@@ -49,10 +49,11 @@ struct Writer<'a> {
 }
 
 impl SeriesCode {
-    /// The source of the series up to an order; all coefficients of the outputs `whole` are kept. None if the code is not smooth
+    /// The source of the series up to an order; all coefficients of the outputs `whole` are kept. `unrolled`: with statements of their own
+    /// for all orders, which are many. None if the code is not smooth
     /// ([`SeriesCode::is_smooth`]).
     #[must_use]
-    pub fn source(&self, prefix: &str, order: usize, whole: &[usize]) -> Option<SeriesSource> {
+    pub fn source(&self, prefix: &str, order: usize, whole: &[usize], unrolled: bool) -> Option<SeriesSource> {
         if !self.is_smooth() {
             return None;
         }
@@ -73,7 +74,8 @@ impl SeriesCode {
         let declarations = writer.declarations(order);
         let last = (0..self.registers).map(|r| writer.degree(r)).filter(|&d| d != usize::MAX).max().unwrap_or(0);
         let mut orders = Vec::new();
-        for k in 0..=last.min(order) {
+        let last = if unrolled { order } else { last.min(order) };
+        for k in 0..=last {
             writer.order(At::Order(k));
             orders.push(std::mem::take(&mut writer.text));
         }
@@ -250,7 +252,13 @@ impl Writer<'_> {
                 return name;
             }
         };
-        if terms.is_empty() { "ZERO".into() } else { format!("({})", terms.join(" + ")) }
+        // (Two chains of additions are done in the time of one.)
+        let half = |from: usize| terms.iter().skip(from).step_by(2).cloned().collect::<Vec<_>>().join(" + ");
+        match terms.len() {
+            0 => "ZERO".into(),
+            1..=5 => format!("({})", terms.join(" + ")),
+            _ => format!("(({}) + ({}))", half(0), half(1)),
+        }
     }
 
     fn array(&self, r: usize) -> String {
@@ -264,7 +272,16 @@ impl Writer<'_> {
     fn square(&mut self, a: usize, at: At) -> String {
         let name = self.array(a);
         match at {
-            At::Order(k) => self.sum((&name, self.degree(a)), (&name, self.degree(a)), 0, 0, At::Order(k)),
+            At::Order(k) => {
+                let top = self.degree(a);
+                let pairs =
+                    (0..k.div_ceil(2)).filter(|&j| k - j <= top).map(|j| format!("{name}[{j}] * {name}[{}]", k - j));
+                let pairs: Vec<String> = pairs.collect();
+                let middle = (k % 2 == 0 && k / 2 <= top).then(|| format!("{name}[{0}] * {name}[{0}]", k / 2));
+                let double = (!pairs.is_empty()).then(|| format!("2.0 * ({})", pairs.join(" + ")));
+                let parts: Vec<String> = middle.into_iter().chain(double).collect();
+                if parts.is_empty() { "ZERO".into() } else { format!("({})", parts.join(" + ")) }
+            }
             At::Rest if self.degree(a) != usize::MAX => "ZERO".into(),
             At::Rest => {
                 let s = format!("s{}", self.sums);
