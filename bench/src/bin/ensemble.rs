@@ -9,7 +9,7 @@
 //! written by hand solves the first problem with Dormand–Prince's pair of orders 5 and 4 and finds impacts by bisection of the step.
 
 use saltus::{Keep, Options, Problem};
-use saltus_ensemble::{Engine, Job, LaneWorker, Outcome, Wanted, Worker, native};
+use saltus_ensemble::{Engine, Job, LaneWorker, Native, Outcome, Wanted, Worker};
 use saltus_io::ModelFile;
 use std::hint::black_box;
 use std::path::Path;
@@ -43,8 +43,8 @@ fn main() {
         let events = shortest(3, || short.iter().for_each(|job| drop(black_box(by_events(&problem, job, TOLERANCE)))));
         let events = events / (short.len() as f64 * 10.0);
         let mut crew: Vec<(&str, Box<dyn Worker>)> = Vec::new();
-        match native(&problem, &wanted, &Arc::default()) {
-            Ok(worker) => crew.push(("native", worker)),
+        match Native::compile(&problem) {
+            Ok(native) => crew.push(("native", native.worker(&problem, TOLERANCE, &Arc::default()))),
             Err(why) => println!("{name}: no native code: {why}"),
         }
         if let Ok(worker) = LaneWorker::<16>::new(&problem, TOLERANCE, &Arc::default()) {

@@ -33,9 +33,10 @@ pub struct Tracker {
     instants: VecDeque<f64>,
 }
 
-/// What states on the way have left: the greatest speed, when it last moved, the last time, the largest of each component.
+/// What states on the way have left: the first time, the greatest speed, when it last moved, the last time, the largest of each component.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
+    pub start: Option<f64>,
     pub fastest: f64,
     pub moved: f64,
     pub last: f64,
@@ -75,11 +76,12 @@ impl Tracker {
 
     /// What the states on the way have left, for one who looks at them himself: see [`Seen`].
     pub(crate) fn seen(&self) -> Seen<'_> {
-        Seen { fastest: self.fastest, moved: self.moved, last: self.last, largest: &self.largest }
+        Seen { start: self.start, fastest: self.fastest, moved: self.moved, last: self.last, largest: &self.largest }
     }
 
     /// Takes that back, later.
     pub(crate) fn see(&mut self, seen: &Seen) {
+        self.start = self.start.or(seen.start);
         self.fastest = self.fastest.max(seen.fastest);
         self.moved = self.moved.max(seen.moved);
         self.last = self.last.max(seen.last);

@@ -6,7 +6,7 @@ mod agree;
 use saltus::model::Builder;
 use saltus::motion::Crossing;
 use saltus::{Keep, Options, Problem};
-use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker, native, workers};
+use saltus_ensemble::{Job, LaneWorker, Outcome, Scalar, Settled, Wanted, Worker, workers};
 use std::sync::Arc;
 
 const TOLERANCE: f64 = 1e-10;
@@ -128,30 +128,13 @@ fn wanted() -> Arc<Wanted> {
 fn lanes_agree_with_the_event_engine() {
     for case in cases() {
         let jobs = jobs(&case, 48);
-        let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
-        let outcomes = worker.run(&jobs, &wanted());
-        let found = agree::compare(case.name, &case.problem, &jobs, &outcomes, TOLERANCE);
-        println!("{}: {found:?}", case.name);
-        assert!(found.compared >= 12, "{}: {found:?}", case.name);
-        assert!(found.in_lanes * 10 >= 9 * jobs.len(), "{}: {found:?}", case.name);
-    }
-}
-
-/// The same in compiled code; machines without a compiler have nothing to test.
-#[test]
-fn native_code_agrees_with_the_event_engine() {
-    for case in cases() {
-        let jobs = jobs(&case, 48);
-        let mut worker = match native(&case.problem, &wanted(), &Arc::default()) {
-            Ok(worker) => worker,
-            Err(why) if why.to_string().contains("there is no C compiler") => return,
-            Err(why) => panic!("{}: {why}", case.name),
-        };
-        let outcomes = worker.run(&jobs, &wanted());
-        let found = agree::compare(case.name, &case.problem, &jobs, &outcomes, TOLERANCE);
-        println!("{}: {found:?}", case.name);
-        assert!(found.compared >= 12, "{}: {found:?}", case.name);
-        assert!(found.in_lanes * 10 >= 9 * jobs.len(), "{}: {found:?}", case.name);
+        for (code, mut worker) in agree::crew(case.name, &case.problem, TOLERANCE) {
+            let outcomes = worker.run(&jobs, &wanted());
+            let found = agree::compare(case.name, &case.problem, &jobs, &outcomes, TOLERANCE);
+            println!("{} {code}: {found:?}", case.name);
+            assert!(found.compared >= 12, "{} {code}: {found:?}", case.name);
+            assert!(found.in_lanes * 10 >= 9 * jobs.len(), "{} {code}: {found:?}", case.name);
+        }
     }
 }
 
@@ -184,8 +167,9 @@ fn scales_and_pulses() {
         // (From rest, with an end that is far away for what is fast, and nothing to stop at before it.)
         let jobs: Vec<Job> = jobs(&case, 16).into_iter().map(|job| Job { from: 0.0, strobe: None, ..job }).collect();
         let wanted = Arc::new(Wanted { tolerance: TOLERANCE, impacts: 100_000, ..Wanted::default() });
-        let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect(case.name);
-        for (job, outcome) in jobs.iter().zip(worker.run(&jobs, &wanted)) {
+        let crew = agree::crew(case.name, &case.problem, TOLERANCE);
+        let outcomes = crew.into_iter().flat_map(|(_, mut worker)| worker.run(&jobs, &wanted));
+        for (job, outcome) in jobs.iter().cycle().zip(outcomes) {
             let options = Options::events(job.end).tolerance(1e-13).keep(Keep::IMPACTS);
             let exact = case.problem.run_from(&job.start, &options).expect("runs");
             // What comes first has had no time to be forgotten.
@@ -224,6 +208,14 @@ fn no_number_depends_on_the_lanes() {
         assert!(all == other, "{}: in another order", case.name);
         let parts: Vec<Outcome> = jobs.chunks(7).flat_map(|part| sixteen.run(part, &wanted)).collect();
         assert!(all == parts, "{}: in parts", case.name);
+        for (code, mut worker) in agree::crew(case.name, &case.problem, TOLERANCE).into_iter().skip(1) {
+            let all = worker.run(&jobs, &wanted);
+            let mut other = worker.run(&backwards, &wanted);
+            other.reverse();
+            assert!(all == other, "{} {code}: in another order", case.name);
+            let parts: Vec<Outcome> = jobs.chunks(3).flat_map(|part| worker.run(part, &wanted)).collect();
+            assert!(all == parts, "{} {code}: in parts", case.name);
+        }
     }
 }
 
@@ -261,12 +253,23 @@ fn bad_starts_have_their_reason() {
     let mut jobs = jobs(case, 20);
     jobs[3].start.q[0] = 1.5;
     jobs[7].start.v[0] = f64::NAN;
-    let mut worker: LaneWorker = LaneWorker::new(&case.problem, TOLERANCE, &Arc::default()).expect("lanes");
-    let outcomes = worker.run(&jobs, &wanted());
-    for (k, outcome) in outcomes.iter().enumerate() {
-        assert_eq!(outcome.status.is_err(), k == 3 || k == 7, "{k}: {:?}", outcome.status);
+    for (_, mut worker) in agree::crew("starts", &case.problem, TOLERANCE) {
+        let outcomes = worker.run(&jobs, &wanted());
+        for (k, outcome) in outcomes.iter().enumerate() {
+            assert_eq!(outcome.status.is_err(), k == 3 || k == 7, "{k}: {:?}", outcome.status);
+        }
+        assert!(outcomes[3].status.as_ref().is_err_and(|e| e.contains("stop")), "{:?}", outcomes[3].status);
     }
-    assert!(outcomes[3].status.as_ref().is_err_and(|e| e.contains("stop")), "{:?}", outcomes[3].status);
+}
+
+/// What a motion settled on. (How many of infinitely many impacts are computed one by one is up to the engine.)
+fn kind(o: &Outcome) -> (u32, u32, u32) {
+    match o.settled {
+        Some(Settled::Periodic { intervals, impacts }) if o.accumulations == 0 => (1, intervals, impacts),
+        Some(Settled::Periodic { intervals, .. }) => (1, intervals, 0),
+        Some(Settled::Rest) => (2, 0, 0),
+        _ => (3, 0, 0),
+    }
 }
 
 /// Sections, states at the stroboscope, statistics, and what a motion settled on are those of the event engine.
@@ -293,6 +296,7 @@ fn what_is_kept_is_the_same() {
             impacts: 4,
             statistics: vec![1, 0],
             settled: true,
+            native: None,
         });
         let mut lanes: LaneWorker = LaneWorker::new(&problem, 1e-11, &Arc::default()).expect(case.name);
         let scalar = Scalar::new(&problem, &Arc::default()).run(&jobs, &wanted);
@@ -310,16 +314,24 @@ fn what_is_kept_is_the_same() {
             let numbers =
                 |o: &Outcome| -> Vec<f64> { o.statistics.iter().flat_map(|s| [s.min, s.max, s.mean, s.rms]).collect() };
             assert!(same(&numbers(a), &numbers(b)), "{}: {:?} {:?}", case.name, a.statistics, b.statistics);
-            // (How many of infinitely many impacts are computed one by one is up to the engine.)
-            let kind = |o: &Outcome| match o.settled {
-                Some(Settled::Periodic { intervals, impacts }) if o.accumulations == 0 => (1, intervals, impacts),
-                Some(Settled::Periodic { intervals, .. }) => (1, intervals, 0),
-                Some(Settled::Rest) => (2, 0, 0),
-                _ => (3, 0, 0),
-            };
             assert_eq!(kind(a), kind(b), "{}: {:?} {:?}", case.name, a.settled, b.settled);
             assert!(a.settled.is_some() && a.statistics.len() == 2);
             settled += usize::from(a.settled != Some(Settled::Neither));
+        }
+        // Compiled code keeps all but sections and statistics, as lanes do.
+        let less = Wanted { sections: false, statistics: Vec::new(), ..(*wanted).clone() };
+        let less = Arc::new(less);
+        let from_lanes = lanes.run(&jobs, &less);
+        for (_, mut worker) in agree::crew(case.name, &problem, 1e-11).into_iter().skip(1) {
+            for (a, b) in worker.run(&jobs, &less).iter().zip(&from_lanes) {
+                let off = a.q.iter().zip(&b.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert_eq!(a.strobe.len(), b.strobe.len(), "{}", case.name);
+                if off < 1e-8 {
+                    assert_eq!(a.hits.len(), b.hits.len(), "{}", case.name);
+                    assert_eq!(a.accumulations, b.accumulations, "{}", case.name);
+                    assert_eq!(kind(a), kind(b), "{}", case.name);
+                }
+            }
         }
     }
     assert!(settled > 10, "{settled}");

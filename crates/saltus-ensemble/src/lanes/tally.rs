@@ -49,15 +49,20 @@ impl Tally {
             tracker.pass(t, q, v);
         }
         if job.instant(self.next).is_some_and(|instant| t >= instant) {
-            self.next += 1;
-            if wanted.strobe {
-                self.strobe.push(t);
-                self.strobe.extend(q);
-                self.strobe.extend(v);
-            }
-            if let Some(tracker) = &mut self.tracker {
-                tracker.strobe(t, q, v, self.impacts);
-            }
+            self.strobe(wanted, t, q, v);
+        }
+    }
+
+    /// The state at the next instant of the stroboscope.
+    pub fn strobe(&mut self, wanted: &Wanted, t: f64, q: &[f64], v: &[f64]) {
+        self.next += 1;
+        if wanted.strobe {
+            self.strobe.push(t);
+            self.strobe.extend(q);
+            self.strobe.extend(v);
+        }
+        if let Some(tracker) = &mut self.tracker {
+            tracker.strobe(t, q, v, self.impacts);
         }
     }
 

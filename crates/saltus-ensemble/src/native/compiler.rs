@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, fs, io};
 
 /// Why there is no native code.
@@ -59,7 +60,10 @@ pub fn library(source: &str) -> Result<PathBuf, NoNative> {
     }
     let cannot = |what: &str, error: io::Error| NoNative(format!("{what} in {}: {error}", folder.display()));
     create_private(&folder).map_err(|error| cannot("cannot keep compiled code", error))?;
-    let own = |extension: &str| folder.join(format!("{name}.{}.{extension}", std::process::id()));
+    // (Several threads, or processes, may compile the same at once.)
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let turn = COUNT.fetch_add(1, Ordering::Relaxed);
+    let own = |extension: &str| folder.join(format!("{name}.{}.{turn}.{extension}", std::process::id()));
     let (draft, output) = (own("c"), own("lib"));
     let result = compile(&compiler, &options, &text, &draft, &output)
         .and_then(|()| fs::rename(&output, &made).map_err(|error| cannot("cannot keep compiled code", error)))

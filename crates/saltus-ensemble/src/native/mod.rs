@@ -25,23 +25,62 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Steps between two looks at whether to stop.
 const MOST: i64 = 4096;
 
-/// Trajectories in compiled code, as many side by side as the processor has room for in a register.
-///
-/// # Errors
-/// Lanes cannot compute the model, or there is no compiler.
-pub fn native(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Result<Box<dyn Worker>, NoNative> {
-    Ok(match compiler::width() {
-        8 => Box::new(NativeWorker::<8>::new(problem, wanted, stop)?),
-        4 => Box::new(NativeWorker::<4>::new(problem, wanted, stop)?),
-        _ => Box::new(NativeWorker::<2>::new(problem, wanted, stop)?),
-    })
+/// A model in compiled code, for as many trajectories side by side as the processor has room for in a register.
+#[derive(Clone)]
+pub struct Native {
+    code: Arc<LaneCode>,
+    iteration: Iteration,
+}
+
+impl std::fmt::Debug for Native {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Native").field("width", &self.iteration.width).finish_non_exhaustive()
+    }
+}
+
+/// The same code.
+impl PartialEq for Native {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.code, &other.code)
+    }
+}
+
+impl Native {
+    /// Compiles a model, or finds what was compiled before.
+    ///
+    /// # Errors
+    /// Lanes cannot compute the model, or there is no compiler.
+    pub fn compile(problem: &Problem) -> Result<Self, NoNative> {
+        let code = LaneCode::new(problem).map_err(|why| NoNative(why.into()))?;
+        let width = compiler::width();
+        let text =
+            source::source(&code, width).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;
+        let library = compiler::library(&text)?;
+        let iteration = Iteration::load(&library, width, Rows::new(&code).count(), records(&code, width))?;
+        Ok(Native { code: Arc::new(code), iteration })
+    }
+
+    /// A worker. Where `stop` is set, it returns without the outcomes that are missing.
+    #[must_use]
+    pub fn worker(&self, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
+        match self.iteration.width {
+            8 => Box::new(NativeWorker::<8>::new(self, problem, tolerance, stop)),
+            4 => Box::new(NativeWorker::<4>::new(self, problem, tolerance, stop)),
+            _ => Box::new(NativeWorker::<2>::new(self, problem, tolerance, stop)),
+        }
+    }
+}
+
+/// How many numbers there are in the records of all trajectories.
+fn records(code: &LaneCode, width: usize) -> usize {
+    width * LOG * record_length(code.d)
 }
 
 /// Runs W trajectories side by side in compiled code.
 struct NativeWorker<const W: usize> {
     hand: Hand,
     code: Arc<LaneCode>,
-    iteration: Iteration<W>,
+    iteration: Iteration,
     rows: Rows,
     state: Vec<Lane<W>>,
     log: Vec<f64>,
@@ -56,29 +95,19 @@ struct LaneState {
 }
 
 impl<const W: usize> NativeWorker<W> {
-    /// A worker, or why there is none: the model, what is wanted, or the machine. Where `stop` is set, it returns without the outcomes
-    /// that are missing.
-    fn new(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Result<Self, NoNative> {
-        if wanted.sections || !wanted.statistics.is_empty() {
-            return Err(NoNative("sections and statistics are not computed in native code".into()));
-        }
-        let code = LaneCode::new(problem).map_err(|why| NoNative(format!("lanes cannot compute this model: {why}")))?;
-        let text = source::source(&code, W)
-            .ok_or_else(|| NoNative("the impact law of this model has corners or jumps".into()))?;
+    fn new(native: &Native, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Self {
+        let Native { code, iteration } = native.clone();
         let rows = Rows::new(&code);
-        let records = W * LOG * record_length(code.d);
-        let iteration = Iteration::load(&compiler::library(&text)?, rows.count(), records)?;
-        let local = Local::new(&code);
-        let hand = Hand { problem: problem.clone(), local, tolerance: wanted.tolerance, stop: stop.clone() };
-        Ok(NativeWorker {
+        let hand = Hand { problem: problem.clone(), local: Local::new(&code), tolerance, stop: stop.clone() };
+        NativeWorker {
             hand,
-            iteration,
             rows,
             state: vec![Lane::all(0.0); rows.count()],
-            log: vec![0.0; records],
+            log: vec![0.0; records(&code, W)],
             lanes: vec![LaneState::default(); W],
-            code: Arc::new(code),
-        })
+            code,
+            iteration,
+        }
     }
 
     fn get(&self, row: usize, l: usize) -> f64 {
@@ -159,15 +188,15 @@ impl<const W: usize> NativeWorker<W> {
     }
 
     /// Reads the records of a lane.
-    fn drain(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) {
+    fn drain(&mut self, l: usize, wanted: &Wanted) {
         let (d, length) = (self.code.d, record_length(self.code.d));
-        let LaneState { tally, job, .. } = &mut self.lanes[l];
+        let tally = &mut self.lanes[l].tally;
         let count = self.state[rows::LOGGED].0[l] as usize;
         for record in self.log[l * LOG * length..].chunks(length).take(count) {
             let [kind, t, first, second] = [record[0], record[1], record[2], record[3]];
             if kind < 0.0 {
                 tally.impacts = first as u64;
-                tally.pass(&jobs[*job], wanted, t, &record[4..4 + d], &record[4 + d..]);
+                tally.strobe(wanted, t, &record[4..4 + d], &record[4 + d..]);
             } else {
                 tally.hit(wanted, Hit { t, constraint: kind as u32, speed: first, impulse: second });
             }
@@ -178,10 +207,12 @@ impl<const W: usize> NativeWorker<W> {
     /// Brings the tally of a lane up to date.
     fn sync(&mut self, l: usize) {
         let largest = self.all(Group::Largest, l);
+        let last = self.get(rows::SEEN, l);
         let seen = Seen {
+            start: last.is_finite().then(|| self.get(rows::FROM, l)),
             fastest: self.get(rows::FASTEST, l),
             moved: self.get(rows::MOVED, l),
-            last: self.get(rows::SEEN, l),
+            last,
             largest: &largest,
         };
         let (impacts, accumulations) = (self.get(rows::IMPACTS, l) as u64, self.get(rows::ACCUMULATIONS, l) as u64);
@@ -196,7 +227,7 @@ impl<const W: usize> NativeWorker<W> {
     fn answer(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         let said = self.get(rows::SIGNAL, l);
         self.set(rows::SIGNAL, l, 0.0);
-        self.drain(l, jobs, wanted);
+        self.drain(l, wanted);
         if said == signal::FULL {
             return None;
         }

@@ -3,7 +3,7 @@
 mod parse;
 
 use crate::points::{self, Axis, Design, Distribution, Listed, Points, Sample, Spacing};
-use crate::{Carry, Family, Times, Wanted};
+use crate::{Carry, Family, Native, Times, Wanted};
 use parse::{Numbers, RangeText, VaryText};
 use saltus::motion::Crossing;
 use saltus::{Model, Problem, SetupError};
@@ -53,6 +53,8 @@ pub struct Request {
     pub tolerance: Option<f64>,
     /// Whether each point starts where its neighbour ended.
     pub carry: Option<Carry>,
+    /// Whether the model is compiled to native code, by the compiler of the machine.
+    pub native: bool,
 }
 
 /// A family, ready to run.
@@ -178,6 +180,19 @@ impl Request {
             impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,
             statistics: (0..self.statistics.len()).collect(),
             settled: self.settled,
+            native: self.native.then(|| self.compile(family)).transpose()?,
+        })
+    }
+}
+
+impl Request {
+    fn compile(&self, family: &Family) -> Result<Native, SetupError> {
+        if !self.sections.is_empty() || !self.statistics.is_empty() {
+            return Err(SetupError::new("native code keeps neither sections nor statistics").help("leave --native out"));
+        }
+        Native::compile(family.problem()).map_err(|why| {
+            SetupError::new(format!("there is no native code for this model: {why}"))
+                .help("leave --native out: the results agree within the tolerance")
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Outcomes of lanes against runs of the event engine.
 
 use saltus::{Keep, Options, Problem, Start};
-use saltus_ensemble::{Engine, Job, Outcome};
+use saltus_ensemble::{Engine, Job, LaneWorker, Native, Outcome, Worker};
+use std::sync::Arc;
 
 /// What a comparison found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,4 +87,15 @@ pub fn compare(name: &str, problem: &Problem, jobs: &[Job], outcomes: &[Outcome]
         }
     }
     found
+}
+
+/// Lanes, and compiled code where the machine has a compiler.
+pub fn crew(name: &str, problem: &Problem, tolerance: f64) -> Vec<(&'static str, Box<dyn Worker>)> {
+    let lanes: LaneWorker = LaneWorker::new(problem, tolerance, &Arc::default()).expect(name);
+    let mut crew: Vec<(&'static str, Box<dyn Worker>)> = vec![("lanes", Box::new(lanes))];
+    match Native::compile(problem) {
+        Ok(native) => crew.push(("native", native.worker(problem, tolerance, &Arc::default()))),
+        Err(why) => assert!(why.to_string().contains("there is no C compiler"), "{name}: {why}"),
+    }
+    crew
 }

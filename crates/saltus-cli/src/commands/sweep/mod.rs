@@ -101,6 +101,9 @@ pub struct Args {
     /// The relative tolerance [default: the model's, else 1e-10]
     #[arg(long, value_name = "X")]
     tol: Option<f64>,
+    /// Compile the model with the C compiler of this machine (`cc`, or CC): about three times as fast, equal within the tolerance
+    #[arg(long)]
+    native: bool,
     /// How many threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
@@ -158,6 +161,7 @@ impl Args {
             statistics: self.stat.clone(),
             settled: self.settled,
             tolerance: self.tol,
+            native: self.native,
             carry: self.carry.as_deref().map(|word| match word {
                 "up" => Carry::Up,
                 "down" => Carry::Down,

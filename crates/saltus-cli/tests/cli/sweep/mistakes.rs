@@ -42,7 +42,8 @@ fn mistakes_are_named() {
         refused(&dir, &[args, &["--periods", "2"]].concat(), texts);
     }
     let over = ["--over", "w=1:2:3"];
-    let cases: [(&[&str], &[&str]); 10] = [
+    let cases: [(&[&str], &[&str]); 11] = [
+        (&["--native", "--stat", "x"], &["native code keeps neither sections nor statistics"]),
         (&["--stat", "foo"], &["unknown name `foo`"]),
         (&["--section", "1"], &["never occurs"]),
         (&["--impacts", "some"], &["neither a number nor `all`"]),

@@ -1,7 +1,7 @@
 //! What is in the tables, against `saltus run` and closed forms.
 
 use super::{column, numbers};
-use crate::program::Scratch;
+use crate::program::{Answer, Scratch};
 
 #[test]
 fn a_point_is_what_saltus_run_gives() {
@@ -198,4 +198,36 @@ fn a_dry_run_writes_nothing() {
     let (each, all) = (json["seconds_per_trajectory"].as_f64(), json["seconds"].as_f64());
     assert!(each.is_some_and(|x| x > 0.0) && all > each && json["bytes"].as_f64().is_some_and(|b| b > 1e9), "{json}");
     assert_eq!(std::fs::read_dir(dir.path()).expect("a directory").count(), 0);
+}
+
+/// Compiled code gives the table of lanes, within the tolerance; without a compiler, or for a model that lanes cannot compute, it says
+/// so.
+#[test]
+fn native_code() {
+    let dir = Scratch::new();
+    let args = ["sweep", "oscillator", "--over", "w=0.8:1.2:21", "--transient", "20", "--periods", "10"];
+    let sweep = |more: &[&str]| dir.saltus(&[&args[..], &["--settled", "--impacts", "3"], more].concat());
+    assert!(sweep(&["--out", "lanes"]).succeeded());
+    let mut command = dir.command(&[&args[..], &["--native", "--out", "n"]].concat());
+    command.env("CC", "no-such-compiler");
+    let none = command.output().expect("it starts");
+    let none = Answer::new(&command, none);
+    assert!(none.stderr.contains("there is no C compiler called"), "{none:?}");
+    assert!(none.stderr.contains("leave --native out"), "{none:?}");
+    let native = sweep(&["--native", "--out", "native"]);
+    if native.stderr.contains("there is no C compiler") {
+        return;
+    }
+    assert!(native.succeeded(), "{native:?}");
+    for name in ["x", "x'"] {
+        let (a, b) = (numbers(&dir, "lanes/points.csv", name), numbers(&dir, "native/points.csv", name));
+        assert!(a.len() == 21 && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-8), "{a:?} {b:?}");
+    }
+    for name in ["settled", "impacts", "period", "engine"] {
+        assert_eq!(column(&dir, "lanes/points.csv", name), column(&dir, "native/points.csv", name), "{name}");
+    }
+    let again = sweep(&["--out", "native", "--resume"]);
+    assert!(!again.succeeded(), "native code and lanes are not mixed: {again:?}");
+    let belt = dir.saltus(&["sweep", "belt", "--over", "V=0.1,0.2", "--native", "--out", "b"]);
+    assert!(!belt.succeeded() && belt.stderr.contains("joints or friction"), "{belt:?}");
 }
