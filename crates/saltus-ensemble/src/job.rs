@@ -1,6 +1,6 @@
 //! What is to be computed.
 
-use crate::{Native, Outcome};
+use crate::Outcome;
 use saltus::Start;
 use std::sync::Arc;
 
@@ -41,8 +41,6 @@ pub struct Wanted {
     pub statistics: Vec<usize>,
     /// Whether to report what the trajectory settled on.
     pub settled: bool,
-    /// Compiled code, where trajectories are to be run by it. It keeps neither sections nor statistics: lanes are used for those.
-    pub native: Option<Native>,
 }
 
 /// Runs jobs of one problem.

@@ -18,7 +18,7 @@
 //!     ..Request::default()
 //! };
 //! let sweep = request.sweep(saltus_io::shipped::find("oscillator").unwrap()?)?;
-//! let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), threads: 2, stop: Arc::new(AtomicBool::new(false)) };
+//! let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads: 2, stop: Arc::new(AtomicBool::new(false)) };
 //! let mut impacts = Vec::new();
 //! plan.run(&[0..sweep.family.len()], &mut |block: Block| {
 //!     impacts.extend(block.results.iter().map(|(_, outcome)| outcome.impacts));

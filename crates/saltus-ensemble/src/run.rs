@@ -3,7 +3,7 @@
 //! Points are handed to workers in blocks, whose size depends on the number of points alone; results come back in their order. No
 //! number depends on how many threads there are.
 
-use crate::{Engine, Family, Job, Made, Outcome, State, Wanted, Worker, workers};
+use crate::{Engine, Family, Job, Made, Native, Outcome, State, Wanted, Worker, workers};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +17,8 @@ pub struct Plan<'a> {
     pub family: &'a Family,
     /// What is kept.
     pub wanted: Arc<Wanted>,
+    /// Compiled code, where trajectories are to be run by it.
+    pub native: Option<Native>,
     /// How many threads.
     pub threads: usize,
     /// Ends everything early, once set.
@@ -106,7 +108,7 @@ impl Plan<'_> {
     fn crew(&self, points: u64) -> Vec<Box<dyn Worker>> {
         let blocks = points.div_ceil(block_size(points)).max(1);
         let threads = (self.threads.max(1) as u64).min(blocks);
-        (0..threads).map(|_| workers(self.family.problem(), &self.wanted, &self.stop)).collect()
+        (0..threads).map(|_| workers(self.family.problem(), &self.wanted, self.native.as_ref(), &self.stop)).collect()
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -1,14 +1,15 @@
 //! Which worker runs the trajectories of a problem.
 
-use crate::{LaneWorker, Scalar, Wanted, Worker};
+use crate::{LaneWorker, Native, Scalar, Wanted, Worker};
 use saltus::Problem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A worker for a problem: compiled code where it is asked for, lanes where they can compute it. Once `stop` is set it returns early, without the outcomes that are
 /// missing.
-pub fn workers(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
-    if let Some(native) = wanted.native.as_ref().filter(|_| !wanted.sections && wanted.statistics.is_empty()) {
+pub fn workers(problem: &Problem, wanted: &Wanted, native: Option<&Native>, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
+    // (Compiled code keeps neither sections nor statistics.)
+    if let Some(native) = native.filter(|_| !wanted.sections && wanted.statistics.is_empty()) {
         return native.worker(problem, wanted.tolerance, stop);
     }
     let lanes = LaneWorker::<16>::new(problem, wanted.tolerance, stop).ok();

@@ -85,7 +85,7 @@ fn shipped_models() {
                 continue;
             }
         }
-        let mut crew = vec![("lanes", workers(&problem, &wanted(), &Arc::default()))];
+        let mut crew = vec![("lanes", workers(&problem, &wanted(), None, &Arc::default()))];
         if points() > 12 {
             crew = agree::crew(name, &problem, TOLERANCE);
         }

@@ -242,7 +242,7 @@ fn what_lanes_cannot_do_is_said() {
     let problem = many.build().expect("a model").problem().expect("a problem");
     let job = Job { start: problem.start(), from: 0.0, end: 0.95, strobe: None };
     let wanted = Arc::new(Wanted { tolerance: TOLERANCE, sections: true, ..Wanted::default() });
-    let outcomes = workers(&problem, &wanted, &Arc::default()).run(&[job], &wanted);
+    let outcomes = workers(&problem, &wanted, None, &Arc::default()).run(&[job], &wanted);
     assert_eq!(outcomes[0].sections.len(), 9 * 4, "{:?}", outcomes[0].sections);
 }
 
@@ -296,7 +296,6 @@ fn what_is_kept_is_the_same() {
             impacts: 4,
             statistics: vec![1, 0],
             settled: true,
-            native: None,
         });
         let mut lanes: LaneWorker = LaneWorker::new(&problem, 1e-11, &Arc::default()).expect(case.name);
         let scalar = Scalar::new(&problem, &Arc::default()).run(&jobs, &wanted);

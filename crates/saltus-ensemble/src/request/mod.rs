@@ -68,6 +68,8 @@ pub struct Sweep {
     pub family: Family,
     /// What is kept.
     pub wanted: Arc<Wanted>,
+    /// The model in compiled code, where it was asked for.
+    pub native: Option<Native>,
 }
 
 impl Request {
@@ -128,7 +130,8 @@ impl Request {
         let problem = Problem::unchecked(model).map_err(whole)?;
         let family = Family::new(problem, points, &times, self.carry).map_err(whole)?;
         let wanted = self.wanted(&family).map_err(whole)?;
-        Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted) })
+        let native = self.native.then(|| self.compile(&family)).transpose().map_err(whole)?;
+        Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted), native })
     }
 
     fn points(&self, base: &Model, ranges: Vec<RangeText>, vary: Vec<VaryText>) -> Result<Points, SetupError> {
@@ -180,7 +183,6 @@ impl Request {
             impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,
             statistics: (0..self.statistics.len()).collect(),
             settled: self.settled,
-            native: self.native.then(|| self.compile(family)).transpose()?,
         })
     }
 }

@@ -20,7 +20,8 @@ pub fn main(sweep: &Sweep, part: (u64, u64), threads: usize, json: bool) -> Resu
     let all = sweep.family.len();
     let total = saltus_ensemble::store::Manifest::new(sweep, part).range();
     let (first, total) = (total.start, total.end - total.start);
-    let mut worker = workers(sweep.family.problem(), &sweep.wanted, &Arc::new(AtomicBool::new(false)));
+    let mut worker =
+        workers(sweep.family.problem(), &sweep.wanted, sweep.native.as_ref(), &Arc::new(AtomicBool::new(false)));
     let mut maker = sweep.family.maker();
     let (started, mut measured, mut bytes, mut refused) = (Instant::now(), 0u64, 0u64, 0u64);
     let mut started_at_all = 0;

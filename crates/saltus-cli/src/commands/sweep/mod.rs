@@ -226,7 +226,13 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
 /// Runs what is missing. Whether everything was run, and how far it came.
 fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
     let stop = Arc::new(AtomicBool::new(false));
-    let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), threads, stop: stop.clone() };
+    let plan = Plan {
+        family: &sweep.family,
+        wanted: sweep.wanted.clone(),
+        native: sweep.native.clone(),
+        threads,
+        stop: stop.clone(),
+    };
     let missing = store.missing();
     let mut bar = SweepBar::new(quiet);
     let mut done = Progress::default();
