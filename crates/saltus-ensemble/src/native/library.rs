@@ -3,10 +3,14 @@
 #![allow(unsafe_code)]
 
 use super::compiler::NoNative;
+use super::iterate::Iterate;
 use libloading::{Library, Symbol};
 use saltus_expr::Lane;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Steps between two looks at whether to stop.
+const MOST: i64 = 4096;
 
 /// `saltus_advance` of `advance.c`.
 type Advance = unsafe extern "C" fn(*mut f64, *mut f64, f64, i64, i32) -> i64;
@@ -15,7 +19,7 @@ type Advance = unsafe extern "C" fn(*mut f64, *mut f64, f64, i64, i32) -> i64;
 #[derive(Clone)]
 pub struct Iteration {
     advance: Advance,
-    pub width: usize,
+    width: usize,
     rows: usize,
     log: usize,
     // (What `advance` points into.)
@@ -34,20 +38,25 @@ impl Iteration {
         let advance = *symbol;
         Ok(Iteration { advance, width, rows, log, _library: Arc::new(library) })
     }
+}
 
-    /// Advances all trajectories by up to `most` steps, until one of them signals.
-    pub fn advance<const W: usize>(
-        &self,
-        rows: &mut [Lane<W>],
-        log: &mut [f64],
-        tolerance: f64,
-        most: i64,
-        flags: i32,
-    ) -> i64 {
-        let fits = W == self.width && rows.len() == self.rows && log.len() == self.log;
-        assert!(fits, "the state has the size the code was compiled for");
-        // SAFETY: the function reads and writes W numbers in each of the rows, which are aligned to 64 bytes, and the records;
-        // it checks that there is room for a record before it asks for one more step.
-        unsafe { (self.advance)(rows.as_mut_ptr().cast(), log.as_mut_ptr(), tolerance, most, flags) }
+impl Iterate for Iteration {
+    fn width(&self) -> usize {
+        self.width
     }
+
+    fn advance(&mut self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), String> {
+        let fits = state.len() == self.rows * self.width && log.len() == self.log;
+        assert!(fits && state.as_ptr().addr().is_multiple_of(64), "the state is one the code was compiled for");
+        // SAFETY: the function reads and writes the numbers of the state and of the records, no more than there are; it
+        // checks that there is room for a record before it asks for one more step.
+        unsafe { (self.advance)(state.as_mut_ptr(), log.as_mut_ptr(), tolerance, MOST, flags) };
+        Ok(())
+    }
+}
+
+/// Lanes as numbers, one after the other.
+pub fn flat(lanes: &mut [Lane<8>]) -> &mut [f64] {
+    // SAFETY: a lane is eight numbers and nothing else (64 bytes, aligned to 64 bytes).
+    unsafe { std::slice::from_raw_parts_mut(lanes.as_mut_ptr().cast(), 8 * lanes.len()) }
 }

@@ -5,25 +5,23 @@
 //! last bit: the compiler fuses multiplications and additions where the processor can.
 
 mod compiler;
+mod iterate;
 mod library;
 mod rows;
 mod source;
+mod state;
+mod worker;
 
-use crate::lanes::{Hand, LaneCode, Left, Local, Tally};
-use crate::settled::Seen;
-use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
+use crate::Worker;
+use crate::lanes::LaneCode;
 pub use compiler::NoNative;
+use iterate::Iterate;
 use library::Iteration;
-use rows::{Group, Rows};
-use saltus::problem::Reached;
-use saltus::{Problem, Start, Status};
-use saltus_expr::Lane;
-use source::{LOG, flag, record_length, signal};
+use rows::Rows;
+use saltus::Problem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Steps between two looks at whether to stop.
-const MOST: i64 = 4096;
+use std::sync::atomic::AtomicBool;
+use worker::CompiledWorker;
 
 /// A model in compiled code, for as many trajectories side by side as the processor has room for in a register.
 #[derive(Clone)]
@@ -34,7 +32,7 @@ pub struct Native {
 
 impl std::fmt::Debug for Native {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Native").field("width", &self.iteration.width).finish_non_exhaustive()
+        f.debug_struct("Native").field("width", &self.iteration.width()).finish_non_exhaustive()
     }
 }
 
@@ -56,271 +54,13 @@ impl Native {
         let text =
             source::source(&code, width).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;
         let library = compiler::library(&text)?;
-        let iteration = Iteration::load(&library, width, Rows::new(&code).count(), records(&code, width))?;
+        let iteration = Iteration::load(&library, width, Rows::new(&code).count(), source::records(&code, width))?;
         Ok(Native { code: Arc::new(code), iteration })
     }
 
     /// A worker. Where `stop` is set, it returns without the outcomes that are missing.
     #[must_use]
     pub fn worker(&self, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
-        match self.iteration.width {
-            8 => Box::new(NativeWorker::<8>::new(self, problem, tolerance, stop)),
-            4 => Box::new(NativeWorker::<4>::new(self, problem, tolerance, stop)),
-            _ => Box::new(NativeWorker::<2>::new(self, problem, tolerance, stop)),
-        }
-    }
-}
-
-/// How many numbers there are in the records of all trajectories.
-fn records(code: &LaneCode, width: usize) -> usize {
-    width * LOG * record_length(code.d)
-}
-
-/// Runs W trajectories side by side in compiled code.
-struct NativeWorker<const W: usize> {
-    hand: Hand,
-    code: Arc<LaneCode>,
-    iteration: Iteration,
-    rows: Rows,
-    state: Vec<Lane<W>>,
-    log: Vec<f64>,
-    lanes: Vec<LaneState>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct LaneState {
-    job: usize,
-    tally: Tally,
-    handed: u32,
-}
-
-impl<const W: usize> NativeWorker<W> {
-    fn new(native: &Native, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Self {
-        let Native { code, iteration } = native.clone();
-        let rows = Rows::new(&code);
-        let hand = Hand { problem: problem.clone(), local: Local::new(&code), tolerance, stop: stop.clone() };
-        NativeWorker {
-            hand,
-            rows,
-            state: vec![Lane::all(0.0); rows.count()],
-            log: vec![0.0; records(&code, W)],
-            lanes: vec![LaneState::default(); W],
-            code,
-            iteration,
-        }
-    }
-
-    fn get(&self, row: usize, l: usize) -> f64 {
-        self.state[row].0[l]
-    }
-
-    fn set(&mut self, row: usize, l: usize, value: f64) {
-        self.state[row].0[l] = value;
-    }
-
-    fn set_all(&mut self, group: Group, l: usize, values: impl IntoIterator<Item = f64>) {
-        for (row, value) in self.rows.of(group).zip(values) {
-            self.state[row].0[l] = value;
-        }
-    }
-
-    fn all(&self, group: Group, l: usize) -> Vec<f64> {
-        self.rows.of(group).map(|row| self.state[row].0[l]).collect()
-    }
-
-    /// Gives a lane its next trajectory; false if it is one for the event engine.
-    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
-        let Job { start, end, from, strobe } = &jobs[job];
-        let d = self.code.d;
-        let fits = start.q.len() == d && start.v.len() == d && start.parameters.len() == self.code.open;
-        let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
-        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
-            return false;
-        }
-        let mut tally = Tally::new(self.hand.problem.model(), wanted);
-        tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
-        self.lanes[l] = LaneState { job, tally, handed: 0 };
-        self.state.iter_mut().for_each(|row| row.0[l] = 0.0);
-        self.set(rows::ACTIVE, l, 1.0);
-        self.set(rows::END, l, *end);
-        self.set(rows::FROM, l, *from);
-        self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
-        self.set(rows::LAST, l, end - start.t);
-        self.set(rows::WINDOW, l, start.t);
-        self.set_all(Group::Parameters, l, start.parameters.iter().copied());
-        self.place(l, start, &jobs[job]);
-        true
-    }
-
-    /// Puts a trajectory somewhere, free, with what is known about it from its tally.
-    fn place(&mut self, l: usize, at: &Start, job: &Job) {
-        self.set(rows::T, l, at.t);
-        self.set_all(Group::Q, l, at.q.iter().copied());
-        self.set_all(Group::V, l, at.v.iter().copied());
-        for (row, value) in [
-            (rows::NEW, 1.0),
-            (rows::ARRIVED, 0.0),
-            (rows::HELD, -1.0),
-            (rows::BOUNCED, -1.0),
-            (rows::INVERSE, 0.0),
-            (rows::REACTION, 0.0),
-            (rows::SMOOTH, 0.0),
-            (rows::IDLE, 0.0),
-        ] {
-            self.set(row, l, value);
-        }
-        for group in [Group::Scale, Group::GapScale, Group::Zeros, Group::Slope, Group::Pull] {
-            self.set_all(group, l, std::iter::repeat(0.0));
-        }
-        let tally = &self.lanes[l].tally;
-        let (impacts, accumulations, next, stop) = (tally.impacts, tally.accumulations, tally.next, tally.stop(job));
-        let seen = tally.seen().map(|seen| (seen.fastest, seen.moved, seen.last, seen.largest.to_vec()));
-        self.set(rows::IMPACTS, l, impacts as f64);
-        self.set(rows::ACCUMULATIONS, l, accumulations as f64);
-        self.set(rows::NEXT, l, next as f64);
-        self.set(rows::STOP, l, stop);
-        if let Some((fastest, moved, last, largest)) = seen {
-            self.set(rows::FASTEST, l, fastest);
-            self.set(rows::MOVED, l, moved);
-            self.set(rows::SEEN, l, last);
-            self.set_all(Group::Largest, l, largest);
-        }
-    }
-
-    /// Reads the records of a lane.
-    fn drain(&mut self, l: usize, wanted: &Wanted) {
-        let (d, length) = (self.code.d, record_length(self.code.d));
-        let tally = &mut self.lanes[l].tally;
-        let count = self.state[rows::LOGGED].0[l] as usize;
-        for record in self.log[l * LOG * length..].chunks(length).take(count) {
-            let [kind, t, first, second] = [record[0], record[1], record[2], record[3]];
-            if kind < 0.0 {
-                tally.impacts = first as u64;
-                tally.strobe(wanted, t, &record[4..4 + d], &record[4 + d..]);
-            } else {
-                tally.hit(wanted, Hit { t, constraint: kind as u32, speed: first, impulse: second });
-            }
-        }
-        self.set(rows::LOGGED, l, 0.0);
-    }
-
-    /// Brings the tally of a lane up to date.
-    fn sync(&mut self, l: usize) {
-        let largest = self.all(Group::Largest, l);
-        let last = self.get(rows::SEEN, l);
-        let seen = Seen {
-            start: last.is_finite().then(|| self.get(rows::FROM, l)),
-            fastest: self.get(rows::FASTEST, l),
-            moved: self.get(rows::MOVED, l),
-            last,
-            largest: &largest,
-        };
-        let (impacts, accumulations) = (self.get(rows::IMPACTS, l) as u64, self.get(rows::ACCUMULATIONS, l) as u64);
-        let (next, law) = (self.get(rows::NEXT, l) as u64, self.get(rows::LAW, l));
-        let tally = &mut self.lanes[l].tally;
-        (tally.impacts, tally.accumulations, tally.next) = (impacts, accumulations, next);
-        tally.checks.law = tally.checks.law.max(law);
-        tally.see(&seen);
-    }
-
-    /// What a lane signals.
-    fn answer(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
-        let said = self.get(rows::SIGNAL, l);
-        self.set(rows::SIGNAL, l, 0.0);
-        self.drain(l, wanted);
-        if said == signal::FULL {
-            return None;
-        }
-        self.sync(l);
-        let job = &jobs[self.lanes[l].job];
-        let t = self.get(rows::T, l);
-        if said == signal::DONE {
-            let (q, v) = (self.all(Group::Q, l), self.all(Group::V, l));
-            return Some(self.finish(l, Status::Finished, t, q, v));
-        }
-        if said == signal::START && t == job.start.t {
-            self.set(rows::ACTIVE, l, 0.0);
-            return Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted);
-        }
-        if said == signal::ENDLESS {
-            self.lanes[l].handed = u32::MAX / 2;
-        }
-        self.hand_over(l, said == signal::BACK || said == signal::ENDLESS, job, wanted)
-    }
-
-    /// The event engine goes on from the state of a lane, or from that before its last step.
-    fn hand_over(&mut self, l: usize, back: bool, job: &Job, wanted: &Wanted) -> Option<Outcome> {
-        let d = self.code.d;
-        let (t, q, v) = match back {
-            true => {
-                let before = self.all(Group::Before, l);
-                (before[0], before[1..=d].to_vec(), before[1 + d..].to_vec())
-            }
-            false => (self.get(rows::T, l), self.all(Group::Q, l), self.all(Group::V, l)),
-        };
-        let (held, zeros) = (self.get(rows::HELD, l), self.all(Group::Zeros, l));
-        let closed = (0..self.code.m).filter(|&a| held == a as f64 || (zeros[a] > 0.0 && !back)).collect();
-        let start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
-        let start = start.reached(Reached { closed, ..Reached::default() });
-        let last = self.get(rows::LAST, l);
-        let state = &mut self.lanes[l];
-        state.handed += 1;
-        match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
-            Left::Refused(reason) => {
-                self.set(rows::ACTIVE, l, 0.0);
-                Some(Outcome::refused(job, reason))
-            }
-            Left::Ended(status, end) => Some(self.finish(l, status, end.t, end.q, end.v)),
-            Left::Stopped => None,
-            Left::At(end) => {
-                self.place(l, &end, job);
-                None
-            }
-        }
-    }
-
-    /// The trajectory of a lane has ended.
-    fn finish(&mut self, l: usize, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
-        self.set(rows::ACTIVE, l, 0.0);
-        let mut tally = std::mem::take(&mut self.lanes[l].tally);
-        let extent = self.all(Group::Extent, l).into_iter().fold(0.0, f64::max);
-        tally.check(self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l), extent, self.hand.tolerance, &q);
-        tally.outcome(status, t, q, v)
-    }
-}
-
-impl<const W: usize> Worker for NativeWorker<W> {
-    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
-        let mut next = 0;
-        self.state[rows::ACTIVE] = Lane::all(0.0);
-        let mut flags = 0;
-        flags |= if wanted.impacts > 0 || wanted.settled { flag::HITS } else { 0 };
-        flags |= if wanted.strobe || wanted.settled { flag::STROBES } else { 0 };
-        flags |= if wanted.settled { flag::TRACKS } else { 0 };
-        loop {
-            for l in 0..W {
-                while self.get(rows::ACTIVE, l) == 0.0 && next < jobs.len() {
-                    if !self.load(l, next, jobs, wanted) {
-                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
-                    }
-                    next += 1;
-                }
-            }
-            let is_over = self.state[rows::ACTIVE].0.iter().all(|&active| active == 0.0);
-            if is_over || self.hand.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            self.iteration.advance(&mut self.state, &mut self.log, self.hand.tolerance, MOST, flags);
-            for l in 0..W {
-                if self.get(rows::SIGNAL, l) != 0.0
-                    && let Some(outcome) = self.answer(l, jobs, wanted)
-                {
-                    outcomes[self.lanes[l].job] = Some(outcome);
-                }
-            }
-        }
-        // Where it was stopped: those up to the first that is missing.
-        outcomes.into_iter().map_while(|outcome| outcome).collect()
+        Box::new(CompiledWorker::new(self.iteration.clone(), &self.code, problem, tolerance, stop))
     }
 }

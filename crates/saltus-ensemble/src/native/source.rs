@@ -35,6 +35,11 @@ pub fn record_length(d: usize) -> usize {
     4 + 2 * d
 }
 
+/// How many numbers there are in the records of so many trajectories.
+pub fn records(code: &LaneCode, width: usize) -> usize {
+    width * LOG * record_length(code.d)
+}
+
 /// The source for W trajectories side by side; None if there is something in the model that it cannot express.
 pub fn source(code: &LaneCode, width: usize) -> Option<String> {
     let n = code.order;

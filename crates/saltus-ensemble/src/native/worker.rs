@@ -1,0 +1,268 @@
+//! Trajectories in compiled code: what is given to them, what they signal, and what the event engine does for them.
+
+use super::iterate::Iterate;
+use super::rows::{self, Group, Rows};
+use super::source::{LOG, flag, record_length, records, signal};
+use super::state::State;
+use crate::lanes::{Hand, LaneCode, Left, Local, Tally};
+use crate::settled::Seen;
+use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
+use saltus::problem::Reached;
+use saltus::{Problem, Start, Status};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs trajectories in compiled code.
+pub struct CompiledWorker<I> {
+    hand: Hand,
+    code: Arc<LaneCode>,
+    iteration: I,
+    rows: Rows,
+    state: State,
+    log: Vec<f64>,
+    lanes: Vec<LaneState>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct LaneState {
+    job: usize,
+    tally: Tally,
+    handed: u32,
+}
+
+impl<I: Iterate> CompiledWorker<I> {
+    pub fn new(iteration: I, code: &Arc<LaneCode>, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Self {
+        let (code, rows, width) = (code.clone(), Rows::new(code), iteration.width());
+        let hand = Hand { problem: problem.clone(), local: Local::new(&code), tolerance, stop: stop.clone() };
+        CompiledWorker {
+            hand,
+            rows,
+            state: State::new(rows.count(), width),
+            log: vec![0.0; records(&code, width)],
+            lanes: vec![LaneState::default(); width],
+            code,
+            iteration,
+        }
+    }
+
+    fn get(&self, row: usize, l: usize) -> f64 {
+        self.state.get(row, l)
+    }
+
+    fn set(&mut self, row: usize, l: usize, value: f64) {
+        self.state.set(row, l, value);
+    }
+
+    fn set_all(&mut self, group: Group, l: usize, values: impl IntoIterator<Item = f64>) {
+        for (row, value) in self.rows.of(group).zip(values) {
+            self.state.set(row, l, value);
+        }
+    }
+
+    fn all(&self, group: Group, l: usize) -> Vec<f64> {
+        self.rows.of(group).map(|row| self.state.get(row, l)).collect()
+    }
+
+    /// Gives a lane its next trajectory; false if it is one for the event engine.
+    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
+        let Job { start, end, from, strobe } = &jobs[job];
+        let d = self.code.d;
+        let fits = start.q.len() == d && start.v.len() == d && start.parameters.len() == self.code.open;
+        let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
+        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
+            return false;
+        }
+        let mut tally = Tally::new(self.hand.problem.model(), wanted);
+        tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
+        self.lanes[l] = LaneState { job, tally, handed: 0 };
+        self.state.clear(l);
+        self.set(rows::ACTIVE, l, 1.0);
+        self.set(rows::END, l, *end);
+        self.set(rows::FROM, l, *from);
+        self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
+        self.set(rows::LAST, l, end - start.t);
+        self.set(rows::WINDOW, l, start.t);
+        self.set_all(Group::Parameters, l, start.parameters.iter().copied());
+        self.place(l, start, &jobs[job]);
+        true
+    }
+
+    /// Puts a trajectory somewhere, free, with what is known about it from its tally.
+    fn place(&mut self, l: usize, at: &Start, job: &Job) {
+        self.set(rows::T, l, at.t);
+        self.set_all(Group::Q, l, at.q.iter().copied());
+        self.set_all(Group::V, l, at.v.iter().copied());
+        for (row, value) in [
+            (rows::NEW, 1.0),
+            (rows::ARRIVED, 0.0),
+            (rows::HELD, -1.0),
+            (rows::BOUNCED, -1.0),
+            (rows::INVERSE, 0.0),
+            (rows::REACTION, 0.0),
+            (rows::SMOOTH, 0.0),
+            (rows::IDLE, 0.0),
+        ] {
+            self.set(row, l, value);
+        }
+        for group in [Group::Scale, Group::GapScale, Group::Zeros, Group::Slope, Group::Pull] {
+            self.set_all(group, l, std::iter::repeat(0.0));
+        }
+        let tally = &self.lanes[l].tally;
+        let (impacts, accumulations, next, stop) = (tally.impacts, tally.accumulations, tally.next, tally.stop(job));
+        let seen = tally.seen().map(|seen| (seen.fastest, seen.moved, seen.last, seen.largest.to_vec()));
+        self.set(rows::IMPACTS, l, impacts as f64);
+        self.set(rows::ACCUMULATIONS, l, accumulations as f64);
+        self.set(rows::NEXT, l, next as f64);
+        self.set(rows::STOP, l, stop);
+        if let Some((fastest, moved, last, largest)) = seen {
+            self.set(rows::FASTEST, l, fastest);
+            self.set(rows::MOVED, l, moved);
+            self.set(rows::SEEN, l, last);
+            self.set_all(Group::Largest, l, largest);
+        }
+    }
+
+    /// Reads the records of a lane.
+    fn drain(&mut self, l: usize, wanted: &Wanted) {
+        let (d, length) = (self.code.d, record_length(self.code.d));
+        let tally = &mut self.lanes[l].tally;
+        let count = self.state.get(rows::LOGGED, l) as usize;
+        for record in self.log[l * LOG * length..].chunks(length).take(count) {
+            let [kind, t, first, second] = [record[0], record[1], record[2], record[3]];
+            if kind < 0.0 {
+                tally.impacts = first as u64;
+                tally.strobe(wanted, t, &record[4..4 + d], &record[4 + d..]);
+            } else {
+                tally.hit(wanted, Hit { t, constraint: kind as u32, speed: first, impulse: second });
+            }
+        }
+        self.set(rows::LOGGED, l, 0.0);
+    }
+
+    /// Brings the tally of a lane up to date.
+    fn sync(&mut self, l: usize) {
+        let largest = self.all(Group::Largest, l);
+        let last = self.get(rows::SEEN, l);
+        let seen = Seen {
+            start: last.is_finite().then(|| self.get(rows::FROM, l)),
+            fastest: self.get(rows::FASTEST, l),
+            moved: self.get(rows::MOVED, l),
+            last,
+            largest: &largest,
+        };
+        let (impacts, accumulations) = (self.get(rows::IMPACTS, l) as u64, self.get(rows::ACCUMULATIONS, l) as u64);
+        let (next, law) = (self.get(rows::NEXT, l) as u64, self.get(rows::LAW, l));
+        let tally = &mut self.lanes[l].tally;
+        (tally.impacts, tally.accumulations, tally.next) = (impacts, accumulations, next);
+        tally.checks.law = tally.checks.law.max(law);
+        tally.see(&seen);
+    }
+
+    /// What a lane signals.
+    fn answer(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let said = self.get(rows::SIGNAL, l);
+        self.set(rows::SIGNAL, l, 0.0);
+        self.drain(l, wanted);
+        if said == signal::FULL {
+            return None;
+        }
+        self.sync(l);
+        let job = &jobs[self.lanes[l].job];
+        let t = self.get(rows::T, l);
+        if said == signal::DONE {
+            let (q, v) = (self.all(Group::Q, l), self.all(Group::V, l));
+            return Some(self.finish(l, Status::Finished, t, q, v));
+        }
+        if said == signal::START && t == job.start.t {
+            self.set(rows::ACTIVE, l, 0.0);
+            return Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted);
+        }
+        if said == signal::ENDLESS {
+            self.lanes[l].handed = u32::MAX / 2;
+        }
+        self.hand_over(l, said == signal::BACK || said == signal::ENDLESS, job, wanted)
+    }
+
+    /// The event engine goes on from the state of a lane, or from that before its last step.
+    fn hand_over(&mut self, l: usize, back: bool, job: &Job, wanted: &Wanted) -> Option<Outcome> {
+        let d = self.code.d;
+        let (t, q, v) = match back {
+            true => {
+                let before = self.all(Group::Before, l);
+                (before[0], before[1..=d].to_vec(), before[1 + d..].to_vec())
+            }
+            false => (self.get(rows::T, l), self.all(Group::Q, l), self.all(Group::V, l)),
+        };
+        let (held, zeros) = (self.get(rows::HELD, l), self.all(Group::Zeros, l));
+        let closed = (0..self.code.m).filter(|&a| held == a as f64 || (zeros[a] > 0.0 && !back)).collect();
+        let start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
+        let start = start.reached(Reached { closed, ..Reached::default() });
+        let last = self.get(rows::LAST, l);
+        let state = &mut self.lanes[l];
+        state.handed += 1;
+        match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
+            Left::Refused(reason) => {
+                self.set(rows::ACTIVE, l, 0.0);
+                Some(Outcome::refused(job, reason))
+            }
+            Left::Ended(status, end) => Some(self.finish(l, status, end.t, end.q, end.v)),
+            Left::Stopped => None,
+            Left::At(end) => {
+                self.place(l, &end, job);
+                None
+            }
+        }
+    }
+
+    /// The trajectory of a lane has ended.
+    fn finish(&mut self, l: usize, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+        self.set(rows::ACTIVE, l, 0.0);
+        let mut tally = std::mem::take(&mut self.lanes[l].tally);
+        let extent = self.all(Group::Extent, l).into_iter().fold(0.0, f64::max);
+        tally.check(self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l), extent, self.hand.tolerance, &q);
+        tally.outcome(status, t, q, v)
+    }
+}
+
+impl<I: Iterate> Worker for CompiledWorker<I> {
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
+        let mut next = 0;
+        let width = self.iteration.width();
+        (0..width).for_each(|l| self.set(rows::ACTIVE, l, 0.0));
+        let mut flags = 0;
+        flags |= if wanted.impacts > 0 || wanted.settled { flag::HITS } else { 0 };
+        flags |= if wanted.strobe || wanted.settled { flag::STROBES } else { 0 };
+        flags |= if wanted.settled { flag::TRACKS } else { 0 };
+        loop {
+            for l in 0..width {
+                while self.get(rows::ACTIVE, l) == 0.0 && next < jobs.len() {
+                    if !self.load(l, next, jobs, wanted) {
+                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
+                    }
+                    next += 1;
+                }
+            }
+            let is_over = (0..width).all(|l| self.get(rows::ACTIVE, l) == 0.0);
+            if is_over || self.hand.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if let Err(why) = self.iteration.advance(self.state.numbers(), &mut self.log, self.hand.tolerance, flags) {
+                // Nothing is known about what was under way.
+                let lost = |(k, outcome): (usize, Option<Outcome>)| {
+                    Some(outcome.unwrap_or_else(|| Outcome::refused(&jobs[k], why.clone())))
+                };
+                return outcomes.into_iter().enumerate().map_while(lost).collect();
+            }
+            for l in 0..width {
+                if self.get(rows::SIGNAL, l) != 0.0
+                    && let Some(outcome) = self.answer(l, jobs, wanted)
+                {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                }
+            }
+        }
+        // Where it was stopped: those up to the first that is missing.
+        outcomes.into_iter().map_while(|outcome| outcome).collect()
+    }
+}
