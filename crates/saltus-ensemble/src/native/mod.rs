@@ -5,6 +5,7 @@
 //! last bit: the compiler fuses multiplications and additions where the processor can.
 
 mod compiler;
+mod gpu;
 mod iterate;
 mod library;
 mod rows;
@@ -15,24 +16,32 @@ mod worker;
 use crate::Worker;
 use crate::lanes::LaneCode;
 pub use compiler::NoNative;
-use iterate::Iterate;
+use gpu::Kernel;
+pub use gpu::{Device, devices};
 use library::Iteration;
 use rows::Rows;
 use saltus::Problem;
+use source::Place;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use worker::CompiledWorker;
 
-/// A model in compiled code, for as many trajectories side by side as the processor has room for in a register.
+/// A model in compiled code: for the registers of this machine's processor, or for its GPU.
 #[derive(Clone)]
 pub struct Native {
     code: Arc<LaneCode>,
-    iteration: Iteration,
+    made: Made,
+}
+
+#[derive(Clone)]
+enum Made {
+    Library(Iteration),
+    Kernel(Kernel),
 }
 
 impl std::fmt::Debug for Native {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Native").field("width", &self.iteration.width()).finish_non_exhaustive()
+        f.debug_struct("Native").field("gpu", &self.gpu()).finish_non_exhaustive()
     }
 }
 
@@ -44,23 +53,68 @@ impl PartialEq for Native {
 }
 
 impl Native {
-    /// Compiles a model, or finds what was compiled before.
+    /// Compiles a model for the processor, or finds what was compiled before.
     ///
     /// # Errors
     /// Lanes cannot compute the model, or there is no compiler.
     pub fn compile(problem: &Problem) -> Result<Self, NoNative> {
-        let code = LaneCode::new(problem).map_err(|why| NoNative(why.into()))?;
-        let width = compiler::width();
-        let text =
-            source::source(&code, width).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;
+        Self::for_width(problem, Place::Processor(compiler::width()), compiler::width())
+    }
+
+    /// Compiles what a thread of a GPU does for the processor: to test it where there is no GPU.
+    ///
+    /// # Errors
+    /// See [`Native::compile`].
+    pub fn compile_thread(problem: &Problem) -> Result<Self, NoNative> {
+        Self::for_width(problem, Place::One, 1)
+    }
+
+    fn for_width(problem: &Problem, place: Place, width: usize) -> Result<Self, NoNative> {
+        let (code, text) = text(problem, place)?;
         let library = compiler::library(&text)?;
         let iteration = Iteration::load(&library, width, Rows::new(&code).count(), source::records(&code, width))?;
-        Ok(Native { code: Arc::new(code), iteration })
+        Ok(Native { code: Arc::new(code), made: Made::Library(iteration) })
+    }
+
+    /// Compiles a model for the GPU of this machine.
+    ///
+    /// # Errors
+    /// Lanes cannot compute the model, or there is no GPU, driver or compiler for it.
+    pub fn compile_gpu(problem: &Problem) -> Result<Self, NoNative> {
+        let (code, text) = text(problem, Place::Gpu)?;
+        let kernel = Kernel::compile(&code, &text)?;
+        Ok(Native { code: Arc::new(code), made: Made::Kernel(kernel) })
+    }
+
+    /// The CUDA source of a model.
+    ///
+    /// # Errors
+    /// Lanes cannot compute the model.
+    pub fn cuda(problem: &Problem) -> Result<String, NoNative> {
+        text(problem, Place::Gpu).map(|(_, text)| text)
+    }
+
+    /// The name of the GPU, if it is code for one.
+    #[must_use]
+    pub fn gpu(&self) -> Option<&str> {
+        match &self.made {
+            Made::Library(_) => None,
+            Made::Kernel(kernel) => Some(&kernel.name),
+        }
     }
 
     /// A worker. Where `stop` is set, it returns without the outcomes that are missing.
     #[must_use]
     pub fn worker(&self, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
-        Box::new(CompiledWorker::new(self.iteration.clone(), &self.code, problem, tolerance, stop))
+        match self.made.clone() {
+            Made::Library(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
+            Made::Kernel(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
+        }
     }
+}
+
+fn text(problem: &Problem, place: Place) -> Result<(LaneCode, String), NoNative> {
+    let code = LaneCode::new(problem).map_err(|why| NoNative(why.into()))?;
+    let text = source::source(&code, place).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;
+    Ok((code, text))
 }

@@ -40,8 +40,41 @@ pub fn records(code: &LaneCode, width: usize) -> usize {
     width * LOG * record_length(code.d)
 }
 
-/// The source for W trajectories side by side; None if there is something in the model that it cannot express.
-pub fn source(code: &LaneCode, width: usize) -> Option<String> {
+/// Where the code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// So many trajectories side by side in the registers of a processor.
+    Processor(usize),
+    /// One trajectory, on a processor: the code of a GPU's thread, for tests.
+    One,
+    /// One trajectory in each thread of a GPU.
+    Gpu,
+}
+
+impl Place {
+    /// What the text begins with.
+    fn prelude(self) -> String {
+        let plain = |unroll: &str| {
+            format!(
+                "#define FUNCTION static inline\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n"
+            )
+        };
+        match self {
+            Place::Processor(width) => {
+                let unroll = plain("_Pragma(\"GCC unroll 32\")");
+                format!("#include <math.h>\n#define W {width}\n{unroll}")
+            }
+            Place::One => {
+                let headers = "#define _GNU_SOURCE\n#include <math.h>\n#include <stdbool.h>\n";
+                format!("{headers}#define SALTUS_ONE\n{}", plain(""))
+            }
+            Place::Gpu => include_str!("gpu_before.cu").to_string(),
+        }
+    }
+}
+
+/// The source for a place; None if there is something in the model that it cannot express.
+pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     let n = code.order;
     let mut whole: Vec<usize> = (code.gaps..code.gaps + code.m).collect();
     if !code.is_explicit {
@@ -53,8 +86,8 @@ pub fn source(code: &LaneCode, width: usize) -> Option<String> {
         return None;
     }
     let law = code.law_series.source("m", 0, &[], true)?;
-    let mut text = String::from("/* Generated from a model by Saltus. */\n#include <math.h>\n\n");
-    let _ = writeln!(text, "#define W {width}\n#define N {n}\n#define D {}\n#define M {}", code.d, code.m.max(1));
+    let mut text = format!("/* Generated from a model by Saltus. */\n{}\n", place.prelude());
+    let _ = writeln!(text, "#define N {n}\n#define D {}\n#define M {}", code.d, code.m.max(1));
     let _ =
         writeln!(text, "#define DEGREES {}\n#define CAN_HOLD {}", code.degrees, i32::from(code.can_hold && code.m > 0));
     let _ = writeln!(text, "#define LOG {LOG}\n#define RECORD {}", record_length(code.d));
@@ -85,7 +118,6 @@ pub fn source(code: &LaneCode, width: usize) -> Option<String> {
     );
     text.push_str(&Rows::new(code).definitions());
     text.push_str("#define S(row) s[row]\n");
-    text.push_str("#ifndef FUNCTION\n#define FUNCTION static inline\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL _Pragma(\"GCC unroll 32\")\n#endif\n\n");
     let _ = writeln!(text, "CONSTANT double inverse[N + 2] = {{0.0, {}}};", list((1..n + 2).map(|k| 1.0 / k as f64)));
     let mut binomial = 1.0;
     let over = (0..=n).map(|k| {
@@ -159,6 +191,9 @@ pub fn source(code: &LaneCode, width: usize) -> Option<String> {
         body = body.replace(&format!("/*@{name}@*/\n"), &part);
     }
     text.push_str(&body);
+    if place == Place::Gpu {
+        text.push_str(include_str!("gpu_after.cu"));
+    }
     Some(text)
 }
 

@@ -89,13 +89,16 @@ pub fn compare(name: &str, problem: &Problem, jobs: &[Job], outcomes: &[Outcome]
     found
 }
 
-/// Lanes, and compiled code where the machine has a compiler.
+/// Lanes, and compiled code of both kinds where the machine has a compiler.
 pub fn crew(name: &str, problem: &Problem, tolerance: f64) -> Vec<(&'static str, Box<dyn Worker>)> {
     let lanes: LaneWorker = LaneWorker::new(problem, tolerance, &Arc::default()).expect(name);
     let mut crew: Vec<(&'static str, Box<dyn Worker>)> = vec![("lanes", Box::new(lanes))];
-    match Native::compile(problem) {
-        Ok(native) => crew.push(("native", native.worker(problem, tolerance, &Arc::default()))),
-        Err(why) => assert!(why.to_string().contains("there is no C compiler"), "{name}: {why}"),
+    // What a thread of a GPU does is compiled for the processor, so that it is tested on any machine.
+    for (code, made) in [("native", Native::compile(problem)), ("thread", Native::compile_thread(problem))] {
+        match made {
+            Ok(native) => crew.push((code, native.worker(problem, tolerance, &Arc::default()))),
+            Err(why) => assert!(why.to_string().contains("there is no C compiler"), "{name}: {why}"),
+        }
     }
     crew
 }

@@ -1,0 +1,9 @@
+/* One trajectory in each thread of a GPU. */
+#define SALTUS_ONE
+#define FUNCTION static __device__ __forceinline__
+#define EXPORT FUNCTION
+#define CONSTANT static __constant__ const
+#define UNROLL _Pragma("unroll")
+#ifndef NAN
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif
