@@ -10,9 +10,10 @@ use super::iterate::Iterate;
 use super::source::record_length;
 use super::{rows::Rows, source::LOG};
 use crate::lanes::LaneCode;
+use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Threads in a block; the source is compiled for as many.
 const BLOCK: u32 = 128;
@@ -76,6 +77,19 @@ pub struct Kernel {
     record: usize,
     /// The name of the GPU.
     pub name: String,
+    /// What the kernel has taken so far.
+    pub spent: Arc<Mutex<Spent>>,
+}
+
+/// What a kernel has taken: seconds, and the most steps of a trajectory in one launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Seconds on the GPU.
+    pub seconds: f64,
+    /// The most steps of a thread in one launch.
+    pub longest: u64,
+    /// Launches.
+    pub launches: u64,
 }
 
 impl Kernel {
@@ -108,7 +122,7 @@ impl Kernel {
         let function = module.load_function("saltus_kernel").map_err(driver)?;
         let name = context.name().map_err(driver)?;
         let (rows, record) = (Rows::new(code).count(), record_length(code.d));
-        Ok(Kernel { stream: context.default_stream(), function, rows, record, name })
+        Ok(Kernel { stream: context.default_stream(), function, rows, record, name, spent: Arc::default() })
     }
 
     fn launch(&self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), DriverError> {
@@ -125,13 +139,21 @@ impl Kernel {
         };
         let mut launch = stream.launch_builder(&self.function);
         launch.arg(&mut numbers).arg(&mut records).arg(&count).arg(&tolerance).arg(&MOST).arg(&flags).arg(&mut longest);
+        launch.record_kernel_launch(CUevent_flags::CU_EVENT_DEFAULT);
         // SAFETY: the arguments are those of the kernel, which touches `count` numbers in each row and its own records.
-        unsafe { launch.launch(config)? };
+        let events = unsafe { launch.launch(config)? };
         stream.memcpy_dtoh(&numbers, state)?;
         if flags != 0 {
             stream.memcpy_dtoh(&records, log)?;
         }
-        stream.synchronize()
+        let longest = stream.clone_dtoh(&longest)?;
+        stream.synchronize()?;
+        if let (Some((begun, ended)), Ok(mut spent)) = (events, self.spent.lock()) {
+            spent.seconds += f64::from(begun.elapsed_ms(&ended)?) / 1e3;
+            spent.longest = spent.longest.max(longest[0]);
+            spent.launches += 1;
+        }
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::Worker;
 use crate::lanes::LaneCode;
 pub use compiler::NoNative;
 use gpu::Kernel;
-pub use gpu::{Device, devices};
+pub use gpu::{Device, Spent, devices};
 use library::Iteration;
 use rows::Rows;
 use saltus::Problem;
@@ -100,6 +100,15 @@ impl Native {
         match &self.made {
             Made::Library(_) => None,
             Made::Kernel(kernel) => Some(&kernel.name),
+        }
+    }
+
+    /// What the GPU has taken so far.
+    #[must_use]
+    pub fn spent(&self) -> Option<Spent> {
+        match &self.made {
+            Made::Library(_) => None,
+            Made::Kernel(kernel) => kernel.spent.lock().ok().map(|spent| *spent),
         }
     }
 
