@@ -7,6 +7,7 @@
 #ifndef SALTUS_ONE
 typedef double real __attribute__((vector_size(8 * W)));
 typedef long long mask __attribute__((vector_size(8 * W)));
+typedef mask whole;
 #define SEL(m, a, b) ((real)(((m) & (mask)(a)) | (~(m) & (mask)(b))))
 #define NOT(m) (~(m))
 #define BITS(x) ((mask)(x))
@@ -32,8 +33,18 @@ static inline int any(mask m) {
 #else
 typedef double real;
 typedef bool mask;
+typedef long long whole;
 #define SEL(m, a, b) ((m) ? (a) : (b))
 #define NOT(m) (!(m))
+#ifdef __CUDACC__
+#define BITS(x) __double_as_longlong(x)
+#define FROM_BITS(b) __longlong_as_double(b)
+#else
+static inline long long BITS(double x) { union { double x; long long b; } u = {x}; return u.b; }
+static inline double FROM_BITS(long long b) { union { long long b; double x; } u = {b}; return u.x; }
+#endif
+#define TO_REAL(b) ((double)(b))
+#define TO_WHOLE(x) ((long long)(x))
 #define AT(x, l) (x)
 #define EACH(l, m) for (int l = 0; l < 1 && (m); l++)
 #define ALL(c) ((double)(c))
@@ -74,10 +85,10 @@ FUNCTION real size_of(real x) { return SEL(x < 0.0, -x, x); }
 FUNCTION real larger(real a, real b) { return SEL(a > b, a, b); }
 FUNCTION real smaller(real a, real b) { return SEL(a < b, a, b); }
 
-#ifndef SALTUS_ONE
 /* Adding and subtracting 1.5·2^52 rounds to a whole number. */
 #define SHIFT 6755399441055744.0
 
+#ifndef SALTUS_ONE
 static inline void sine_and_cosine(real x, real *sine, real *cosine) {
     if (ANY(NOT(size_of(x) <= 1e6))) {
         *sine = f_sin(x);
@@ -96,14 +107,19 @@ static inline void sine_and_cosine(real x, real *sine, real *cosine) {
     p = z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * 2.48015872894767294178e-05))
         + w * w * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11));
     real half = 0.5 * z, first = 1.0 - half, c = first + (((1.0 - first) - half) + (z * p - r * tail));
-    mask quadrant = BITS(shifted), odd = (quadrant & 1) != 0;
+    whole quadrant = BITS(shifted);
+    mask odd = (quadrant & 1) != 0;
     *sine = FROM_BITS(BITS(SEL(odd, c, s)) ^ ((quadrant & 2) << 62));
     *cosine = FROM_BITS(BITS(SEL(odd, s, c)) ^ (((quadrant + 1) & 2) << 62));
 }
 
+#else
+FUNCTION void sine_and_cosine(real x, real *sine, real *cosine) { sincos(x, sine, cosine); }
+#endif
+
 /* x^(-1/n) for x > 0, to 1 %: enough for the length of a step. */
-static inline real inverse_root(real x, double n) {
-    mask bits = BITS(x);
+FUNCTION real inverse_root(real x, double n) {
+    whole bits = BITS(x);
     real exponent = TO_REAL((bits >> 52) & 2047) - 1023.0;
     real m = FROM_BITS((bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL) - 1.0;
     real log = m + m * (1.0 - m) * (0.4387 - 0.2545 * m + 0.0965 * m * m);
@@ -115,10 +131,6 @@ static inline real inverse_root(real x, double n) {
     real power = 1.0 + part - part * (1.0 - part) * (0.3062 + 0.0775 * part);
     return FROM_BITS((TO_WHOLE(whole) + 1023) << 52) * power;
 }
-#else
-FUNCTION void sine_and_cosine(real x, real *sine, real *cosine) { sincos(x, sine, cosine); }
-FUNCTION real inverse_root(real x, double n) { return exp2(-log2(x) / n); }
-#endif
 
 /* The larger of what was and the last terms of a series, relative to what is allowed of it. */
 FUNCTION void measure(const real *c, int n, real *scale, real last, double allowed, real *worst, real *second) {
@@ -137,19 +149,15 @@ FUNCTION real value_at(const real *c, int n, real s) {
     return sum;
 }
 
-/* Where the polynomial c turns negative first within the step: shortens the step and notes what ends it. The first `zeros` coefficients
- * are zero. */
-FUNCTION void cross(const real *c, mask looks, real zeros, real code, real *h, real *event) {
+/* Where the polynomial p turns negative first within the step: shortens the step and notes what ends it. The first `zeros` coefficients
+ * are zero: they are left out of p, for good. */
+FUNCTION void cross(real *p, mask looks, real zeros, real code, real *h, real *event) {
     looks &= *h > 0.0;
     if (!ANY(looks)) return;
-    real p[N + 1];
-    UNROLL for (int k = 0; k <= N; k++) p[k] = c[k];
-    if (ANY(looks & (zeros > 0.0))) {
-        UNROLL for (int k = 0; k <= N; k++) {
-            if (k + 1 <= N) p[k] = SEL(zeros == 1.0, c[k + 1], p[k]); else p[k] = SEL(zeros == 1.0, ZERO, p[k]);
-            if (k + 2 <= N) p[k] = SEL(zeros == 2.0, c[k + 2], p[k]); else p[k] = SEL(zeros == 2.0, ZERO, p[k]);
-            if (k + 3 <= N) p[k] = SEL(zeros == 3.0, c[k + 3], p[k]); else p[k] = SEL(zeros == 3.0, ZERO, p[k]);
-        }
+    for (int shift = 1; shift <= 3 && ANY(looks & (zeros >= (double)shift)); shift++) {
+        mask moves = zeros >= (double)shift;
+        UNROLL for (int k = 0; k < N; k++) p[k] = SEL(moves, p[k + 1], p[k]);
+        p[N] = SEL(moves, ZERO, p[N]);
     }
     /* From below: all that can fall falls. */
     real fall = ZERO;

@@ -178,9 +178,16 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
             match code.m {
                 0 | 1 => String::new(),
                 _ => each_gap(code, &series, |a, g| {
+                    // (Of a gap that has just been left, the first coefficients were left out.)
+                    let left = match is_shared(code, &series, a) {
+                        true => "",
+                        false => {
+                            "for (int shift = 1; shift <= 3; shift++) other = SEL(zeros_of >= (double)shift, other * h, other);\n"
+                        }
+                    };
                     format!(
-                        "{{\nreal other = value_at({g}, N, h);\nnear |= (which != {a}.0) & (other <= 10.0 * tolerance * \
-                     larger(S(R_EXTENT + {a}), size_of(other)));\n}}\n"
+                        "{{\nreal other = value_at({g}, N, h), zeros_of = S(R_ZEROS + {a});\n{left}near |= (which != {a}.0) & \
+                         (other <= 10.0 * tolerance * larger(S(R_EXTENT + {a}), size_of(other)));\n}}\n"
                     )
                 }),
             },
@@ -341,13 +348,27 @@ fn accelerations(code: &LaneCode, series: &SeriesSource, order: Option<usize>) -
     text
 }
 
+/// Whether the register of a gap is that of something else as well: an unknown, another gap.
+fn is_shared(code: &LaneCode, series: &SeriesSource, a: usize) -> bool {
+    let name = |a: usize| series.output("r", code.gaps + a);
+    let others = (0..code.m).filter(|&b| b != a).map(name);
+    series.is_input(code.gaps + a)
+        || series.marks.contains(&name(a))
+        || others.into_iter().any(|other| other == name(a))
+}
+
 fn crossings(code: &LaneCode, series: &SeriesSource) -> String {
     let mut text = String::new();
     for mark in &series.marks {
         let _ = writeln!(text, "keep_clear({mark}, shortest, &h, &event);");
     }
     text.push_str(&each_gap(code, series, |a, g| {
-        format!("cross({g}, S(R_HELD) != {a}.0, S(R_ZEROS + {a}), ALL(HIT + {a}), &h, &event);\n")
+        // (What is looked at is changed: others that need it have a copy.)
+        let (copy, g) = match is_shared(code, series, a) {
+            true => (format!("real own[N + 1];\nUNROLL for (int k = 0; k <= N; k++) own[k] = {g}[k];\n"), "own"),
+            false => (String::new(), g),
+        };
+        format!("{{\n{copy}cross({g}, S(R_HELD) != {a}.0, S(R_ZEROS + {a}), ALL(HIT + {a}), &h, &event);\n}}\n")
     }));
     if code.can_hold && code.m > 0 {
         text.push_str("if (holds) cross(lambda, S(R_HELD) >= 0.0, ZERO, ALL(RELEASE), &h, &event);\n");

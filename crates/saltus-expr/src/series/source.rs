@@ -24,6 +24,7 @@ pub struct SeriesSource {
     pub orders: Vec<String>,
     /// Statements for all other orders k.
     pub rest: String,
+    inputs: usize,
     /// The registers of the outputs.
     outputs: Vec<(usize, usize)>,
     stored: Vec<bool>,
@@ -83,7 +84,15 @@ impl SeriesCode {
         let rest = std::mem::take(&mut writer.text);
         let outputs = self.outputs.iter().map(|&r| (r, writer.degree(r))).collect();
         let names = marks.iter().map(|r| format!("{prefix}{r}")).collect();
-        Some(SeriesSource { declarations, orders, rest, outputs, stored: writer.stored, marks: names })
+        Some(SeriesSource {
+            inputs: self.inputs,
+            declarations,
+            orders,
+            rest,
+            outputs,
+            stored: writer.stored,
+            marks: names,
+        })
     }
 }
 
@@ -92,6 +101,12 @@ impl SeriesSource {
     #[must_use]
     pub fn output(&self, prefix: &str, k: usize) -> String {
         format!("{prefix}{}", self.outputs[k].0)
+    }
+
+    /// Whether output k is an input as it is.
+    #[must_use]
+    pub fn is_input(&self, k: usize) -> bool {
+        self.outputs[k].0 < self.inputs
     }
 
     /// The last order of output k, where it is not a constant; `usize::MAX` where there is none.
