@@ -38,6 +38,7 @@ enum Command {
     Merge(commands::merge::Args),
     Plot(commands::plot::Args),
     Schemes(commands::schemes::Args),
+    Devices(commands::devices::Args),
     New(commands::new::Args),
     Models(commands::models::Args),
 }
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => (commands::merge::main(args), args.json),
         Command::Plot(args) => (commands::plot::main(args), false),
         Command::Schemes(args) => (commands::schemes::main(args), args.json),
+        Command::Devices(args) => (commands::devices::main(args), args.json),
         Command::New(args) => (commands::new::main(args), false),
         Command::Models(args) => (commands::models::main(args), false),
     };

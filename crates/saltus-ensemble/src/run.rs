@@ -106,9 +106,19 @@ impl Plan<'_> {
 
     /// As many workers as there are threads that have something to do.
     fn crew(&self, points: u64) -> Vec<Box<dyn Worker>> {
-        let blocks = points.div_ceil(block_size(points)).max(1);
-        let threads = (self.threads.max(1) as u64).min(blocks);
+        let blocks = points.div_ceil(self.block_size(points)).max(1);
+        // (A GPU is fed by one thread.)
+        let threads = if self.is_gpu() { 1 } else { (self.threads.max(1) as u64).min(blocks) };
         (0..threads).map(|_| workers(self.family.problem(), &self.wanted, self.native.as_ref(), &self.stop)).collect()
+    }
+
+    fn is_gpu(&self) -> bool {
+        self.native.as_ref().is_some_and(|native| native.gpu().is_some())
+    }
+
+    /// Points in a block.
+    fn block_size(&self, points: u64) -> u64 {
+        if self.is_gpu() { points.clamp(16, 1 << 17) } else { (points / 32).clamp(16, 1024) }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -122,12 +132,13 @@ impl Plan<'_> {
         progress: &mut Progress,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<bool, E> {
-        let size = block_size(total);
+        let size = self.block_size(total);
         let cut = |range: &Range<u64>| {
             let end = range.end;
             range.clone().step_by(size as usize).map(move |at| at..(at + size).min(end))
         };
-        let queue = Queue { ahead: 4 * crew.len() as u64 + 8, ..Queue::default() };
+        let ahead = if self.is_gpu() { 3 } else { 4 * crew.len() as u64 + 8 };
+        let queue = Queue { ahead, ..Queue::default() };
         // (Blocks are counted, not listed: there may be very many.)
         let source = Mutex::new(ranges.iter().flat_map(cut).enumerate());
         let (send, receive) = sync_channel(2 * crew.len() + 2);
@@ -223,11 +234,6 @@ impl Plan<'_> {
             watch(progress);
         }
     }
-}
-
-/// Points in a block.
-fn block_size(points: u64) -> u64 {
-    (points / 32).clamp(16, 1024)
 }
 
 /// The state at the end of a trajectory from which a neighbour can go on.

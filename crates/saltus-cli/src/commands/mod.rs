@@ -3,6 +3,7 @@
 pub mod check;
 pub mod compare;
 pub mod converge;
+pub mod devices;
 pub mod equilibria;
 pub mod merge;
 pub mod models;

@@ -43,7 +43,7 @@ pub fn width() -> usize {
 /// # Errors
 /// There is no compiler, it refuses the source, or there is no place for the result.
 pub fn library(source: &str) -> Result<PathBuf, NoNative> {
-    let compiler = env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into());
+    let compiler = compiler();
     let mut options = vec!["-std=gnu11", "-O3", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math", "-w"];
     options.extend(processor().1);
     // The text names everything that the library depends on; it is kept beside it, and compared before the library is used.
@@ -72,14 +72,31 @@ pub fn library(source: &str) -> Result<PathBuf, NoNative> {
     result.map(|()| made)
 }
 
+fn compiler() -> String {
+    env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into())
+}
+
+fn is_missing(compiler: &str, error: &io::Error) -> NoNative {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            NoNative(format!("there is no C compiler called {compiler:?}: install one, or name it in CC"))
+        }
+        _ => NoNative(format!("cannot run the C compiler {compiler:?}: {error}")),
+    }
+}
+
+/// The first line of what the compiler says about itself.
+pub fn version() -> Result<String, NoNative> {
+    let compiler = compiler();
+    let said = Command::new(&compiler).arg("--version").output().map_err(|error| is_missing(&compiler, &error))?;
+    Ok(String::from_utf8_lossy(&said.stdout).lines().next().unwrap_or(&compiler).to_string())
+}
+
 fn compile(compiler: &str, options: &[&str], text: &str, draft: &Path, output: &Path) -> Result<(), NoNative> {
     fs::write(draft, text).map_err(|error| NoNative(format!("cannot write {}: {error}", draft.display())))?;
     let run = Command::new(compiler).args(options).arg("-o").arg(output).arg(draft).arg("-lm").output();
     match run {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(NoNative(format!("there is no C compiler called {compiler:?}: install one, or name it in CC")))
-        }
-        Err(error) => Err(NoNative(format!("cannot run the C compiler {compiler:?}: {error}"))),
+        Err(error) => Err(is_missing(compiler, &error)),
         Ok(run) if !run.status.success() => {
             let said = String::from_utf8_lossy(&run.stderr);
             let first: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();

@@ -94,6 +94,11 @@ impl Native {
         text(problem, Place::Gpu).map(|(_, text)| text)
     }
 
+    /// How many numbers the registers of this machine's processor hold, and its compiler, by its first line about itself.
+    pub fn processor() -> (usize, Result<String, NoNative>) {
+        (compiler::width(), compiler::version())
+    }
+
     /// The name of the GPU, if it is code for one.
     #[must_use]
     pub fn gpu(&self) -> Option<&str> {
@@ -123,7 +128,19 @@ impl Native {
 }
 
 fn text(problem: &Problem, place: Place) -> Result<(LaneCode, String), NoNative> {
-    let code = LaneCode::new(problem).map_err(|why| NoNative(why.into()))?;
+    let mut code = LaneCode::new(problem).map_err(|why| NoNative(why.into()))?;
+    if place == Place::Gpu {
+        code.order = gpu_order(&code);
+    }
     let text = source::source(&code, place).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;
     Ok((code, text))
+}
+
+/// The order of the series on a GPU: the highest that fits into the registers of a thread.
+fn gpu_order(code: &LaneCode) -> usize {
+    match (code.series.convolved() > 0.0, code.series.rules()) {
+        (true, 25..) => 10,
+        (true, _) => 16,
+        (false, _) => code.order,
+    }
 }

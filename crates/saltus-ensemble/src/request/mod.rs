@@ -55,6 +55,8 @@ pub struct Request {
     pub carry: Option<Carry>,
     /// Whether the model is compiled to native code, by the compiler of the machine.
     pub native: bool,
+    /// Whether it is compiled for the GPU of the machine.
+    pub gpu: bool,
 }
 
 /// A family, ready to run.
@@ -130,7 +132,7 @@ impl Request {
         let problem = Problem::unchecked(model).map_err(whole)?;
         let family = Family::new(problem, points, &times, self.carry).map_err(whole)?;
         let wanted = self.wanted(&family).map_err(whole)?;
-        let native = self.native.then(|| self.compile(&family)).transpose().map_err(whole)?;
+        let native = (self.native || self.gpu).then(|| self.compile(&family)).transpose().map_err(whole)?;
         Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted), native })
     }
 
@@ -190,12 +192,21 @@ impl Request {
 impl Request {
     fn compile(&self, family: &Family) -> Result<Native, SetupError> {
         if !self.sections.is_empty() || !self.statistics.is_empty() {
-            return Err(SetupError::new("native code keeps neither sections nor statistics").help("leave --native out"));
+            let what = if self.gpu { "a GPU" } else { "native code" };
+            let option = if self.gpu { "--device gpu" } else { "--native" };
+            return Err(SetupError::new(format!("{what} keeps neither sections nor statistics"))
+                .help(format!("leave {option} out")));
         }
-        Native::compile(family.problem()).map_err(|why| {
-            SetupError::new(format!("there is no native code for this model: {why}"))
-                .help("leave --native out: the results agree within the tolerance")
-        })
+        match self.gpu {
+            true => Native::compile_gpu(family.problem()).map_err(|why| {
+                SetupError::new(format!("this sweep cannot run on a GPU: {why}"))
+                    .help("leave --device gpu out, or use --device auto: the results agree within the tolerance")
+            }),
+            false => Native::compile(family.problem()).map_err(|why| {
+                SetupError::new(format!("there is no native code for this model: {why}"))
+                    .help("leave --native out: the results agree within the tolerance")
+            }),
+        }
     }
 }
 

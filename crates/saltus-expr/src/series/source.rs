@@ -39,6 +39,14 @@ enum At {
     Rest,
 }
 
+/// The order before.
+fn previous(at: At) -> Option<String> {
+    match at {
+        At::Order(k) => k.checked_sub(1).map(|k| k.to_string()),
+        At::Rest => Some("k - 1".into()),
+    }
+}
+
 struct Writer<'a> {
     code: &'a SeriesCode,
     prefix: &'a str,
@@ -444,6 +452,20 @@ impl Writer<'_> {
             Rule::Turn { x, sign, .. } => {
                 let (slopes, dx) = (self.slopes(x), self.degree(x));
                 let other = self.array(target + 1);
+                if let (1, Some(before)) = (dx, previous(at)) {
+                    // A harmonic of time: one factor for both.
+                    let rate = format!("s{}", self.sums);
+                    self.sums += 1;
+                    self.line(&format!("real {rate} = {order} * {slopes}[1];"));
+                    let turned = if sign < 0.0 {
+                        format!("-({rate} * {}[{before}])", y.0)
+                    } else {
+                        format!("{rate} * {}[{before}]", y.0)
+                    };
+                    self.assign(target, at, &format!("{rate} * {other}[{before}]"));
+                    self.assign(target + 1, at, &turned);
+                    return;
+                }
                 let value = self.sum((&slopes, dx), (&other, unbounded), 1, 0, at);
                 let turned = self.sum((&slopes, dx), (&y.0, unbounded), 1, 0, at);
                 self.assign(target, at, &format!("{order} * {value}"));

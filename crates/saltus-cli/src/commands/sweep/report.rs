@@ -48,6 +48,9 @@ pub fn swept(
             "seconds": done.seconds, "trajectories_per_second": rate, "threads": threads, "scalar_share": share,
             "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
             "out": store.dir().display().to_string(), "files": written,
+            "gpu": sweep.native.as_ref().and_then(|native| Some((native.gpu()?, native.spent()?))).map(|(name, spent)| {
+                json!({ "name": name, "kernel_seconds": spent.seconds, "longest": spent.longest, "launches": spent.launches })
+            }),
         }));
     } else {
         out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
@@ -76,6 +79,16 @@ pub fn swept(
                 count(threads as u64, "thread"),
                 grouped(rate.round() as u64),
                 number(100.0 * share, 3)
+            );
+        }
+        if let (Some(native), true) = (&sweep.native, done.done > 0)
+            && let (Some(gpu), Some(spent)) = (native.gpu(), native.spent())
+        {
+            let steps = grouped(spent.longest);
+            out!(
+                "on {}: {} of it in the kernel, at most {steps} steps of a trajectory at once\n",
+                printable(gpu),
+                duration(spent.seconds)
             );
         }
         match (finished, part.1 > 1) {

@@ -231,3 +231,31 @@ fn native_code() {
     let belt = dir.saltus(&["sweep", "belt", "--over", "V=0.1,0.2", "--native", "--out", "b"]);
     assert!(!belt.succeeded() && belt.stderr.contains("joints or friction"), "{belt:?}");
 }
+
+/// On a machine without a GPU that is said, `auto` goes on without one, and the source can be read all the same.
+#[test]
+fn gpus() {
+    let dir = Scratch::new();
+    let listed = dir.json(&["devices", "--json"]);
+    assert!(listed["cores"].as_u64().is_some_and(|n| n > 0) && listed["gpus"].is_array(), "{listed}");
+    let shown = dir.saltus(&["devices"]);
+    assert!(shown.succeeded() && shown.stdout.contains("cpu") && shown.stdout.contains("gpu"), "{shown:?}");
+    let sweep = |more: &[&str]| {
+        dir.saltus(&[&["sweep", "oscillator", "--over", "w=0.8:1.2:5", "--periods", "3"], more].concat())
+    };
+    let source = sweep(&["--dry-run", "--emit-cuda", "model.cu"]);
+    assert!(source.succeeded() && dir.read("model.cu").contains("__global__"), "{source:?}");
+    if listed["gpus"].as_array().is_some_and(|gpus| !gpus.is_empty()) {
+        return;
+    }
+    let refused = sweep(&["--device", "gpu", "--out", "g"]);
+    assert!(!refused.succeeded() && refused.stderr.contains("cannot run on a GPU"), "{refused:?}");
+    assert!(
+        listed["no_gpu"].as_str().is_some_and(|why| refused.stderr.contains(why.split(' ').next().unwrap_or("?"))),
+        "{listed}"
+    );
+    let auto = sweep(&["--device", "auto", "--out", "a"]);
+    assert!(auto.succeeded() && auto.stderr.contains("on the processor: this sweep cannot run on a GPU"), "{auto:?}");
+    let without = sweep(&["--out", "c"]);
+    assert!(without.succeeded() && dir.read("a/points.csv") == dir.read("c/points.csv"));
+}
