@@ -5,7 +5,7 @@
 //! cargo run --release -p saltus-bench --bin gpu -- --emit FOLDER
 //! ```
 //!
-//! The five problems of `ensemble`, 131 072 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
+//! The five problems of `ensemble`, 262 144 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
 //! steps) and in random order. The second form writes the CUDA source of each.
 
 use saltus::Problem;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-const TRAJECTORIES: usize = 1 << 17;
+const TRAJECTORIES: usize = 1 << 18;
 const PERIODS: f64 = 100.0;
 
 const PROBLEMS: [(&str, &str, f64, f64); 5] = [
@@ -48,7 +48,7 @@ fn main() {
         let problem = problem(text);
         let begun = Instant::now();
         let native = match Native::compile_gpu(&problem) {
-            Ok(native) => native,
+            Ok(native) => native.with_width(TRAJECTORIES),
             Err(why) => {
                 println!("{name}: {why}");
                 continue;

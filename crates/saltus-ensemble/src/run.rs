@@ -107,18 +107,14 @@ impl Plan<'_> {
     /// As many workers as there are threads that have something to do.
     fn crew(&self, points: u64) -> Vec<Box<dyn Worker>> {
         let blocks = points.div_ceil(self.block_size(points)).max(1);
-        // (A GPU is fed by one thread.)
-        let threads = if self.is_gpu() { 1 } else { (self.threads.max(1) as u64).min(blocks) };
+        let threads = (self.threads.max(1) as u64).min(blocks);
         (0..threads).map(|_| workers(self.family.problem(), &self.wanted, self.native.as_ref(), &self.stop)).collect()
-    }
-
-    fn is_gpu(&self) -> bool {
-        self.native.as_ref().is_some_and(|native| native.gpu().is_some())
     }
 
     /// Points in a block.
     fn block_size(&self, points: u64) -> u64 {
-        if self.is_gpu() { points.clamp(16, 1 << 17) } else { (points / 32).clamp(16, 1024) }
+        let most = self.native.as_ref().and_then(Native::together).unwrap_or(1024) as u64;
+        (points / 32).clamp(16, most)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -137,7 +133,8 @@ impl Plan<'_> {
             let end = range.end;
             range.clone().step_by(size as usize).map(move |at| at..(at + size).min(end))
         };
-        let ahead = if self.is_gpu() { 3 } else { 4 * crew.len() as u64 + 8 };
+        // (Blocks of a GPU are large.)
+        let ahead = crew.len() as u64 * if size > 1024 { 2 } else { 4 } + 8;
         let queue = Queue { ahead, ..Queue::default() };
         // (Blocks are counted, not listed: there may be very many.)
         let source = Mutex::new(ranges.iter().flat_map(cut).enumerate());

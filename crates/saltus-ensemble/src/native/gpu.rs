@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex};
 /// Threads in a block; the source is compiled for as many.
 const BLOCK: u32 = 128;
 
-/// Trajectories at a time.
-const WIDTH: usize = 1 << 17;
+/// Trajectories of one worker. Several workers keep a GPU busy, and as many cores with what is before and after a kernel.
+pub const WIDTH: usize = 1 << 14;
 
 /// Steps in a launch.
 const MOST: i64 = 1 << 14;
@@ -77,6 +77,8 @@ pub struct Kernel {
     record: usize,
     /// The name of the GPU.
     pub name: String,
+    /// How many trajectories there are at a time.
+    pub width: usize,
     /// What the kernel has taken so far.
     pub spent: Arc<Mutex<Spent>>,
 }
@@ -122,7 +124,21 @@ impl Kernel {
         let function = module.load_function("saltus_kernel").map_err(driver)?;
         let name = context.name().map_err(driver)?;
         let (rows, record) = (Rows::new(code).count(), record_length(code.d));
-        Ok(Kernel { stream: context.default_stream(), function, rows, record, name, spent: Arc::default() })
+        Ok(Kernel {
+            stream: context.default_stream(),
+            function,
+            rows,
+            record,
+            name,
+            width: WIDTH,
+            spent: Arc::default(),
+        })
+    }
+
+    /// The same for another worker, whose launches do not wait for those of others.
+    pub fn fork(&self) -> Self {
+        let stream = self.stream.context().new_stream().unwrap_or_else(|_| self.stream.clone());
+        Kernel { stream, ..self.clone() }
     }
 
     fn launch(&self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), DriverError> {
@@ -159,11 +175,11 @@ impl Kernel {
 
 impl Iterate for Kernel {
     fn width(&self) -> usize {
-        WIDTH
+        self.width
     }
 
     fn advance(&mut self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), String> {
-        let fits = state.len() == self.rows * WIDTH && log.len() == WIDTH * LOG * self.record;
+        let fits = state.len() == self.rows * self.width && log.len() == self.width * LOG * self.record;
         assert!(fits, "the state has the size the code was compiled for");
         self.launch(state, log, tolerance, flags).map_err(|error| driver(error).0)
     }

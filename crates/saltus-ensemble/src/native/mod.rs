@@ -108,7 +108,25 @@ impl Native {
         }
     }
 
-    /// What the GPU has taken so far.
+    /// Code for a GPU with another number of trajectories at a time.
+    #[must_use]
+    pub fn with_width(mut self, width: usize) -> Self {
+        if let Made::Kernel(kernel) = &mut self.made {
+            kernel.width = width.max(1);
+        }
+        self
+    }
+
+    /// How many trajectories a worker takes at a time, where they are many.
+    #[must_use]
+    pub fn together(&self) -> Option<usize> {
+        match &self.made {
+            Made::Library(_) => None,
+            Made::Kernel(kernel) => Some(kernel.width),
+        }
+    }
+
+    /// What the GPU has taken so far, all workers together.
     #[must_use]
     pub fn spent(&self) -> Option<Spent> {
         match &self.made {
@@ -122,7 +140,7 @@ impl Native {
     pub fn worker(&self, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
         match self.made.clone() {
             Made::Library(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
-            Made::Kernel(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
+            Made::Kernel(made) => Box::new(CompiledWorker::new(made.fork(), &self.code, problem, tolerance, stop)),
         }
     }
 }
