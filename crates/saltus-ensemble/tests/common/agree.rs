@@ -97,7 +97,12 @@ pub fn crew(name: &str, problem: &Problem, tolerance: f64) -> Vec<(&'static str,
     for (code, made) in [("native", Native::compile(problem)), ("thread", Native::compile_thread(problem))] {
         match made {
             Ok(native) => crew.push((code, native.worker(problem, tolerance, &Arc::default()))),
-            Err(why) => assert!(why.to_string().contains("there is no C compiler"), "{name}: {why}"),
+            // (There may be no compiler; slopes of hypot have a corner where it vanishes, which lanes can evaluate.)
+            Err(why) => {
+                let why = why.to_string();
+                let known = ["there is no C compiler", "its impact law has corners"];
+                assert!(known.iter().any(|known| why.contains(known)), "{name}: {why}");
+            }
         }
     }
     crew
