@@ -21,16 +21,22 @@ impl Figure {
     }
 
     /// A measurement at a time. What is not a number is worse than anything.
+    #[inline]
     pub fn note(&mut self, figure: f64, allowed: f64, t: f64) {
         self.note_of(figure, allowed, t, None);
     }
 
     /// A measurement of a constraint.
+    #[inline]
     pub fn note_of(&mut self, figure: f64, allowed: f64, t: f64, constraint: Option<usize>) {
         // Nearly all: no worse than the worst so far.
-        if figure <= self.share * allowed {
-            return;
+        if !(figure <= self.share * allowed) {
+            self.worse(figure, allowed, t, constraint);
         }
+    }
+
+    #[cold]
+    fn worse(&mut self, figure: f64, allowed: f64, t: f64, constraint: Option<usize>) {
         let share = match figure == 0.0 {
             true => 0.0,
             false if figure.is_nan() || allowed.is_nan() => f64::INFINITY,

@@ -36,7 +36,7 @@ pub(super) fn properties(
     let by_events = evidence.by_events;
     let (motion, audit) = (evidence.trajectory, evidence.audit);
     let fastest = motion.fastest();
-    let reach = motion.reach().max(1e-300);
+    let reach = scales.largest.max(1e-300);
     // P1: the velocity has bounded variation: at least that of the jumps, and that over about a thousand instants.
     let (d, degrees) = (motion.dimension(), motion.degrees());
     let apart = |a: &[f64], b: &[f64]| (0..degrees).map(|i| (a[i] - b[i]).abs()).fold(0.0, worst);
