@@ -346,7 +346,7 @@ pub struct AuditSummary {
 
 /// Whether friction begins to stick or to slide here.
 fn is_grip(phase: &Phase) -> bool {
-    matches!(phase.kind, PhaseKind::Stick | PhaseKind::Slip)
+    phase.kind.is_of_friction()
 }
 
 /// How many impacts and contacts a summary lists.

@@ -6,6 +6,7 @@ use super::figure::Checks;
 use super::friction;
 use super::replay::PortReplay;
 use super::scales::{Scales, Walk, changes};
+use super::states;
 use crate::motion::{Contact, Side, Trajectory};
 
 /// Positions may move by this many times the velocity times the time.
@@ -32,6 +33,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: Option<&[(f
             moves(evidence, first, last, checks);
             inside(evidence, scales, first, last, checks);
             friction::instants(evidence, scales, first, last, checks);
+            states::instants(evidence, first, last, checks);
         }
     }
 }

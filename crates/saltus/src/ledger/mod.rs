@@ -4,7 +4,7 @@
 //!
 //! - `figure`: what is checked, whatever made the motion, with the worst place of each; `dense` along polynomials, `instants` at stored
 //!   instants, `jumps` at impacts, `tail` where accumulations end, `records` between what was recorded.
-//! - `friction`: joints and the law of friction.
+//! - `friction`: joints and the law of friction; `states`: first-order states and their rates.
 //! - `energy`: between impacts the energy changes by the work of the forces, and in contact with moving constraints by
 //!   theirs; at an impact by ½ Σ P (∇f·v⁺ + ∇f·v⁻). What is left over is the residual.
 //! - Properties (P1)–(P5) of a solution, numbered as in \[T\] = Paoli 2015, section 2; in \[S\] = Paoli 2010, (P4) and (P5) are
@@ -21,6 +21,7 @@ mod properties;
 mod records;
 mod replay;
 mod scales;
+mod states;
 mod tail;
 
 pub use energy::{Balance, Interval};

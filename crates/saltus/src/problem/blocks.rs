@@ -111,6 +111,9 @@ impl Evaluator {
     #[inline]
     pub fn write(&self, k: usize, target: &mut [f64]) {
         let block = &self.code.blocks[k];
+        if block.varying.is_empty() {
+            return;
+        }
         for (&entry, value) in block.varying.iter().zip(self.scalar.outputs_from(block.first)) {
             target[entry] = value;
         }
