@@ -130,9 +130,8 @@ fn verification(model: &Model, run: &Run, structure: bool) {
     if has_impacts {
         out!("impact law residual  {}\n", number(audit.worst_law_residual, 3));
     }
-    if let Some(joints) = run.ledger.properties.iter().find(|p| p.name == "C9") {
-        let at = joints.t.map_or(String::new(), |t| format!("  (at t = {})", number(t, 6)));
-        out!("joint residual       {}{at}\n", number(joints.figure, 3));
+    if let Some((position, velocity)) = run.ledger.joint_residuals {
+        out!("joint residual       {} in positions, {} in velocities\n", number(position, 2), number(velocity, 2));
     }
     let balance = &run.ledger.balance;
     // A structure has elastic energy, which no expression of its model shows.

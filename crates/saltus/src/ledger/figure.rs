@@ -92,6 +92,8 @@ pub(super) struct Checks {
     pub joints: Figure,
     pub friction: Figure,
     pub states: Figure,
+    /// The largest value and the largest rate of an equation of a joint, away from impacts.
+    pub joint_residuals: (f64, f64),
 }
 
 impl Checks {
@@ -117,6 +119,7 @@ impl Checks {
                 "friction obeys Coulomb's law",
                 "largest distance from it; with time steps, of all friction",
             ),
+            joint_residuals: (0.0, 0.0),
             states: Figure::new("C11", "states change at their rates, and by nothing else", "largest difference"),
         }
     }

@@ -100,6 +100,8 @@ pub struct Ledger {
     pub impulses: Vec<f64>,
     /// The relative residual that the energy account may have.
     pub allowed_residual: f64,
+    /// Where there are joints: the largest value and the largest rate of an equation of theirs, away from impacts.
+    pub joint_residuals: Option<(f64, f64)>,
     /// Names of the constraints.
     names: Vec<String>,
 }
@@ -126,6 +128,8 @@ impl Ledger {
         };
         energy::check(evidence, &intervals, &balance, allowed_residual, &mut checks);
         let impacts = impacts::entries(evidence, &scales);
+        let has_joints = evidence.gauge.bonds.as_ref().is_some_and(|bonds| bonds.joint_count() > 0);
+        let joint_residuals = has_joints.then_some(checks.joint_residuals);
         let properties = properties::properties(evidence, &scales, &impacts, &balance, checks);
         Ledger {
             impacts,
@@ -135,6 +139,7 @@ impl Ledger {
             meetings: impacts::meetings(evidence),
             impulses: evidence.audit.impulses.clone(),
             allowed_residual,
+            joint_residuals,
             names: evidence.names.to_vec(),
         }
     }
