@@ -69,8 +69,8 @@ fn correct_runs_pass() {
             assert!(run.ledger.complaints().is_empty(), "{scheme}: {:?}", run.ledger.complaints());
             let names: Vec<&str> = run.ledger.properties.iter().map(|p| p.name).collect();
             // What a model does not have is not listed.
-            assert_eq!(names.contains(&"C9"), !model.model().joints.is_empty(), "{names:?}");
-            assert_eq!(names.contains(&"C10"), !model.model().frictions.is_empty(), "{names:?}");
+            assert_eq!(names.contains(&"C9"), !model.joints.is_empty(), "{names:?}");
+            assert_eq!(names.contains(&"C10"), !model.frictions.is_empty(), "{names:?}");
         }
     }
 }

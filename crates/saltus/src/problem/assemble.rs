@@ -134,9 +134,11 @@ pub(super) fn assemble(instance: &Instance, start: &Start) -> Result<Start, Setu
         let speed = joints.partial_t[k].abs() + joints.gradients.dot_abs(k, &near.v);
         if !(rate.abs() <= 1e-9 * (1e-2 + speed)) {
             let name = &model.joints[k].name;
-            return Err(SetupError::new(format!("no velocity satisfies the joint `{name}` here: it changes at the rate {rate:e}"))
-                .at(model.joints[k].span.clone(), "contradicts the others")
-                .help("joints that move must agree with each other"));
+            return Err(SetupError::new(format!(
+                "no velocity satisfies the joint `{name}` here: it changes at the rate {rate:e}"
+            ))
+            .at(model.joints[k].span.clone(), "contradicts the others")
+            .help("joints that move must agree with each other"));
         }
     }
     Ok(near)
