@@ -3,7 +3,7 @@
 use super::panel::{AxisLabel, Layer, MAX_STYLES, Panel, Plot};
 use super::pictures::{Drawing, layer};
 use super::sheet::Text;
-use saltus::{Impact, Side};
+use saltus::{Impact, Side, Trajectory};
 
 impl Drawing<'_> {
     /// Reactions of the equations of joints.
@@ -40,7 +40,8 @@ impl Drawing<'_> {
             self.panel_with_zero(AxisLabel::plain(label, unit), names.len() > 1, layers)
         };
         let mut panels = Vec::new();
-        if motion.has_reactions() {
+        let is_known = |whole: &Trajectory| !whole.pieces.is_empty();
+        if motion.has_reactions() || m.polynomials.is_some_and(is_known) {
             let limits = self.limits(m.constraints.len() + first + names.len());
             let row = |k: usize| m.constraints.len() + first + k;
             let curve = |k: usize| Self::plot(&self.curve(|at| (limits[at].0[row(k)], limits[at].1[row(k)])));

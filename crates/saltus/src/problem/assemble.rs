@@ -1,7 +1,7 @@
 //! Joints that are put together: a start near a given one, in the kinetic metric, that satisfies their equations and has no gap below zero.
 //! Each step of Newton's method goes to the nearest point of the linearised set, equations and gaps together.
 
-use super::{Gaps, Instance, Start};
+use super::{Dynamics, Gaps, Instance, Start};
 use crate::SetupError;
 use crate::linalg::{Metric, Rows, add, max_abs};
 use crate::project::Polyhedron;
@@ -14,6 +14,9 @@ struct Laws<'a> {
     instance: &'a Instance,
     joints: Gaps,
     gaps: Gaps,
+    dynamics: Dynamics,
+    metric: Metric,
+    kernel: Polyhedron,
     rows: Rows,
     slack: Vec<f64>,
 }
@@ -79,89 +82,138 @@ impl Laws<'_> {
 
 /// The assembled start.
 pub(super) fn assemble(instance: &Instance, start: &Start) -> Result<Start, SetupError> {
-    let (d, n, m) = (instance.dimension(), instance.model().joints.len(), instance.constraints());
-    let mut laws =
-        Laws { instance, joints: instance.joints(), gaps: instance.gaps(), rows: Rows::new(), slack: Vec::new() };
-    let mut dynamics = instance.dynamics();
-    let mut metric = dynamics.metric();
-    let mut kernel = Polyhedron::new(d, n + m).with_equations(n);
-    let (mut near, mut shift) = (start.clone(), vec![0.0; d]);
-    let mut last = f64::INFINITY;
+    let (n, m) = (instance.model().joints.len(), instance.constraints());
+    let mut laws = Laws {
+        instance,
+        joints: instance.joints(),
+        gaps: instance.gaps(),
+        dynamics: instance.dynamics(),
+        metric: instance.dynamics().metric(),
+        kernel: Polyhedron::new(instance.dimension(), n + m).with_equations(n),
+        rows: Rows::new(),
+        slack: Vec::new(),
+    };
+    let mut near = start.clone();
+    laws.settle(&mut near)?;
+    // From there to the nearest: the nearest point of the set linearised, put on the laws again, as long as that is nearer.
     for _ in 0..MAX_ITERATIONS {
-        let (worst, culprit) = laws.linearise(&near);
-        dynamics.evaluate(near.t, &near.q, &near.v);
-        if metric.set(&dynamics.mass).is_err() {
-            return Err(SetupError::new("the mass matrix is not positive definite where the joints come together"));
-        }
-        if !worst.is_finite() {
-            return Err(laws.broken(culprit, laws.value(culprit)));
-        }
-        if worst <= 1.0 || (worst <= 16.0 && worst >= last) {
+        let mut nearer = near.clone();
+        if !laws.approach(start, &mut nearer) || laws.settle(&mut nearer).is_err() {
             break;
         }
-        last = worst;
-        shift.fill(0.0);
-        if kernel.project(&metric, &laws.rows, &laws.slack, &mut shift).is_err() || max_abs(&shift) == 0.0 {
-            return Err(laws.broken(culprit, laws.value(culprit)));
+        let [before, after] = [&near, &nearer].map(|at| laws.from(start, at));
+        if !(after < before * (1.0 - 1e-14)) {
+            break;
         }
-        // A step that would leave the neighbourhood is shortened.
-        let before = laws.distance(&near, &near.q);
-        let mut share = 1.0;
-        loop {
-            let mut trial = near.q.clone();
-            add(&mut trial, share, &shift);
-            if laws.distance(&near, &trial) < before || share < 1e-4 || before == 0.0 {
-                near.q = trial;
-                break;
-            }
-            share *= 0.5;
-        }
+        near = nearer;
     }
     laws.linearise(&near);
+    laws.carry(&mut near);
     let model = instance.model();
-    for k in 0..n + m {
-        let (value, rounding) = match k < n {
-            true => (laws.value(k).abs(), 16.0 * laws.joints.rounding(k, &near.q)),
-            false => (-laws.value(k), laws.gaps.rounding(k - n, &near.q)),
-        };
-        if !(value <= rounding) {
-            return Err(laws.broken(k, laws.value(k)));
-        }
-    }
-    carry(&mut laws, &metric, &mut near);
     for k in 0..n {
         let (rate, joints) = (laws.joints.rate(k, &near.v), &laws.joints);
         let speed = joints.partial_t[k].abs() + joints.gradients.dot_abs(k, &near.v);
         if !(rate.abs() <= 1e-9 * (1e-2 + speed)) {
             let name = &model.joints[k].name;
-            return Err(SetupError::new(format!(
-                "no velocity satisfies the joint `{name}` here: it changes at the rate {rate:e}"
-            ))
-            .at(model.joints[k].span.clone(), "contradicts the others")
-            .help("joints that move must agree with each other"));
+            let message = format!("no velocity satisfies the joint `{name}` here: it changes at the rate {rate:e}");
+            return Err(SetupError::new(message)
+                .at(model.joints[k].span.clone(), "contradicts the others")
+                .help("joints that move must agree with each other"));
         }
     }
     Ok(near)
 }
 
-/// The nearest velocity that satisfies the joints and does not point into a constraint in contact.
-fn carry(laws: &mut Laws, metric: &Metric, near: &mut Start) {
-    laws.joints.kinematics(near.t, &near.q, &near.v);
-    laws.gaps.kinematics(near.t, &near.q, &near.v);
-    let n = laws.joints.values.len();
-    let (mut rows, mut slack) = (Rows::new(), Vec::new());
-    for k in 0..n {
-        rows.push_row_of(&laws.joints.gradients, k);
-        slack.push(laws.joints.rate(k, &near.v));
+impl Laws<'_> {
+    /// Puts a position on the laws.
+    fn settle(&mut self, near: &mut Start) -> Result<(), SetupError> {
+        let mut shift = vec![0.0; near.q.len()];
+        let mut last = f64::INFINITY;
+        for _ in 0..MAX_ITERATIONS {
+            let (worst, culprit) = self.linearise(near);
+            if !self.weigh(near) {
+                return Err(SetupError::new("the mass matrix is not positive definite where the joints come together"));
+            }
+            if !worst.is_finite() {
+                return Err(self.broken(culprit, self.value(culprit)));
+            }
+            if worst <= 1.0 || (worst <= 16.0 && worst >= last) {
+                break;
+            }
+            last = worst;
+            shift.fill(0.0);
+            let found = self.kernel.project(&self.metric, &self.rows, &self.slack, &mut shift);
+            if found.is_err() || max_abs(&shift) == 0.0 {
+                return Err(self.broken(culprit, self.value(culprit)));
+            }
+            // A step that would leave the neighbourhood is shortened.
+            let before = self.distance(near, &near.q);
+            let mut share = 1.0;
+            loop {
+                let mut trial = near.q.clone();
+                add(&mut trial, share, &shift);
+                if self.distance(near, &trial) < before || share < 1e-4 || before == 0.0 {
+                    near.q = trial;
+                    break;
+                }
+                share *= 0.5;
+            }
+        }
+        self.linearise(near);
+        let n = self.joints.values.len();
+        for k in 0..self.slack.len() {
+            let (value, rounding) = match k < n {
+                true => (self.value(k).abs(), 16.0 * self.joints.rounding(k, &near.q)),
+                false => (-self.value(k), self.gaps.rounding(k - n, &near.q)),
+            };
+            if !(value <= rounding) {
+                return Err(self.broken(k, self.value(k)));
+            }
+        }
+        Ok(())
     }
-    for a in (0..laws.gaps.values.len()).filter(|&a| laws.gaps.values[a] <= laws.gaps.rounding(a, &near.q)) {
-        rows.push_row_of(&laws.gaps.gradients, a);
-        slack.push(laws.gaps.rate(a, &near.v));
+
+    /// The metric at a start; false if M is not positive definite there.
+    fn weigh(&mut self, at: &Start) -> bool {
+        self.dynamics.evaluate(at.t, &at.q, &at.v);
+        self.metric.set(&self.dynamics.mass).is_ok()
     }
-    let mut change = vec![0.0; near.v.len()];
-    let mut kernel = Polyhedron::new(near.v.len(), rows.len()).with_equations(n);
-    // (Where there is none, the checks of a start say so.)
-    if kernel.project(metric, &rows, &slack, &mut change).is_ok() {
-        add(&mut near.v, 1.0, &change);
+
+    /// Moves a position that satisfies the laws to the point nearest to `start` of the set linearised there; false if there is none.
+    fn approach(&mut self, start: &Start, near: &mut Start) -> bool {
+        self.linearise(near);
+        let mut shift: Vec<f64> = start.q.iter().zip(&near.q).map(|(a, b)| a - b).collect();
+        let found = self.weigh(near) && self.kernel.project(&self.metric, &self.rows, &self.slack, &mut shift).is_ok();
+        add(&mut near.q, 1.0, &shift);
+        found
+    }
+
+    /// The square of the distance of a position from `start`.
+    fn from(&mut self, start: &Start, at: &Start) -> f64 {
+        let apart: Vec<f64> = start.q.iter().zip(&at.q).map(|(a, b)| a - b).collect();
+        if self.weigh(start) { self.metric.norm_squared(&apart) } else { f64::NAN }
+    }
+
+    /// The nearest velocity that satisfies the joints and does not point into a constraint in contact.
+    fn carry(&mut self, near: &mut Start) {
+        self.weigh(near);
+        self.joints.kinematics(near.t, &near.q, &near.v);
+        self.gaps.kinematics(near.t, &near.q, &near.v);
+        let n = self.joints.values.len();
+        let (mut rows, mut slack) = (Rows::new(), Vec::new());
+        for k in 0..n {
+            rows.push_row_of(&self.joints.gradients, k);
+            slack.push(self.joints.rate(k, &near.v));
+        }
+        for a in (0..self.gaps.values.len()).filter(|&a| self.gaps.values[a] <= self.gaps.rounding(a, &near.q)) {
+            rows.push_row_of(&self.gaps.gradients, a);
+            slack.push(self.gaps.rate(a, &near.v));
+        }
+        let mut change = vec![0.0; near.v.len()];
+        let mut kernel = Polyhedron::new(near.v.len(), rows.len()).with_equations(n);
+        // (Where there is none, the checks of a start say so.)
+        if kernel.project(&self.metric, &rows, &slack, &mut change).is_ok() {
+            add(&mut near.v, 1.0, &change);
+        }
     }
 }
