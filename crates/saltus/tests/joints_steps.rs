@@ -276,7 +276,8 @@ fn what_is_put_together_is_inside_all_gaps() {
     assert!((start.q[0] - x).abs() < 1e-9 && (start.q[1] - 0.05).abs() < 1e-12, "{start:?}");
     // The velocity leads neither off the circle nor into the floor.
     assert!(start.v.iter().all(|v| v.abs() < 1e-12), "{start:?}");
-    problem.run_from(&start, &Options::events(0.5)).expect("runs").ok().expect("finishes");
+    let run = problem.run_from(&start, &Options::events(0.5)).expect("runs").ok().expect("finishes");
+    assert!(run.audit.max_violation < 1e-12);
     let refused = Problem::assemble(rod("y - 3"), 0.0).expect_err("nothing of the circle is there");
     assert!(refused.message.contains("`floor`") || refused.message.contains("`rod`"), "{refused:?}");
     assert!(refused.span.is_some() && refused.help.is_some());

@@ -105,7 +105,7 @@ pub struct LedgerSummary {
 /// A property of the motion.
 #[derive(Clone, Debug, Serialize)]
 pub struct PropertySummary {
-    /// `P1` … `P5`, `L`, `C0` … `C10`.
+    /// `P1` … `P5`, `L`, `C0` … `C11`.
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,

@@ -103,7 +103,7 @@ pub(super) fn properties(
     }
     let (inside, others) = checks.properties(Has {
         joints: evidence.gauge.bonds.as_ref().is_some_and(|bonds| bonds.joint_count() > 0),
-        friction: evidence.gauge.bonds.as_ref().is_some_and(|bonds| bonds.frictions.len() > 0),
+        friction: evidence.gauge.bonds.as_ref().is_some_and(|bonds| !bonds.frictions.is_empty()),
         states: motion.degrees() < motion.dimension(),
     });
     let mut properties = vec![
