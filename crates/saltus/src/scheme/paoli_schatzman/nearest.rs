@@ -166,7 +166,7 @@ impl PaoliSchatzman {
 
     /// The residual of the equation of the step at the present place: the gradient of half the squared distance, if there are
     /// no forces in it.
-    #[inline]
+    #[inline(always)]
     fn set_residual(&mut self) -> Result<(), Reason> {
         if !self.is_explicit() {
             return self.force_residual(false);
