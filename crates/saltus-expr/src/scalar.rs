@@ -70,6 +70,15 @@ impl Scalar {
         self.registers[self.program.output_registers()[k] as usize]
     }
 
+    /// The outputs of the last run from the k-th on.
+    ///
+    /// # Panics
+    /// If there are fewer than k outputs.
+    #[inline]
+    pub fn outputs_from(&self, k: usize) -> impl Iterator<Item = f64> + '_ {
+        self.program.output_registers()[k..].iter().map(|&register| self.registers[register as usize])
+    }
+
     /// Copies the outputs of the last run, up to the length of `out`.
     pub fn write_outputs(&self, out: &mut [f64]) {
         for (value, &register) in out.iter_mut().zip(self.program.output_registers()) {

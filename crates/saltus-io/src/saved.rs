@@ -214,7 +214,7 @@ impl SavedRun {
             return Ok(());
         }
         for row in table(path, &["phase", "start", "note"].map(String::from))? {
-            if let "stick" | "slip" = row[0].as_str() {
+            if let "stick" | "slip" | "reversal" = row[0].as_str() {
                 self.grips.push((row[2].clone(), value(&row[1], path)?, row[0] == "stick"));
             }
         }

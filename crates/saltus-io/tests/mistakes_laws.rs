@@ -98,6 +98,18 @@ fn mistakes_in_friction() {
 }
 
 #[test]
+fn a_rate_that_is_no_number() {
+    let rate = "rate = \"-p + x\"";
+    mistake(
+        rate,
+        "rate = \"log(-p) + x\"",
+        "the rate of the state `p` is NaN at the start",
+        "log(-p) + x",
+        "logarithm",
+    );
+}
+
+#[test]
 fn mistakes_in_joints() {
     let equation = "equation = \"x^2 + y^2 - L^2\"";
     mistake(

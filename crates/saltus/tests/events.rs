@@ -364,3 +364,18 @@ fn a_run_that_stopped_at_an_impact_makes_it_when_it_goes_on() {
         assert!((q(&on) - q(&whole)).abs() < 1e-9, "{} {} {}", impact.t, q(&on), q(&whole));
     }
 }
+
+#[test]
+fn the_impacts_of_an_accumulation_are_known_as_well_as_its_first() {
+    let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y");
+    let ball = ball.restitution(0.8).constraint("floor", "y").build().expect("a model").problem().expect("a problem");
+    let run = ball.run(&Options::events(5.0)).expect("runs").ok().expect("finishes");
+    let first = (2.0f64 / 9.81).sqrt();
+    let mut exact = first;
+    assert!(run.ledger.impacts.len() > 40);
+    for (k, entry) in run.ledger.impacts.iter().enumerate() {
+        assert!(entry.uncertainty < 1e-9, "{k}: {}", entry.uncertainty);
+        assert!((entry.t - exact).abs() <= entry.uncertainty, "{k}: {} {}", entry.t - exact, entry.uncertainty);
+        exact += 2.0 * first * 0.8f64.powi(k as i32 + 1);
+    }
+}

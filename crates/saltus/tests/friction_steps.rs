@@ -402,3 +402,23 @@ fn first_order_through_impacts_with_friction() {
         assert!((0.8..1.2).contains(&order), "{scheme}: order {order}");
     }
 }
+
+/// A rod whose end hops and lands in nearly every step: the heat of these landings, which are no impacts, is in the account.
+#[test]
+fn landings_rub() {
+    let (l, a0) = (0.5, 2.0_f64.atan());
+    let rod =
+        Builder::new("rod").coordinate("x", 0.0, -3.0).coordinate("y", l * a0.sin(), 0.0).coordinate("a", a0, 0.0);
+    let rod = rod.kinetic("(x'^2 + y'^2)/2 + 0.5^2/3*a'^2/2").potential("9.81*y").restitution(0.3);
+    let rod = rod.constraint("end", "y - 0.5*sin(a)").friction(1.34, &["x' + 0.5*a'*sin(a)"]);
+    let rod = rod.constraint("other end", "y + 0.5*sin(a)").friction(1.34, &["x' - 0.5*a'*sin(a)"]);
+    let rod = rod.build().expect("a model");
+    for scheme in SCHEMES {
+        for h in [4e-4, 1e-4] {
+            let run = run(&rod, scheme, h, 1.2);
+            assert!(run.audit.landings > 100, "{scheme}: {}", run.audit.landings);
+            let residual = run.ledger.balance.relative();
+            assert!(residual < 5.0 * h, "{scheme}, h = {h}: {residual}");
+        }
+    }
+}

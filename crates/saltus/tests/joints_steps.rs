@@ -2,6 +2,7 @@
 
 use saltus::linalg::{Dice, Metric, Rows};
 use saltus::model::Builder;
+use saltus::problem::Problem;
 use saltus::project::Polyhedron;
 use saltus::{Model, Options, Run, Start};
 use std::sync::Arc;
@@ -260,4 +261,24 @@ fn a_closed_chain_keeps_its_energy() {
         println!("{scheme}: drift {drift:.2e}");
         assert!(drift < 2e-2, "{scheme}: {drift}");
     }
+}
+
+#[test]
+fn what_is_put_together_is_inside_all_gaps() {
+    let rod = |floor: &str| {
+        let rod = Builder::new("rod").coordinate("x", 0.0, 0.0).coordinate("y", 0.05, -1.0);
+        let rod = rod.kinetic("(x'^2 + y'^2)/2").joint("rod", &["(x - 1)^2 + (y - 1)^2 - 2.1"]);
+        rod.restitution(0.5).constraint("floor", floor).build().expect("a model")
+    };
+    // The circle alone would be met below the floor.
+    let (problem, start) = Problem::assemble(rod("y - 0.05"), 0.0).expect("assembled");
+    let x = 1.0 - (2.1_f64 - 0.95 * 0.95).sqrt();
+    assert!((start.q[0] - x).abs() < 1e-9 && (start.q[1] - 0.05).abs() < 1e-12, "{start:?}");
+    // The velocity leads neither off the circle nor into the floor.
+    assert!(start.v.iter().all(|v| v.abs() < 1e-12), "{start:?}");
+    let run = problem.run_from(&start, &Options::events(0.5)).expect("runs").ok().expect("finishes");
+    assert!(run.audit.max_violation < 1e-12);
+    let refused = Problem::assemble(rod("y - 3"), 0.0).expect_err("nothing of the circle is there");
+    assert!(refused.message.contains("`floor`") || refused.message.contains("`rod`"), "{refused:?}");
+    assert!(refused.span.is_some() && refused.help.is_some());
 }

@@ -81,7 +81,7 @@ fn with_hit(r: &mut Recorded, change: impl FnOnce(&mut Hit)) -> bool {
 /// Changes stored instants: index, position, velocity before and after.
 fn with_instants(r: &mut Recorded, mut change: impl FnMut(usize, &mut Vec<f64>, &mut Vec<f64>, &mut Vec<f64>)) -> bool {
     let old = std::mem::take(r.trajectory);
-    let mut new = Trajectory::new(old.dimension());
+    let mut new = Trajectory::new(old.dimension()).with_states(old.dimension() - old.degrees());
     for k in 0..old.len() {
         let (mut q, mut left, mut right) =
             (old.q(k).to_vec(), old.v(k, Side::Left).to_vec(), old.v(k, Side::Right).to_vec());
@@ -99,7 +99,7 @@ fn fastest(motion: &Trajectory) -> (usize, usize, f64) {
         let near = |x: usize| motion.jumps().binary_search(&x).is_ok();
         !near(*k) && !near(k - 1) && !near(k + 1)
     };
-    let speeds = (1..motion.len() - 1).filter(free).flat_map(|k| (0..motion.dimension()).map(move |i| (k, i)));
+    let speeds = (1..motion.len() - 1).filter(free).flat_map(|k| (0..motion.degrees()).map(move |i| (k, i)));
     let best = speeds.max_by(|a, b| {
         let v = |x: &(usize, usize)| motion.v(x.0, Side::Left)[x.1].abs();
         v(a).total_cmp(&v(b))
@@ -140,6 +140,21 @@ const CORRUPTIONS: &[(&str, Corruption)] = &[
     ("a jump of q for good", |r, s| { let (k, i, _) = fastest(r.trajectory); with_instants(r, |n, q, _, _| if n >= k { q[i] += s.max(1e-3) }) }),
     ("a velocity with the wrong sign", |r, _| { let (k, i, v) = fastest(r.trajectory); if v == 0.0 { return false } with_instants(r, |n, _, l, h| if n == k { l[i] = -l[i]; h[i] = -h[i] }) }),
     ("an instant that is not a number", |r, _| { let (k, i, _) = fastest(r.trajectory); with_instants(r, |n, q, _, _| if n == k { q[i] = f64::NAN }) }),
+    ("a state at one instant", |r, s| { let (k, i) = (r.trajectory.len() / 3, r.trajectory.degrees()); i < r.trajectory.dimension() && with_instants(r, |n, _, l, h| if n == k { l[i] *= 1.0 + s; h[i] = l[i] }) }),
+    ("a state for good", |r, s| { let (k, i) = (r.trajectory.len() / 3, r.trajectory.degrees()); i < r.trajectory.dimension() && with_instants(r, |n, _, l, h| if n >= k { l[i] *= 1.0 + s; h[i] *= 1.0 + s }) }),
+    ("a state that does not change", |r, _| { let i = r.trajectory.degrees(); i < r.trajectory.dimension() && { let z = r.trajectory.states(0)[0]; with_instants(r, |_, _, l, h| { l[i] = z; h[i] = z }) } }),
+    ("a state with half its rate", |r, _| {
+        // By events its polynomials are what counts, with time steps the instants.
+        let i = r.trajectory.degrees();
+        if i == r.trajectory.dimension() { return false }
+        let z = r.trajectory.states(0)[0];
+        for k in 0..r.trajectory.pieces.len() {
+            let c = r.trajectory.pieces.coefficients_mut(k, i);
+            if let Some(c) = c.get_mut(1) { *c = z + 0.5 * (*c - z) }
+            c.iter_mut().skip(2).for_each(|c| *c *= 0.5);
+        }
+        with_instants(r, |_, _, l, h| { l[i] = z + 0.5 * (l[i] - z); h[i] = z + 0.5 * (h[i] - z) })
+    }),
     ("another start", |r, s| with_instants(r, |n, q, _, _| if n == 0 { q[0] += 1e-2 * s })),
     ("time going back", |r, _| { let k = r.trajectory.len() / 2; r.trajectory.t.swap(k, k + 1); true }),
     ("two instants at one time", |r, _| { let k = r.trajectory.len() / 2; r.trajectory.t[k] = r.trajectory.t[k + 1]; true }),
@@ -230,7 +245,13 @@ fn cases() -> Vec<Case> {
             pendulum.restitution(0.6).constraint("knee", "a - b + 0.8").constraint("wall", "sin(a) + sin(b) + 0.5");
         pendulum.build().expect("a model").problem().expect("compiles")
     };
+    let valve = || {
+        let valve = Builder::new("valve").coordinate("x", 0.0, 0.5).state("p", 2.0, "1.5 - p*(0.2 + max(x, 0))");
+        let valve = valve.kinetic("x'^2/2").potential("2*x^2").force("x", "p - 1 - 0.1*x'");
+        valve.restitution(0.6).constraint("seat", "x").build().expect("a model").problem().expect("compiles")
+    };
     let mut cases = vec![
+        events("valve", valve(), 8.0),
         events("ball", ball(), 2.0),
         events("moving table", table(), 0.5),
         events("two masses", pair(), 12.0),
@@ -240,6 +261,9 @@ fn cases() -> Vec<Case> {
         cases.push(steps("ball, stepped", ball(), scheme, 1e-3, 2.0));
         cases.push(steps("two masses, stepped", pair(), scheme, 1e-3, 12.0));
         cases.push(steps("double pendulum, stepped", pendulum(), scheme, 1e-3, 3.0));
+    }
+    for scheme in ["mabrouk", "moreau-jean", "moreau-midpoint", "paoli-schatzman"] {
+        cases.push(steps("valve, stepped", valve(), scheme, 1e-3, 8.0));
     }
     cases.push(steps("moving table, stepped", table(), "mabrouk", 1e-5, 0.5));
     cases.extend(towers());

@@ -87,3 +87,43 @@ fn a_probe_sees_states_that_part() {
     assert!(ends.len() == 2 && ends.iter().all(|z| (z.abs() - 1.0).abs() < 1e-6), "{ends:?}");
     assert!(!found("-z").splits);
 }
+
+/// A pendulum that a state pushes, and that hits a wall, with a joint and with an angle.
+#[test]
+fn a_state_beside_a_joint_is_one_beside_an_angle() {
+    let joint = Builder::new("joint")
+        .coordinate("x", 1.0, 0.0)
+        .coordinate("y", 0.0, 0.0)
+        .state("p", 0.5, "-p + x + 0.1*y'")
+        .kinetic("(x'^2 + y'^2)/2")
+        .potential("9.81*y")
+        .force("x", "p")
+        .joint("rod", &["x^2 + y^2 - 1"])
+        .restitution(0.5)
+        .constraint("wall", "x + 0.2");
+    let angle = Builder::new("angle")
+        .coordinate("a", std::f64::consts::FRAC_PI_2, 0.0)
+        .state("p", 0.5, "-p + sin(a) + 0.1*sin(a)*a'")
+        .kinetic("a'^2/2")
+        .potential("-9.81*cos(a)")
+        .force("a", "p*cos(a)")
+        .restitution(0.5)
+        .constraint("wall", "sin(a) + 0.2");
+    let [joint, angle] = [joint, angle].map(|model| model.build().expect("a model").problem().expect("a problem"));
+    let by_events = Options::events(5.0).scheme("event-driven").tolerance(1e-12);
+    let [one, other] = [&joint, &angle].map(|problem| problem.run(&by_events).expect("runs").ok().expect("finishes"));
+    assert!(one.trajectory.impacts.len() > 1);
+    assert_eq!(one.trajectory.impacts.len(), other.trajectory.impacts.len());
+    let last = |run: &saltus::Run| (run.trajectory.q(run.trajectory.len() - 1).to_vec(), run.last().v.clone());
+    let ((q, v), (a, w)) = (last(&one), last(&other));
+    assert!((q[0] - a[0].sin()).abs() < 1e-10 && (q[1] + a[0].cos()).abs() < 1e-10, "{q:?} {a:?}");
+    assert!((v[2] - w[1]).abs() < 1e-10, "{v:?} {w:?}");
+    for scheme in ["moreau-jean", "moreau-midpoint", "mabrouk", "paoli-schatzman"] {
+        let error = |h: f64| {
+            let run = joint.run(&Options::steps(scheme, h).until(5.0)).expect("runs").ok().expect("finishes");
+            (run.last().v[2] - w[1]).abs()
+        };
+        let (coarse, fine) = (error(2e-3), error(2.5e-4));
+        assert!(fine < 2e-3 && fine < 0.4 * coarse, "{scheme}: {coarse} {fine}");
+    }
+}

@@ -134,7 +134,7 @@ fn print(system: &dyn System, t: f64, all: &Equilibria) {
         1 => "1 equilibrium".to_string(),
         n => format!("{n} equilibria"),
     };
-    let which = if model.frictions.is_empty() { "" } else { " without friction" };
+    let which = if !all.sticks { "" } else { " without friction" };
     for note in all.notes.iter().take(SHOWN) {
         out!("{DIM}{}{DIM:#}\n", wrapped(&printable(note), 0, 100));
     }

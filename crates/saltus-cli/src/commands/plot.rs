@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 ///   phase        velocity over position
 ///   gaps         the distance to each obstacle
 ///   reactions    forces of the obstacles as areas, impulses at impacts as stems
+///   joints       reactions of joints, their impulses at impacts as stems
+///   friction     forces of friction, their impulses at impacts as stems
+///   states       first-order states over time
 ///   energy       kinetic, potential, total
 ///   impacts      approach speeds over time, and a histogram of them
 ///   spectrum     power spectral density of each coordinate
@@ -48,7 +51,7 @@ pub struct Args {
     /// The directory of a run or of a sweep
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// What to draw: positions, velocities, states, phase, gaps, reactions, energy, impacts or spectrum; of a sweep, a column
+    /// What to draw: positions, velocities, states, phase, gaps, reactions, joints, friction, energy, impacts or spectrum; of a sweep, a column
     /// [default: positions; of a sweep the speed of impacts]
     #[arg(long, value_name = "WHAT")]
     what: Option<String>,
@@ -64,7 +67,7 @@ pub struct Args {
     /// Show this coordinate only; may be repeated, and `x` stands for all of x[1], x[2], …
     #[arg(long, value_name = "NAME")]
     coordinate: Vec<String>,
-    /// The same for the constraints of gaps, reactions and impacts
+    /// The same for the constraints of gaps, reactions and impacts, for equations of joints and for slips of friction
     #[arg(long, value_name = "NAME")]
     constraint: Vec<String>,
     /// Where the time axis begins [default: the start of the run]
@@ -98,6 +101,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let run = SavedRun::open(&args.dir)?;
     let chosen = match what {
         What::States => choose(&args.coordinate, &run.states, "state")?,
+        What::Joints => choose(&args.constraint, &run.joints, "equation of a joint")?,
+        What::Friction => choose(&args.constraint, &run.frictions, "slip of friction")?,
         _ if what.of_constraints() => choose(&args.constraint, &run.constraints, "constraint")?,
         _ => choose(&args.coordinate, &run.coordinates, "coordinate")?,
     };
@@ -108,8 +113,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         Err(error) if needed => return Err(error.into()),
         Err(_) => None,
     };
-    // The polynomials of a motion are not saved: for a phase portrait, of which stored instants make a polygon, it is made again.
-    let fine = if what == What::Phase { again(&run) } else { None };
+    // The polynomials of a motion are not saved: for a phase portrait, of which stored instants make a polygon, and for forces that
+    // jump, of which one limit is stored, it is made again.
+    let fine = if matches!(what, What::Phase | What::Joints | What::Friction) { again(&run) } else { None };
     let whole = fine.as_ref().unwrap_or(&run.trajectory);
     let windowed = window(whole, args)?;
     let motion = Motion {
@@ -117,6 +123,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         coordinates: &run.coordinates,
         states: &run.states,
         constraints: &run.constraints,
+        joints: &run.joints,
+        frictions: &run.frictions,
+        polynomials: fine.as_ref(),
         units: system.as_ref().map(|s| s.model().units.clone()).unwrap_or_default(),
         trajectory: windowed.as_ref().unwrap_or(whole),
         system: system.as_deref(),
@@ -125,7 +134,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let figure = paper::draw(&motion, what, &Options { columns, chosen }).map_err(SetupError::new)?;
     save(args, kind, &figure)?;
     for note in figure.notes {
-        let option = if what.of_constraints() { "constraint" } else { "coordinate" };
+        let of_bonds = matches!(what, What::Joints | What::Friction);
+        let option = if what.of_constraints() || of_bonds { "constraint" } else { "coordinate" };
         out!("note: {} (choose with --{option})\n", printable(&note));
     }
     Ok(ExitCode::SUCCESS)

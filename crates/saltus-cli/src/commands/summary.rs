@@ -130,6 +130,9 @@ fn verification(model: &Model, run: &Run, structure: bool) {
     if has_impacts {
         out!("impact law residual  {}\n", number(audit.worst_law_residual, 3));
     }
+    if let Some((position, velocity)) = run.ledger.joint_residuals {
+        out!("joint residual       {} in positions, {} in velocities\n", number(position, 2), number(velocity, 2));
+    }
     let balance = &run.ledger.balance;
     // A structure has elastic energy, which no expression of its model shows.
     let has_potential = structure || model.potential.is_some();
@@ -326,8 +329,7 @@ fn phases(model: &Model, run: &Run) {
 
 /// Where each friction sticks and slides; false where nothing is said.
 fn friction_phases(model: &Model, run: &Run) -> bool {
-    let is_grip = |p: &&Phase| matches!(p.kind, PhaseKind::Stick | PhaseKind::Slip);
-    let all: Vec<&Phase> = run.timeline.phases.iter().filter(is_grip).collect();
+    let all: Vec<&Phase> = run.timeline.phases.iter().filter(|p| p.kind.is_of_friction()).collect();
     let mut said = false;
     for friction in model.frictions.iter().take(SHOWN) {
         let own: Vec<&&Phase> = all.iter().filter(|p| p.note == friction.name).collect();
@@ -335,8 +337,14 @@ fn friction_phases(model: &Model, run: &Run) -> bool {
             continue;
         }
         let times = own.iter().take(SHOWN).enumerate().map(|(k, p)| {
-            let verb = if p.kind == PhaseKind::Stick { "sticks" } else { "slips" };
-            format!("{verb} from {}{}", if k == 0 { "t = " } else { "" }, number(p.start, 6))
+            let verb = match p.kind {
+                PhaseKind::Stick => "sticks from",
+                PhaseKind::Reversal => "reverses at",
+                // (Its contact was open in between.)
+                _ if k > 0 && own[k - 1].kind != PhaseKind::Stick => "slips again from",
+                _ => "slips from",
+            };
+            format!("{verb} {}{}", if k == 0 { "t = " } else { "" }, number(p.start, 6))
         });
         let more = if own.len() > SHOWN { format!(", … ({} changes)", own.len()) } else { String::new() };
         let name = printable(&friction.name);

@@ -205,3 +205,16 @@ fn perturbed_starts_of_a_mechanism_stay_assembled() {
     let answer = here.saltus(&["run", "rod.toml", "--assemble", "--probe", "6", "--end", "0.5"]);
     assert!(answer.stdout.contains("6 runs") || answer.stdout.contains("one bundle"), "{answer:?}");
 }
+
+#[test]
+fn the_summary_tells_reversals_and_joint_residuals() {
+    let here = here();
+    here.write("driven.toml", "[coordinates]\nx = { position = 0, velocity = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[dynamics.force]\nx = \"5*sin(t)\"\n[[friction]]\nname = \"floor\"\nslip = \"x'\"\nlimit = 1\n[run]\nend = 20\n");
+    let said = here.saltus(&["run", "driven.toml", "--out", "d"]);
+    let line = said.stdout.lines().find(|l| l.contains("friction of floor")).expect("a line");
+    assert!(line.contains("reverses at") && line.matches("slips from").count() <= 1, "{line}");
+    assert!(here.read("d/timeline.csv").lines().any(|l| l.starts_with("reversal,")));
+    let said = here.saltus(&["run", "rod.toml", "--assemble"]);
+    let line = said.stdout.lines().find(|l| l.starts_with("joint residual")).expect("a line");
+    assert!(line.contains("in positions") && line.contains("in velocities"), "{line}");
+}

@@ -249,3 +249,30 @@ fn a_drawing_in_the_terminal() {
         assert!(plain.contains("t, ^ 52 impacts") && !plain.contains('▴'), "{sketch}");
     }
 }
+
+#[test]
+fn forces_of_joints_and_friction() {
+    let here = ran(&["belt"]);
+    let friction = svg(&here, "friction", &[]);
+    let doc = Document::parse(&friction).expect("XML");
+    assert!(said(&doc).iter().any(|text| text.contains("friction force")), "{:?}", said(&doc));
+    // Wherever it begins to stick or to slip the force jumps: both limits are marked.
+    let changes =
+        here.read("run/timeline.csv").lines().filter(|l| l.starts_with("stick") || l.starts_with("slip")).count();
+    let jumps = of_class(&doc, "jump").len();
+    assert!(jumps + 1 >= changes && jumps > 5, "{jumps} {changes}");
+    // So they are in a part of the run.
+    let part = svg(&here, "friction", &["--from", "1", "--to", "4"]);
+    let doc = Document::parse(&part).expect("XML");
+    assert_eq!(of_class(&doc, "jump").len(), 2);
+    let none = here.saltus(&["plot", "run", "--what", "joints", "--out", "f.svg"]);
+    assert!(none.stderr.contains("no joints"), "{none:?}");
+    let here = ran(&["four-bar"]);
+    let joints = svg(&here, "joints", &["--constraint", "chain[2]"]);
+    let doc = Document::parse(&joints).expect("XML");
+    assert_eq!(of_class(&doc, "panel").len(), 2);
+    assert!(of_class(&doc, "layer").iter().all(|l| l.attribute("data-name") == Some("chain[2]")));
+    let here = ran(&["belt", "--scheme", "moreau-jean"]);
+    let none = here.saltus(&["plot", "run", "--what", "friction", "--out", "f.svg"]);
+    assert!(none.stderr.contains("--scheme auto"), "{none:?}");
+}

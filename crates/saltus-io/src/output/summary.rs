@@ -105,7 +105,7 @@ pub struct LedgerSummary {
 /// A property of the motion.
 #[derive(Clone, Debug, Serialize)]
 pub struct PropertySummary {
-    /// `P1` … `P5`, `L`, `C0` … `C10`.
+    /// `P1` … `P5`, `L`, `C0` … `C11`.
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,
@@ -332,6 +332,9 @@ pub struct AuditSummary {
     pub energy_lost_at_impacts: f64,
     /// The largest relative distance from the impact law.
     pub worst_law_residual: f64,
+    /// The largest value and the largest rate of an equation of a joint, away from impacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint_residuals: Option<(f64, f64)>,
     /// The total impulse of each constraint, in the order of `constraints`.
     pub total_impulse: Vec<f64>,
     /// The total impulse of each equation of a joint, in the order of `joints`.
@@ -346,7 +349,7 @@ pub struct AuditSummary {
 
 /// Whether friction begins to stick or to slide here.
 fn is_grip(phase: &Phase) -> bool {
-    matches!(phase.kind, PhaseKind::Stick | PhaseKind::Slip)
+    phase.kind.is_of_friction()
 }
 
 /// How many impacts and contacts a summary lists.
@@ -449,6 +452,7 @@ impl Summary {
                 energy_end: audit.energy_end,
                 energy_lost_at_impacts: audit.energy_lost_at_impacts,
                 worst_law_residual: audit.worst_law_residual,
+                joint_residuals: ledger.joint_residuals,
                 total_impulse: audit.impulses.clone(),
                 total_joint_impulse: audit.others.iter().take(joints).copied().collect(),
                 total_friction_impulse: audit.others.iter().skip(joints).copied().collect(),

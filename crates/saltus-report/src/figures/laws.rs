@@ -107,8 +107,7 @@ pub fn grips(model: &Model, run: &Run) -> Vec<Grip> {
     let last = run.trajectory.t.last().copied().unwrap_or(run.start.t);
     let mut all: Vec<Grip> = Vec::new();
     for (k, friction) in model.frictions.iter().enumerate() {
-        let is_own =
-            |p: &&saltus::Phase| matches!(p.kind, PhaseKind::Stick | PhaseKind::Slip) && p.note == friction.name;
+        let is_own = |p: &&saltus::Phase| p.kind.is_of_friction() && p.note == friction.name;
         let own: Vec<(f64, bool)> =
             run.timeline.phases.iter().filter(is_own).map(|p| (p.start, p.kind == PhaseKind::Stick)).collect();
         for (i, &(start, sticks)) in own.iter().enumerate() {

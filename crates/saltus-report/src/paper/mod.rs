@@ -3,6 +3,7 @@
 //! [`draw`] makes a figure of a [`Motion`] as a [`Sheet`] of lines, circles and text, and [`encode`] writes a sheet in one of the
 //! formats. At a jump of the velocity the curve is broken and both limits are marked.
 
+mod bonds;
 mod constraints;
 mod coordinates;
 mod font;

@@ -15,10 +15,16 @@ pub struct Motion<'a> {
     pub states: &'a [String],
     /// The names of the constraints.
     pub constraints: &'a [String],
+    /// The names of the equations of joints.
+    pub joints: &'a [String],
+    /// The names of the slips of friction.
+    pub frictions: &'a [String],
     /// The units.
     pub units: Units,
     /// The motion.
     pub trajectory: &'a Trajectory,
+    /// The whole motion with its polynomials, where they are known: forces on both sides of every instant.
+    pub polynomials: Option<&'a Trajectory>,
     /// The system, which gaps and energies are computed from.
     pub system: Option<&'a dyn System>,
 }
@@ -29,7 +35,7 @@ const MAX_REFINED: usize = 600;
 const PARTS: usize = 12;
 
 /// The same motion with further instants if there are so few that straight lines would be visible: from its polynomials if it has
-/// them, else by interpolation; `m` is the number of constraints.
+/// them, else by interpolation; `m` is the number of rows with reactions: constraints, joints, slips.
 pub fn refined(motion: &Trajectory, m: usize) -> Cow<'_, Trajectory> {
     let d = motion.dimension();
     if !motion.pieces.is_empty() || motion.len() > MAX_REFINED {

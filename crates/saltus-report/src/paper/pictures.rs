@@ -25,6 +25,10 @@ pub enum What {
     Gaps,
     /// Reactions in contact as areas, impulses at impacts as stems.
     Reactions,
+    /// Reactions of joints over time, their impulses at impacts as stems.
+    Joints,
+    /// Forces of friction over time, their impulses at impacts as stems.
+    Friction,
     /// Kinetic, potential and total energy over time.
     Energy,
     /// Approach speeds over time, and their histogram.
@@ -35,13 +39,15 @@ pub enum What {
 
 impl What {
     /// All subjects.
-    pub const ALL: [What; 9] = [
+    pub const ALL: [What; 11] = [
         What::Positions,
         What::Velocities,
         What::States,
         What::Phase,
         What::Gaps,
         What::Reactions,
+        What::Joints,
+        What::Friction,
         What::Energy,
         What::Impacts,
         What::Spectrum,
@@ -57,6 +63,8 @@ impl What {
             What::Phase => "phase",
             What::Gaps => "gaps",
             What::Reactions => "reactions",
+            What::Joints => "joints",
+            What::Friction => "friction",
             What::Energy => "energy",
             What::Impacts => "impacts",
             What::Spectrum => "spectrum",
@@ -75,8 +83,8 @@ impl What {
 pub struct Options {
     /// The width.
     pub columns: Columns,
-    /// The indices of the coordinates to show (of the states, for states; of the constraints, for gaps, reactions and impacts);
-    /// all if empty.
+    /// The indices of the coordinates to show (of the states, for states; of the constraints, for gaps, reactions and impacts;
+    /// of the equations of joints and of the slips of friction for those); all if empty.
     pub chosen: Vec<usize>,
 }
 
@@ -100,7 +108,8 @@ pub fn draw(motion: &Motion, what: What, options: &Options) -> Result<Figure, St
     if motion.trajectory.len() < 2 {
         return Err("fewer than two instants in this interval".into());
     }
-    let fine = refined(motion.trajectory, motion.constraints.len());
+    let rows = motion.constraints.len() + motion.joints.len() + motion.frictions.len();
+    let fine = refined(motion.trajectory, rows);
     let mut drawing = Drawing { motion, t: &fine, chosen: &options.chosen, notes: Vec::new() };
     let needs_model = |what: &str| format!("{what} need the model, which is not available for this run");
     let (panels, arrangement) = match what {
@@ -111,6 +120,8 @@ pub fn draw(motion: &Motion, what: What, options: &Options) -> Result<Figure, St
         What::Phase => (drawing.phase(), Arrangement::Separate),
         What::Gaps => (drawing.gaps(motion.system.ok_or_else(|| needs_model("gaps"))?)?, Arrangement::Stacked),
         What::Reactions => (drawing.reactions()?, Arrangement::Stacked),
+        What::Joints => (drawing.joints()?, Arrangement::Stacked),
+        What::Friction => (drawing.friction()?, Arrangement::Stacked),
         What::Energy => match motion.system.ok_or_else(|| needs_model("energies"))?.as_problem() {
             Some(problem) => (drawing.energy(problem), Arrangement::Stacked),
             None => {

@@ -7,8 +7,9 @@
 //! a semismooth Newton method, which guesses the set from the present point.
 //!
 //! First-order states are unknowns beside q, with the equations that their rates vanish, each in a unit of its own size. Joints
-//! are in every set, with reactions of either sign. Friction is left out: what is found needs none, and is an equilibrium
-//! with friction as well; that there are others is said.
+//! are in every set, with reactions of either sign. Friction that sticks at rest is left out: what is found needs none, and is an
+//! equilibrium with friction as well; that there are others is said. Friction on a surface that moves by itself slides at rest, with a
+//! force that is known, and is part of the balance.
 
 mod collect;
 mod reduced;
@@ -18,7 +19,7 @@ mod with_states;
 
 use crate::SetupError;
 use crate::linalg::{Dice, max_abs};
-use crate::problem::Problem;
+use crate::problem::{Problem, driven};
 use crate::run::System;
 use crate::structure::Structure;
 use crate::text::{count, number};
@@ -199,6 +200,8 @@ pub struct Equilibria {
     pub exhaustive: bool,
     /// Whether the observer stopped the search.
     pub stopped: bool,
+    /// Whether there is friction that sticks at rest: then what is found needs none of it, and there are others.
+    pub sticks: bool,
     /// What is to be known about friction, in sentences.
     pub notes: Vec<String>,
 }
@@ -251,7 +254,15 @@ fn of_structure(structure: &Structure, t: f64) -> Result<Equilibria, SetupError>
         z: Vec::new(),
         q: at_rest.points,
     };
-    Ok(Equilibria { found: vec![equilibrium], sets: 1, starts: 1, exhaustive: true, stopped: false, notes: Vec::new() })
+    Ok(Equilibria {
+        found: vec![equilibrium],
+        sets: 1,
+        starts: 1,
+        exhaustive: true,
+        stopped: false,
+        sticks: false,
+        notes: Vec::new(),
+    })
 }
 
 fn of_problem(
@@ -259,11 +270,18 @@ fn of_problem(
     options: &EquilibriaOptions,
     report: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Equilibria {
-    let mut search = Search::new(problem, options.time);
+    let driven = driven(problem, options.time);
+    let (dragged, drags) = match problem.dragged(&driven) {
+        Ok((dragged, drags)) if driven.contains(&true) => (Some(dragged), drags),
+        _ => (None, None),
+    };
+    let sticks = driven.contains(&false);
+    let mut search = Search::new(dragged.as_ref().unwrap_or(problem), drags, options.time);
     let (sets, exhaustive) = sets(problem, options.most_sets);
     let total = sets.len().max(1);
-    let notes = friction_notes(problem, options.time);
-    let mut all = Equilibria { found: Vec::new(), sets: sets.len(), starts: 0, exhaustive, stopped: false, notes };
+    let notes = friction_notes(problem, &driven, options.time);
+    let mut all =
+        Equilibria { found: Vec::new(), sets: sets.len(), starts: 0, exhaustive, stopped: false, sticks, notes };
     let mut collection = Collection::default();
     let points = search.starts(options.starts.max(1), &mut Dice::new(options.seed));
     'search: for (k, set) in sets.iter().enumerate() {
@@ -290,8 +308,12 @@ fn of_problem(
     all.found = collection.into_found(&mut search);
     for equilibrium in &mut all.found {
         equilibrium.stability = search.judge(equilibrium);
-        if !problem.model().frictions.is_empty() {
+        if sticks {
             equilibrium.stability = rubbed(equilibrium.stability);
+        }
+        let rubs = |a: &usize| problem.model().constraints[*a].friction.is_some_and(|k| driven[k]);
+        if equilibrium.closed.iter().any(rubs) {
+            equilibrium.stability = Stability::Unknown { why: "the friction of a moving surface follows its reaction" };
         }
         search.separate(equilibrium);
     }
@@ -315,7 +337,7 @@ fn rubbed(without: Stability) -> Stability {
 }
 
 /// Which further equilibria friction makes.
-fn friction_notes(problem: &Problem, t: f64) -> Vec<String> {
+fn friction_notes(problem: &Problem, driven: &[bool], t: f64) -> Vec<String> {
     let model = problem.model();
     if model.frictions.is_empty() {
         return Vec::new();
@@ -324,10 +346,10 @@ fn friction_notes(problem: &Problem, t: f64) -> Vec<String> {
     frictions.evaluate(t, &model.q0, &vec![0.0; problem.dimension()]);
     let note = |(k, friction): (usize, &crate::model::Friction)| {
         let name = &friction.name;
-        if friction.slips.iter().any(|slip| !model.graph.is_zero(slip.rest)) {
+        if driven[k] {
             return format!(
-                "friction of `{name}`: its surface moves by itself and rubs also where everything else rests; that force is left \
-                 out here, so that these are equilibria of the model without it"
+                "friction of `{name}`: its surface moves by itself, so that it slides where everything else rests; that force is \
+                 part of the balance"
             );
         }
         let constant = model.graph.value(friction.sticking).is_some();

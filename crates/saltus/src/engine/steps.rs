@@ -203,7 +203,7 @@ impl StepEngine {
         let was_in_impact = watch.is_in_impact();
         recorder.audit.others.iter_mut().zip(&node.others).for_each(|(sum, p)| *sum += p);
         let jumps = watch.note(node, recorder);
-        work(watch.gauge(), node, &self.last, jumps, &mut recorder.audit);
+        work(watch.gauge(), node, &self.last, &mut recorder.audit);
         let wants_account = (n == 1 || (jumps && !was_in_impact && n > 0)) && recorder.wants_account();
         if wants_account && let Some(account) = self.stepper.account() {
             recorder.accounts.push((node.t, account));
@@ -357,14 +357,12 @@ impl Engine for StepEngine {
 }
 
 /// What friction turns into heat in a step, and what moving joints and moving friction partners give: P·U and −P·rest at the mean
-/// velocity of the step. In a step of an impact only dry friction has a share of its own.
-fn work(gauge: &mut Gauge, node: &Node, last: &Node, jumps: bool, audit: &mut Audit) {
+/// velocity of the step. What an impact takes of it is its own, and leaves this account when it is listed ([`Watch::note`]): a landing
+/// that is too slow to be one is not.
+fn work(gauge: &mut Gauge, node: &Node, last: &Node, audit: &mut Audit) {
     let Some(bonds) = gauge.bonds.as_mut().filter(|_| node.others.iter().any(|&p| p != 0.0)) else { return };
     bonds.evaluate(node.t, &node.q, &node.v_right);
     for k in 0..bonds.frictions.len() {
-        if jumps && bonds.pressed_by(k).is_some() {
-            continue;
-        }
         for row in bonds.slips(k) {
             let p = node.others[row];
             if p != 0.0 {
@@ -375,10 +373,8 @@ fn work(gauge: &mut Gauge, node: &Node, last: &Node, jumps: bool, audit: &mut Au
             }
         }
     }
-    if !jumps {
-        let joints = (0..bonds.joint_count()).map(|row| node.others[row] * bonds.rest(row));
-        audit.contact_work -= joints.sum::<f64>();
-    }
+    let joints = (0..bonds.joint_count()).map(|row| node.others[row] * bonds.rest(row));
+    audit.contact_work -= joints.sum::<f64>();
 }
 
 /// The largest difference of two positions.

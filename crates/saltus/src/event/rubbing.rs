@@ -440,7 +440,7 @@ impl EventEngine {
             // (An impact, or the end of an accumulation, may have changed it before.)
             let kind = match (std::mem::replace(&mut self.rubbing.told[f], is), is) {
                 (Grip::Stick, Grip::Slide(_)) | (Grip::Off, Grip::Slide(_)) => PhaseKind::Slip,
-                (Grip::Slide(a), Grip::Slide(b)) if a[0] * b[0] + a[1] * b[1] < 0.0 => PhaseKind::Slip,
+                (Grip::Slide(a), Grip::Slide(b)) if a[0] * b[0] + a[1] * b[1] < 0.0 => PhaseKind::Reversal,
                 (Grip::Slide(_) | Grip::Off, Grip::Stick) => PhaseKind::Stick,
                 _ => continue,
             };

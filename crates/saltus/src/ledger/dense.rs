@@ -10,6 +10,7 @@ use super::friction::{self, Reactions};
 use super::instants::Contacts;
 use super::replay::PortReplay;
 use super::scales::Scales;
+use super::states;
 use super::tail::{self, Tail};
 use crate::linalg::add;
 use crate::motion::{PhaseKind, Side};
@@ -48,6 +49,8 @@ pub(super) struct Dense<'e, 'a> {
     reactions: Option<Reactions>,
     /// The last three values of each gap.
     values: Vec<[f64; 3]>,
+    /// The sizes of first-order states.
+    sizes: Vec<f64>,
 }
 
 /// Checks the pieces; gives the stretches between them.
@@ -76,6 +79,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         lambda: vec![0.0; m],
         acts: vec![false; m],
         values: vec![[0.0; 3]; m],
+        sizes: states::sizes(motion),
     }
     .run()
 }
@@ -171,6 +175,7 @@ impl Dense<'_, '_> {
         }
         let allowed = UNEXPLAINED * (self.scales.speed + h * gauge.length(x));
         pieces.accelerations(k, t, a);
+        states::piece(gauge, &self.sizes, (t, h), a, self.checks);
         add(a, -1.0, x);
         if let Some(reactions) = reactions {
             let acting: Vec<usize> = pieces.impulses(k).map(|(c, _)| c).filter(|&c| c < acts.len()).collect();
@@ -200,6 +205,7 @@ impl Dense<'_, '_> {
         difference(x, &self.q, &self.q_end);
         let allowed = 10.0 * scales.tolerance * (scales.reach + h * scales.speed);
         self.checks.continuous.note(gauge.length(x), allowed, t);
+        states::same(&self.sizes, scales.tolerance, t, &self.v, &self.v_end, self.checks);
         self.impacts_at(t, true);
     }
 
@@ -255,6 +261,7 @@ impl Dense<'_, '_> {
             motion.pieces.read(k, t, q, v);
             difference(x, motion.q(j), q);
             checks.continuous.note(gauge.length(x), position, t);
+            states::same(&self.sizes, scales.tolerance, t, motion.v(j, Side::Left), v, checks);
             if t > from + round {
                 difference(x, motion.v(j, Side::Left), v);
                 checks.derivative.note(gauge.length(x), velocity, t);

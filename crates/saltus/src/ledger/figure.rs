@@ -21,16 +21,22 @@ impl Figure {
     }
 
     /// A measurement at a time. What is not a number is worse than anything.
+    #[inline]
     pub fn note(&mut self, figure: f64, allowed: f64, t: f64) {
         self.note_of(figure, allowed, t, None);
     }
 
     /// A measurement of a constraint.
+    #[inline]
     pub fn note_of(&mut self, figure: f64, allowed: f64, t: f64, constraint: Option<usize>) {
         // Nearly all: no worse than the worst so far.
-        if figure <= self.share * allowed {
-            return;
+        if !(figure <= self.share * allowed) {
+            self.worse(figure, allowed, t, constraint);
         }
+    }
+
+    #[cold]
+    fn worse(&mut self, figure: f64, allowed: f64, t: f64, constraint: Option<usize>) {
         let share = match figure == 0.0 {
             true => 0.0,
             false if figure.is_nan() || allowed.is_nan() => f64::INFINITY,
@@ -62,6 +68,14 @@ pub(super) fn worst(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
+/// What a model has besides constraints: what it does not have is not listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Has {
+    pub joints: bool,
+    pub friction: bool,
+    pub states: bool,
+}
+
 /// What is measured along a trajectory, whatever made it.
 pub(super) struct Checks {
     /// Times increase, numbers are numbers.
@@ -77,6 +91,9 @@ pub(super) struct Checks {
     pub claims: Figure,
     pub joints: Figure,
     pub friction: Figure,
+    pub states: Figure,
+    /// The largest value and the largest rate of an equation of a joint, away from impacts.
+    pub joint_residuals: (f64, f64),
 }
 
 impl Checks {
@@ -102,20 +119,20 @@ impl Checks {
                 "friction obeys Coulomb's law",
                 "largest distance from it; with time steps, of all friction",
             ),
+            joint_residuals: (0.0, 0.0),
+            states: Figure::new("C11", "states change at their rates, and by nothing else", "largest difference"),
         }
     }
 
     /// P2 by itself, and the others.
-    pub fn properties(self, has_bonds: bool) -> (Property, Vec<Property>) {
+    pub fn properties(self, has: Has) -> (Property, Vec<Property>) {
         let Checks {
             order, continuous, derivative, inside, closed, explained, matched, forces, totals, claims, ..
         } = self;
         let others = [order, continuous, derivative, closed, explained, matched, forces, totals, claims];
         let mut others = others.map(Figure::property).to_vec();
-        // Only where there are joints or friction.
-        if has_bonds {
-            others.extend([self.joints, self.friction].map(Figure::property));
-        }
+        let laws = [(has.joints, self.joints), (has.friction, self.friction), (has.states, self.states)];
+        others.extend(laws.into_iter().filter(|(has, _)| *has).map(|(_, figure)| figure.property()));
         (inside.property(), others)
     }
 }

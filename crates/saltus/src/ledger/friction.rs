@@ -7,7 +7,7 @@
 
 use super::Evidence;
 use super::dense::difference;
-use super::figure::Checks;
+use super::figure::{Checks, worst};
 use super::instants::Contacts;
 use super::replay::PortReplay;
 use super::scales::Scales;
@@ -261,8 +261,10 @@ pub(super) fn joints(
     joints.kinematics(t, q, v);
     for k in 0..joints.values.len() {
         let (off, rounding) = (joints.values[k].abs(), joints.rounding(k, q));
+        let [value, rate] = [off, joints.rate(k, v).abs()];
+        checks.joint_residuals = (worst(checks.joint_residuals.0, value), worst(checks.joint_residuals.1, rate));
         checks.joints.note(off, 32.0 * rounding + position * joints.gradients.dot_abs(k, q), t);
-        checks.joints.note(joints.rate(k, v).abs(), velocity * scales.joint_rate[k] + 1e-14, t);
+        checks.joints.note(rate, velocity * scales.joint_rate[k] + 1e-14, t);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Evidence;
 use super::scales::Scales;
+use crate::motion::PhaseKind;
 use crate::record::Gauge;
 
 /// What the ledger has of an impact besides what [`crate::Impact`] has.
@@ -37,7 +38,7 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
             fastest[a] = fastest[a].max(gauge.gaps.rate(a, i.v_before).abs());
         }
     }
-    motion
+    let mut entries: Vec<Entry> = motion
         .impacts
         .iter()
         .map(|i| {
@@ -72,7 +73,35 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
                 penetration,
             }
         })
-        .collect()
+        .collect();
+    accumulated(evidence, &mut entries);
+    entries
+}
+
+/// The impacts of an accumulation follow from its first one at ever smaller scales: relative errors of speeds, and so of the intervals between
+/// impacts, stay what they are, and the error of the first instant is carried along. (What the tolerance makes of each impact by itself
+/// grows without bound as the speeds fall.)
+fn accumulated(evidence: &Evidence, entries: &mut [Entry]) {
+    let motion = evidence.trajectory;
+    let fastest = motion.fastest();
+    let mut next = 0;
+    // (Both are in the order of time.)
+    for phase in evidence.timeline.of(PhaseKind::Chatter) {
+        while next < entries.len() && entries[next].t < phase.start {
+            next += 1;
+        }
+        let mut first: Option<(f64, f64, f64)> = None;
+        while next < entries.len() && entries[next].t <= phase.end {
+            let (i, entry) = (motion.impacts.get(next), &mut entries[next]);
+            next += 1;
+            if !i.constraints.iter().any(|a| phase.constraints.contains(a)) {
+                continue;
+            }
+            let share = evidence.tolerance * fastest / i.approach.abs().max(f64::MIN_POSITIVE);
+            let (start, known, share) = *first.get_or_insert((i.t, entry.uncertainty, share));
+            entry.uncertainty = entry.uncertainty.min(known + share * (i.t - start) + phase.error);
+        }
+    }
 }
 
 /// A place where several constraints were closed at once.

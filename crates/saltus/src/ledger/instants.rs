@@ -6,6 +6,7 @@ use super::figure::Checks;
 use super::friction;
 use super::replay::PortReplay;
 use super::scales::{Scales, Walk, changes};
+use super::states;
 use crate::motion::{Contact, Side, Trajectory};
 
 /// Positions may move by this many times the velocity times the time.
@@ -32,6 +33,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: Option<&[(f
             moves(evidence, first, last, checks);
             inside(evidence, scales, first, last, checks);
             friction::instants(evidence, scales, first, last, checks);
+            states::instants(evidence, first, last, checks);
         }
     }
 }
@@ -50,6 +52,9 @@ fn order(motion: &Trajectory, checks: &mut Checks) {
         }
         before = t;
     }
+    if motion.is_finite() {
+        return;
+    }
     for (k, (left, right)) in motion.sides(0).enumerate() {
         if !motion.q(k).iter().chain(left).chain(right).all(|x| x.is_finite()) {
             checks.order.note(f64::NAN, 0.0, motion.t[k]);
@@ -66,37 +71,40 @@ fn moves(evidence: &Evidence, first: usize, last: usize, checks: &mut Checks) {
     let mut fastest = vec![0.0_f64; d];
     let mut reach = vec![0.0_f64; d];
     for (k, sides) in (first..last).zip(motion.sides(first)) {
-        let q = motion.q(k);
+        let q = &motion.q(k)[..d];
         for i in 0..d {
             fastest[i] = fastest[i].max(speed(sides, i));
             reach[i] = reach[i].max(q[i].abs());
         }
     }
     let change = changes(motion, first, last);
+    let rounding: Vec<f64> = reach.iter().map(|reach| 64.0 * f64::EPSILON * reach).collect();
     // Beyond the step itself, and for the points of a structure, which its modes move, only the fastest of the run is a bound.
-    let is_step = |h: f64| h <= 1.5 * evidence.step && !evidence.by_events;
+    let longest = if evidence.by_events { f64::NEG_INFINITY } else { 1.5 * evidence.step };
     // (Joints move what is at rest itself.)
     let is_free = evidence.gauge.bonds.as_ref().is_none_or(|bonds| bonds.joint_count() == 0);
-    let is_local = |h: f64| evidence.gauge.energy.is_some() && is_free && is_step(h);
+    let is_local = evidence.gauge.energy.is_some() && is_free;
     let mut walk = Walk::new(motion);
     let pairs = motion.sides(first).zip(motion.sides(first + 1));
+    let mut before = motion.q(first);
     for (k, (now, next)) in (first..last - 1).zip(pairs) {
-        let h = motion.t[k + 1] - motion.t[k];
+        let (h, t) = (motion.t[k + 1] - motion.t[k], motion.t[k + 1]);
+        let is_step = h <= longest;
         let (q, q_next) = (motion.q(k), motion.q(k + 1));
         for i in 0..d {
-            let bound = if is_local(h) { speed(now, i).max(speed(next, i)) } else { fastest[i] };
-            let rounding = 64.0 * f64::EPSILON * reach[i];
+            let bound = if is_local && is_step { speed(now, i).max(speed(next, i)) } else { fastest[i] };
             let moved = (q_next[i] - q[i]).abs();
-            checks.continuous.note(moved, SLACK * h * bound + rounding + PROJECTED * h * fastest[i], motion.t[k + 1]);
+            checks.continuous.note(moved, SLACK * h * bound + rounding[i] + PROJECTED * h * fastest[i], t);
         }
-        if k == first || !walk.is_regular(k) || !is_step(h) {
-            continue;
+        if k > first && is_step && walk.is_regular(k) {
+            let rate = 1.0 / h;
+            for i in 0..d {
+                let mean = 0.5 * rate * (q_next[i] - before[i]);
+                let allowed = CHANGES * change[i] + 1e-6 * fastest[i] + rate * rounding[i];
+                checks.derivative.note((now.0[i] - mean).abs(), allowed, motion.t[k]);
+            }
         }
-        for i in 0..d {
-            let mean = (motion.q(k + 1)[i] - motion.q(k - 1)[i]) / (2.0 * h);
-            let allowed = CHANGES * change[i] + 1e-6 * fastest[i] + 64.0 * f64::EPSILON * reach[i] / h;
-            checks.derivative.note((now.0[i] - mean).abs(), allowed, motion.t[k]);
-        }
+        before = q;
     }
 }
 

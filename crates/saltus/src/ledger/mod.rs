@@ -4,7 +4,7 @@
 //!
 //! - `figure`: what is checked, whatever made the motion, with the worst place of each; `dense` along polynomials, `instants` at stored
 //!   instants, `jumps` at impacts, `tail` where accumulations end, `records` between what was recorded.
-//! - `friction`: joints and the law of friction.
+//! - `friction`: joints and the law of friction; `states`: first-order states and their rates.
 //! - `energy`: between impacts the energy changes by the work of the forces, and in contact with moving constraints by
 //!   theirs; at an impact by ½ Σ P (∇f·v⁺ + ∇f·v⁻). What is left over is the residual.
 //! - Properties (P1)–(P5) of a solution, numbered as in \[T\] = Paoli 2015, section 2; in \[S\] = Paoli 2010, (P4) and (P5) are
@@ -21,6 +21,7 @@ mod properties;
 mod records;
 mod replay;
 mod scales;
+mod states;
 mod tail;
 
 pub use energy::{Balance, Interval};
@@ -99,6 +100,8 @@ pub struct Ledger {
     pub impulses: Vec<f64>,
     /// The relative residual that the energy account may have.
     pub allowed_residual: f64,
+    /// Where there are joints: the largest value and the largest rate of an equation of theirs, away from impacts.
+    pub joint_residuals: Option<(f64, f64)>,
     /// Names of the constraints.
     names: Vec<String>,
 }
@@ -125,6 +128,8 @@ impl Ledger {
         };
         energy::check(evidence, &intervals, &balance, allowed_residual, &mut checks);
         let impacts = impacts::entries(evidence, &scales);
+        let has_joints = evidence.gauge.bonds.as_ref().is_some_and(|bonds| bonds.joint_count() > 0);
+        let joint_residuals = has_joints.then_some(checks.joint_residuals);
         let properties = properties::properties(evidence, &scales, &impacts, &balance, checks);
         Ledger {
             impacts,
@@ -134,6 +139,7 @@ impl Ledger {
             meetings: impacts::meetings(evidence),
             impulses: evidence.audit.impulses.clone(),
             allowed_residual,
+            joint_residuals,
             names: evidence.names.to_vec(),
         }
     }

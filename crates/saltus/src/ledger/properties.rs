@@ -1,6 +1,6 @@
 //! Properties (P1)–(P5) of a solution ([T] section 2), each with a figure.
 
-use super::figure::{Checks, Figure, worst};
+use super::figure::{Checks, Figure, Has, worst};
 use super::scales::Scales;
 use super::{Balance, Entry, Evidence};
 use crate::motion::Side;
@@ -8,7 +8,7 @@ use crate::motion::Side;
 /// A property of the motion, and to what figure it holds.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// `P1` … `P5`; `L`: stops create no energy; `C0` … `C10`: what no engine may break.
+    /// `P1` … `P5`; `L`: stops create no energy; `C0` … `C11`: what no engine may break.
     pub name: &'static str,
     /// What it says.
     pub what: &'static str,
@@ -36,7 +36,7 @@ pub(super) fn properties(
     let by_events = evidence.by_events;
     let (motion, audit) = (evidence.trajectory, evidence.audit);
     let fastest = motion.fastest();
-    let reach = motion.reach().max(1e-300);
+    let reach = scales.largest.max(1e-300);
     // P1: the velocity has bounded variation: at least that of the jumps, and that over about a thousand instants.
     let (d, degrees) = (motion.dimension(), motion.degrees());
     let apart = |a: &[f64], b: &[f64]| (0..degrees).map(|i| (a[i] - b[i]).abs()).fold(0.0, worst);
@@ -101,7 +101,11 @@ pub(super) fn properties(
         let allowed = coarse(evidence.tolerance.max(1e-9) * reach, scales.step_allows);
         checks.inside.note_of(audit.max_violation, allowed, t, Some(a));
     }
-    let (inside, others) = checks.properties(evidence.gauge.bonds.is_some());
+    let (inside, others) = checks.properties(Has {
+        joints: evidence.gauge.bonds.as_ref().is_some_and(|bonds| bonds.joint_count() > 0),
+        friction: evidence.gauge.bonds.as_ref().is_some_and(|bonds| !bonds.frictions.is_empty()),
+        states: motion.degrees() < motion.dimension(),
+    });
     let mut properties = vec![
         property(
             "P1",

@@ -143,6 +143,7 @@ impl<'m> Walk<'m> {
 
     /// Whether an instant has the same distance to both neighbours, and nothing jumps at any of them; instants must not
     /// decrease.
+    #[inline]
     pub fn is_regular(&mut self, k: usize) -> bool {
         let (jumps, t) = (self.motion.jumps(), &self.motion.t);
         while jumps.get(self.next).is_some_and(|&jump| jump + 1 < k) {

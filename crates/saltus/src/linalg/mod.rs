@@ -60,6 +60,22 @@ pub(crate) fn max_abs(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })
 }
 
+/// Largest absolute entry of many; what is not a number is left out. (Eight side by side: one alone would wait for every comparison.)
+pub(crate) fn largest(a: &[f64]) -> f64 {
+    let mut best = [0.0_f64; 8];
+    let chunks = a.chunks_exact(8);
+    let rest = chunks.remainder();
+    for x in chunks {
+        for k in 0..8 {
+            let size = x[k].abs();
+            if size > best[k] {
+                best[k] = size;
+            }
+        }
+    }
+    best.iter().chain(rest).fold(0.0, |m, x| m.max(x.abs()))
+}
+
 /// Calls `f` for 0, 1, …, d − 1. One degree of freedom, the most frequent case, goes without a loop: setting up a
 /// vectorised one costs more than the work in it.
 #[inline(always)]

@@ -20,8 +20,10 @@ pub enum PhaseKind {
     Stepped,
     /// An instant at which friction begins to stick; the note is its name.
     Stick,
-    /// An instant at which friction begins to slide, or to slide the other way; the note is its name.
+    /// An instant at which friction begins to slide; the note is its name.
     Slip,
+    /// An instant at which friction that slides begins to slide the other way; the note is its name.
+    Reversal,
 }
 
 impl PhaseKind {
@@ -37,7 +39,13 @@ impl PhaseKind {
             PhaseKind::Stepped => "stepped",
             PhaseKind::Stick => "stick",
             PhaseKind::Slip => "slip",
+            PhaseKind::Reversal => "reversal",
         }
+    }
+
+    /// Whether it is a change of friction, whose name is the note.
+    pub fn is_of_friction(self) -> bool {
+        matches!(self, PhaseKind::Stick | PhaseKind::Slip | PhaseKind::Reversal)
     }
 }
 

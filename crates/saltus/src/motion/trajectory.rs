@@ -3,6 +3,7 @@
 
 use super::{EventHit, Impact, Impacts, Pieces};
 use crate::SetupError;
+use crate::linalg::largest;
 
 /// Which one-sided limit of a function that may jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,14 +149,27 @@ impl Trajectory {
 
     /// The largest position of a coordinate at a stored instant.
     pub fn reach(&self) -> f64 {
-        let own = self.q.chunks_exact(self.d.max(1)).flat_map(|q| &q[..self.degrees()]);
-        own.fold(0.0, |m, x| m.max(x.abs()))
+        self.largest(&self.q)
     }
 
     /// The largest left limit of the velocity of a coordinate at a stored instant.
     pub fn fastest(&self) -> f64 {
-        let own = self.v.chunks_exact(self.d.max(1)).flat_map(|v| &v[..self.degrees()]);
-        own.fold(0.0, |m, x| m.max(x.abs()))
+        self.largest(&self.v)
+    }
+
+    /// Whether all positions and velocities are finite numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        // (Without an early end, which would keep the loops from being vectorised.)
+        let finite = |values: &[f64]| values.iter().fold(true, |all, x| all & x.is_finite());
+        finite(&self.q) && finite(&self.v) && finite(&self.v_right)
+    }
+
+    /// The largest entry that belongs to a coordinate.
+    fn largest(&self, rows: &[f64]) -> f64 {
+        match self.states {
+            0 => largest(rows),
+            _ => rows.chunks_exact(self.d).map(|row| largest(&row[..self.degrees()])).fold(0.0, f64::max),
+        }
     }
 
     /// Number of stored instants.

@@ -84,6 +84,21 @@ impl Evaluator {
         self.scalar.run();
     }
 
+    /// Evaluates at the point whose inputs are `t` and q.
+    #[inline]
+    pub fn run_at(&mut self, t: f64, q: &[f64]) {
+        if self.idle {
+            return;
+        }
+        let inputs = self.scalar.inputs_mut();
+        inputs[0] = t;
+        copy(&mut inputs[Inputs::Q..Inputs::Q + q.len()], q);
+        for k in 0..self.cells.len() {
+            inputs[self.code.open + k] = self.cells.get(k);
+        }
+        self.scalar.run();
+    }
+
     /// Evaluates with one more input given: a speed that a law depends on.
     pub fn run_with(&mut self, place: usize, value: f64) {
         if !self.idle {
@@ -96,8 +111,11 @@ impl Evaluator {
     #[inline]
     pub fn write(&self, k: usize, target: &mut [f64]) {
         let block = &self.code.blocks[k];
-        for (output, &entry) in block.varying.iter().enumerate() {
-            target[entry] = self.scalar.output(block.first + output);
+        if block.varying.is_empty() {
+            return;
+        }
+        for (&entry, value) in block.varying.iter().zip(self.scalar.outputs_from(block.first)) {
+            target[entry] = value;
         }
     }
 }

@@ -28,6 +28,14 @@ pub fn start(instance: &Instance) -> Result<(), SetupError> {
             .help("every direction of motion needs mass; check signs, zero parameters and missing coordinates"));
     }
     if let Some(i) = dynamics.g.iter().position(|g| !g.is_finite()) {
+        if let Some(state) = i.checked_sub(model.degrees()).map(|k| &model.states[k]) {
+            return Err(SetupError::new(format!(
+                "the rate of the state `{}` is {} at the start",
+                state.name, dynamics.g[i]
+            ))
+            .at(state.span.clone(), "not a finite number here")
+            .help("look for a division by zero, a root or logarithm of a negative number at the initial values"));
+        }
         return Err(SetupError::new(format!("the force on `{}` is {} at the start", model.unknown(i), dynamics.g[i]))
             .help("look for a division by zero, a root or logarithm of a negative number at the initial position"));
     }

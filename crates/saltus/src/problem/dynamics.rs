@@ -129,6 +129,7 @@ impl Dynamics {
     /// No reaction acts on a state, and its unit is a matter of choice: the symmetric part of what couples it to others has no
     /// meaning, and may be of any size. Of states only what each does to itself counts, unless it makes it grow; the
     /// iteration in which the metric is used does the rest.
+    #[inline]
     pub fn take_symmetric(&self, matrix: &[f64], factor: f64, entries: &mut [f64]) {
         let (d, degrees) = (self.code.d, self.code.degrees);
         for i in 0..degrees {

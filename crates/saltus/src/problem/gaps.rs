@@ -80,14 +80,6 @@ impl GapCode {
     }
 }
 
-impl GapCode {
-    /// What the programs need of v.
-    #[inline]
-    fn states<'v>(&self, v: &'v [f64]) -> &'v [f64] {
-        if self.uses_states { v } else { &[] }
-    }
-}
-
 /// The rate of a gap while all coordinates stay where they are: ∂f/∂t + Σ ∂f/∂z·z'.
 pub(super) fn own_rate(model: &mut Model, gap: NodeId) -> NodeId {
     let mut rate = model.graph.derivative(gap, model.t);
@@ -97,6 +89,15 @@ pub(super) fn own_rate(model: &mut Model, gap: NodeId) -> NodeId {
         rate = model.graph.add(rate, term);
     }
     rate
+}
+
+/// Evaluates gaps at t, q and, where they use first-order states, v: where they do not, v costs nothing.
+#[inline]
+fn run(code: &GapCode, evaluator: &mut Evaluator, t: f64, q: &[f64], v: &[f64]) {
+    match code.uses_states {
+        true => evaluator.run(t, &[q, v]),
+        false => evaluator.run_at(t, q),
+    }
 }
 
 /// Evaluates a set of gaps; each run has its own.
@@ -136,20 +137,20 @@ impl Gaps {
     /// f. Of `v` only the first-order states behind the velocities matter; where no gap uses them, `v` may be empty.
     #[inline]
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.only_values.run(t, &[q, self.code.states(v)]);
+        run(&self.code, &mut self.only_values, t, q, v);
         self.only_values.write(0, &mut self.values);
     }
 
     /// f and ∇f.
     pub fn linearise(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.linear.run(t, &[q, self.code.states(v)]);
+        run(&self.code, &mut self.linear, t, q, v);
         self.linear.write(0, &mut self.values);
         self.linear.write(1, &mut self.gradients.values);
     }
 
     /// f, ∇f and ∂²f.
     pub fn second_order(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.curved.run(t, &[q, self.code.states(v)]);
+        run(&self.code, &mut self.curved, t, q, v);
         self.curved.write(0, &mut self.values);
         self.curved.write(1, &mut self.gradients.values);
         self.curved.write(2, &mut self.hessians);
@@ -169,7 +170,7 @@ impl Gaps {
 
     /// ∇f and ∂f/∂t.
     pub fn kinematics(&mut self, t: f64, q: &[f64], v: &[f64]) {
-        self.kinematic.run(t, &[q, self.code.states(v)]);
+        run(&self.code, &mut self.kinematic, t, q, v);
         self.kinematic.write(0, &mut self.gradients.values);
         self.kinematic.write(1, &mut self.partial_t);
     }

@@ -7,6 +7,7 @@ mod assemble;
 mod blocks;
 mod bonds;
 mod check;
+mod drags;
 mod drawing;
 mod dynamics;
 mod friction;
@@ -21,6 +22,7 @@ mod start;
 
 pub(crate) use blocks::{Blocks, Evaluator};
 pub use bonds::Bonds;
+pub(crate) use drags::{Drags, driven};
 pub use drawing::Drawing;
 pub use dynamics::{Dynamics, Stiffness};
 pub use friction::Frictions;

@@ -366,6 +366,7 @@ impl Polyhedron {
         self.active.push(p);
     }
 
+    #[inline]
     fn ensure_mobility(&mut self, metric: &Metric, rows: &Rows, a: usize) {
         if !self.has_mobility[a] {
             let w = &mut self.mobility[a * self.d..(a + 1) * self.d];

@@ -135,6 +135,14 @@ impl Gauge {
         }
     }
 
+    /// The rates of first-order states, at the state prepared; none where there are no states.
+    pub fn rates(&self) -> &[f64] {
+        match &self.responses {
+            Responses::Table { .. } => &[],
+            Responses::Metric { dynamics, degrees, .. } => &dynamics.g[*degrees..],
+        }
+    }
+
     /// The length of an observed velocity in the kinetic metric, at the state prepared: ½ of its square is an energy. Where
     /// the observed state does not determine it, the largest entry.
     pub fn length(&self, x: &[f64]) -> f64 {

@@ -102,10 +102,11 @@ fn coarse(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
     let d = motion.degrees();
     let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     let mut fast = vec![0.0_f64; d];
-    for k in 0..motion.len() {
+    let all = motion.dimension();
+    let rows = motion.positions().chunks_exact(all).zip(motion.left_velocities().chunks_exact(all));
+    for (q, v) in rows {
         for i in 0..d {
-            let (q, v) = (motion.q(k)[i], motion.v(k, crate::motion::Side::Left)[i]);
-            (low[i], high[i], fast[i]) = (low[i].min(q), high[i].max(q), fast[i].max(v.abs()));
+            (low[i], high[i], fast[i]) = (low[i].min(q[i]), high[i].max(q[i]), fast[i].max(v[i].abs()));
         }
     }
     let reach = motion.reach();

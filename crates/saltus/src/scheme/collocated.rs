@@ -83,6 +83,7 @@ impl Collocated {
     }
 
     /// Keeps the position in the middle of the step to come, where joints are taken.
+    #[inline]
     pub fn set_middle(&mut self) {
         if self.momentum.bonded.is_some() {
             self.middle_t = self.t(self.n as f64 - 0.5);
@@ -92,6 +93,7 @@ impl Collocated {
     }
 
     /// The position at the end of the step, put on the joints.
+    #[inline]
     pub fn assemble(&mut self) -> Result<(), Reason> {
         let t = self.t(self.n as f64);
         let momentum = &mut self.momentum;
@@ -103,6 +105,7 @@ impl Collocated {
 
     /// M at (t, q), and the constraints whose gap is closed there made active, with the law U⁺ + e U⁻ ≥ 0. Joints have
     /// the weight `share` for the velocity after the step.
+    #[inline]
     pub fn activate(&mut self, t: f64, q: &[f64], share: f64) -> Result<(), Reason> {
         let (h, before) = (self.h, self.t(self.n as f64 - 1.0));
         let momentum = &mut self.momentum;
@@ -137,6 +140,7 @@ impl Collocated {
     }
 
     /// Carries the velocity along the joints to the end of the step, where the position is already: they are then taken there.
+    #[inline]
     pub fn carry(&mut self) -> Result<(), Reason> {
         let (middle, end) = (self.middle_t, self.t(self.n as f64));
         if self.momentum.bonded.as_ref().is_none_or(|bonded| bonded.bonds.joint_count() == 0) {

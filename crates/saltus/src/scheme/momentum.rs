@@ -142,6 +142,7 @@ impl Momentum {
     }
 
     /// M, g and ∂g/∂v at a point, M factored.
+    #[inline]
     pub fn evaluate(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), Reason> {
         self.dynamics.evaluate(t, q, v);
         if !self.ready || !self.dynamics.code.mass_constant {
@@ -154,6 +155,7 @@ impl Momentum {
 
     /// Gaps at a point; an error if a gap is not a number there. First-order states that they use are those of `v` carried on by `s`
     /// with the rates last evaluated, each implicit in itself, so that a fast one ends where it decays to.
+    #[inline]
     pub fn evaluate_gaps(&mut self, t: f64, q: &[f64], v: &[f64], s: f64) -> Result<(), Reason> {
         if self.gaps.code.uses_states {
             let (d, dynamics) = (v.len(), &self.dynamics);

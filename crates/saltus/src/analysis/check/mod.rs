@@ -293,15 +293,17 @@ fn forces(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Tra
     let mut stiffness = problem.stiffness();
     let mut dynamics = problem.dynamics();
     let mut dice = Dice::new(options.seed + 1);
+    // (Of coordinates alone: states have units, and slopes, of their own.)
+    let n = problem.model().degrees();
     let (mut by_q, mut by_v) = (0.0_f64, 0.0_f64);
     for q in around(&start.q, 60, &mut dice) {
         let t = dice.between(start.t, options.end.max(start.t));
         let v: Vec<f64> = start.v.iter().map(|v| v + dice.between(-1.0, 1.0) * (1.0 + v.abs())).collect();
         dynamics.evaluate(t, &q, &v);
-        by_v = by_v.max(row_sum(&dynamics.jacobian, d));
+        by_v = by_v.max(row_sum(&dynamics.jacobian, d, n));
         if let Some(stiffness) = &mut stiffness {
             stiffness.evaluate(t, &q, &v);
-            by_q = by_q.max(row_sum(&stiffness.matrix, d));
+            by_q = by_q.max(row_sum(&stiffness.matrix, d, n));
         }
     }
     if by_q.is_finite() && by_v.is_finite() {
@@ -316,10 +318,12 @@ fn forces(problem: &Problem, start: &Start, options: &CheckOptions, traits: &Tra
     }
 }
 
-fn row_sum(matrix: &[f64], d: usize) -> f64 {
+/// The largest sum of a row of the first `n` rows and columns of a matrix of `d` columns.
+fn row_sum(matrix: &[f64], d: usize, n: usize) -> f64 {
     matrix
         .chunks(d.max(1))
-        .map(|row| row.iter().map(|x| x.abs()).sum())
+        .take(n)
+        .map(|row| row.iter().take(n).map(|x| x.abs()).sum())
         .fold(0.0, |m: f64, x: f64| if x.is_finite() { m.max(x) } else { f64::INFINITY })
 }
 

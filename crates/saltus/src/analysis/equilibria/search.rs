@@ -1,7 +1,7 @@
 //! Roots of the equations of equilibrium for one set of constraints: Newton's method, and the test that a root is one.
 
 use crate::linalg::{Dice, Svd, dot, max_abs};
-use crate::problem::{Dynamics, GapStates, Gaps, Power, Problem, Stiffness};
+use crate::problem::{Drags, Dynamics, GapStates, Gaps, Power, Problem, Stiffness};
 
 /// Newton iterations that need more than this do not converge; degenerate roots are approached in geometric progression.
 const MAX_ITERATIONS: usize = 1200;
@@ -22,6 +22,8 @@ pub(super) struct Search<'p> {
     pub joints: Gaps,
     /// How gaps depend on states, where they do.
     pub gap_states: Option<GapStates>,
+    /// Friction at constraints whose surfaces move by themselves: it slides.
+    pub drags: Option<Drags>,
     /// Number of coordinates; first-order states come behind them.
     pub degrees: usize,
     /// In which unit each unknown is counted: one for coordinates, the size of each state.
@@ -122,7 +124,7 @@ impl Balanced {
 }
 
 impl<'p> Search<'p> {
-    pub fn new(problem: &'p Problem, t: f64) -> Self {
+    pub fn new(problem: &'p Problem, drags: Option<Drags>, t: f64) -> Self {
         let model = problem.model();
         let (d, n) = (model.degrees(), problem.dimension());
         let reach = max_abs(&model.q0[..d]);
@@ -147,6 +149,7 @@ impl<'p> Search<'p> {
             gaps: problem.gaps(),
             joints: problem.joints(),
             gap_states: problem.gap_states(),
+            drags,
             degrees: d,
             units,
             stiffness: problem.stiffness(),
@@ -252,6 +255,23 @@ impl<'p> Search<'p> {
                     if i != j {
                         add(j, i);
                     }
+                }
+            }
+        }
+        if let Some(drags) = &mut self.drags {
+            drags.evaluate(self.t, q, &self.rest);
+            let place = |a: usize| set.iter().position(|&b| b == a);
+            for (&(a, i), &force) in drags.places.iter().zip(&drags.forces) {
+                if let Some(k) = place(a) {
+                    residual[i] += lambda[k] * force;
+                    noise[i] += (lambda[k] * force).abs();
+                    matrix[i * n + d + k] += force;
+                }
+            }
+            for (&(a, i, j), slope) in drags.slope_places.iter().zip(&drags.slopes) {
+                if let Some(k) = place(a) {
+                    matrix[i * n + j] += lambda[k] * slope;
+                    noise[i] += (lambda[k] * slope * q[j]).abs();
                 }
             }
         }

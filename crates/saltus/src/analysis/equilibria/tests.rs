@@ -368,11 +368,48 @@ fn with_friction_nothing_wrong_is_said() {
     let found = all(top);
     let upright = found.found.iter().find(|e| e.q[0].abs() < 1e-6).expect("the upright position");
     assert_eq!(upright.stability.kind(), "unknown");
-    let belt = Builder::new("belt")
-        .coordinate("x", 0.0, 0.0)
-        .kinetic("x'^2/2")
-        .potential("x^2/2")
-        .slider("belt", "x' - 1", "2", None);
-    let found = all(belt);
-    assert!(found.notes[0].contains("left out"), "{:?}", found.notes);
+}
+
+#[test]
+fn friction_of_surfaces_that_move_is_part_of_the_balance() {
+    let belt = |limit: &str| {
+        let belt = Builder::new("belt").coordinate("x", 0.0, 0.0).kinetic("x'^2/2").potential("x^2/2");
+        all(belt.slider("belt", "x' - 1", limit, None))
+    };
+    // x = F.
+    let found = belt("2");
+    assert!(found.notes[0].contains("part of the balance") && !found.sticks, "{:?}", found.notes);
+    assert!(found.found.len() == 1 && (found.found[0].q[0] - 2.0).abs() < 1e-12, "{found:?}");
+    // A limit that falls with the speed drives the motion: F = 2/(1 + |x' - 1|), ∂F/∂x' = 1/2 at rest.
+    let found = belt("2/(1 + speed)");
+    assert!((found.found[0].q[0] - 1.0).abs() < 1e-12, "{found:?}");
+    let Stability::Grows { rate, .. } = found.found[0].stability else { panic!("{found:?}") };
+    assert!((rate - 0.25).abs() < 1e-6, "{rate}");
+    // A block on a belt up a slope, N = mg cos a/(1 + mu tan a) by the balance across, and along x with its spring.
+    let (mu, tan) = (0.3, 0.5_f64);
+    let cos = 1.0 / (1.0 + tan * tan).sqrt();
+    let block = Builder::new("slope").coordinate("x", 0.1, 0.0).coordinate("y", 0.05, 0.0).kinetic("(x'^2 + y'^2)/2");
+    let block = block.potential("2*x^2 + 9.81*y").restitution(0.0).constraint("belt", "(y - x/2)/sqrt(1.25)");
+    let found = all(block.friction(mu, &["(x' + y'/2)/sqrt(1.25) - 2"]));
+    let normal = 9.81 / (cos + mu * tan * cos);
+    let x = normal * (mu * cos - tan * cos) / 4.0;
+    assert_eq!(found.found.len(), 1, "{found:?}");
+    let e = &found.found[0];
+    assert!(
+        (e.reactions[0] - normal).abs() < 1e-9 && (e.q[0] - x).abs() < 1e-9 && (e.q[1] - 0.5 * x).abs() < 1e-9,
+        "{e:?}"
+    );
+    assert_eq!(e.stability.kind(), "unknown");
+    // In space, on a table that turns: friction of 1 N along (-y, x)/r, a spring to (1, 0).
+    let table = Builder::new("table").coordinate("x", 1.0, 0.0).coordinate("y", 0.1, 0.0).coordinate("z", 0.0, 0.0);
+    let table = table.kinetic("(x'^2 + y'^2 + z'^2)/2").potential("(x - 1)^2 + y^2 + 2*z");
+    let table = table.restitution(0.0).constraint("table", "z");
+    let found = all(table.friction(0.5, &["x' + y", "y' - x"]));
+    // 2 (x - 1) = -y/r, 2 y = x/r with r = |(x, y)|.
+    for e in &found.found {
+        let (x, y) = (e.q[0], e.q[1]);
+        let r = x.hypot(y);
+        assert!((2.0 * (x - 1.0) + y / r).abs() < 1e-9 && (2.0 * y - x / r).abs() < 1e-9, "{e:?}");
+    }
+    assert!(!found.found.is_empty());
 }

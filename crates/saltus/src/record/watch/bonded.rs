@@ -3,6 +3,7 @@
 use super::Watch;
 use crate::contact::{FrictionImpact, FrictionImpactLaw, Law};
 use crate::linalg::add;
+use crate::record::Audit;
 use crate::stepping::{Blocks, Label};
 
 /// Buffers of the law.
@@ -159,6 +160,17 @@ impl Watch {
         bonded.listed.retain(|&(_, p)| p != 0.0);
         bonded.listed.sort_by_key(|&(row, _)| row);
         (change, if holds { residual } else { f64::NAN }, speed)
+    }
+
+    /// Takes what an impact that is listed does by joints and friction out of the account of the steps, in which all of it is counted.
+    pub(super) fn settle(&self, audit: &mut Audit) {
+        let (Some(bonded), Some(bonds)) = (&self.bonded, &self.gauge.bonds) else { return };
+        for &(row, p) in &bonded.listed {
+            audit.contact_work += p * bonds.rest(row);
+            if row >= bonds.joint_count() {
+                audit.friction_loss += 0.5 * p * (bonds.rate(row, &self.v_before) + bonds.rate(row, &self.v_after));
+            }
+        }
     }
 
     /// What the curvature of gaps adds to their accelerations: bodies that roll and turn on a corner come back to it without a force.

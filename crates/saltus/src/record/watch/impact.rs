@@ -121,6 +121,7 @@ impl Watch {
         let (energy_change, residual, speed) = self.judge(t, meeting - delay);
         let approach =
             self.acted.iter().map(|&a| self.gauge.gaps.rate(a, &self.v_before)).fold(f64::INFINITY, f64::min);
+        self.settle(&mut out.audit);
         let impulses = self.acted.iter().map(|&a| (a, self.window.impulses[a]));
         let impact = Measured { t, energy_change, residual, speed, approach };
         let others = self.bonded.iter().flat_map(|bonded| bonded.listed.iter().copied());

@@ -83,8 +83,10 @@ impl PaoliSchatzman {
 
     /// The free motion: M kick = h² g(tn, qⁿ, (advance + kick/2)/h), by Newton's method where g depends on v.
     pub(super) fn free_flight(&mut self) -> Result<(), Reason> {
-        self.shake.fill(0.0);
-        self.shaken.fill(0.0);
+        if self.held > 0 {
+            self.shake.fill(0.0);
+            self.shaken.fill(0.0);
+        }
         if self.n > 1 && self.dynamics.code.fixed {
             // The kick of the step before is the kick of this one.
         } else if self.is_explicit() {

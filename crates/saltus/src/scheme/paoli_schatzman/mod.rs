@@ -159,6 +159,8 @@ struct PaoliSchatzman {
     entries: Vec<f64>,
     groups: Vec<Group>,
     affine: bool,
+    /// Some gap or joint uses first-order states.
+    states_in_gaps: bool,
     /// Joints: the first rows of the projection are their equations at x.
     joints: Option<Box<Bonds>>,
     /// Number of those rows.
@@ -201,6 +203,7 @@ impl PaoliSchatzman {
         let dynamics = at.dynamics();
         let code = &dynamics.code;
         let affine = groups.iter().all(|g| g.gaps.code.affine);
+        let states_in_gaps = groups.iter().any(|g| g.gaps.code.uses_states);
         let implicit = dynamics.implicit_metric();
         let curved = Metric::full(if affine { 0 } else { d });
         let zero = || vec![0.0; d];
@@ -231,6 +234,7 @@ impl PaoliSchatzman {
             dynamics,
             groups,
             affine,
+            states_in_gaps,
             joints: Bonds::of(at).map(Box::new),
             held,
             plain: zero(),

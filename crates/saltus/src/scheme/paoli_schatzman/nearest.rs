@@ -25,7 +25,7 @@ impl PaoliSchatzman {
             let (z, x, before) = (&mut group.z, &self.x, &self.q_before);
             each(x.len(), |i| z[i] = share * (x[i] + e * before[i]));
             let t = t + lead;
-            if group.gaps.code.uses_states {
+            if self.states_in_gaps && group.gaps.code.uses_states {
                 // First-order states there, in free flight: kick/h² is their rate, advance/h their mean in the step before.
                 let share = if self.n == 0 { 2.0 * lead / self.h } else { 0.5 + lead / self.h };
                 for i in self.instance.model().degrees()..x.len() {
@@ -166,6 +166,7 @@ impl PaoliSchatzman {
 
     /// The residual of the equation of the step at the present place: the gradient of half the squared distance, if there are
     /// no forces in it.
+    #[inline(always)]
     fn set_residual(&mut self) -> Result<(), Reason> {
         if !self.is_explicit() {
             return self.force_residual(false);
