@@ -86,7 +86,7 @@ pub fn swept(
         {
             let steps = grouped(spent.longest);
             out!(
-                "on {}: {} of it in the kernel, at most {steps} steps of a trajectory at once\n",
+                "on {}: {} in kernels, some of them side by side; at most {steps} steps of a trajectory at once\n",
                 printable(gpu),
                 duration(spent.seconds)
             );
