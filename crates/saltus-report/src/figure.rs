@@ -21,6 +21,8 @@ pub struct Figure {
     pub layout: Value,
     /// What the reader chooses from, if the traces are made by the page's script; null if they are those above.
     pub choice: Value,
+    /// How a point of it is run again; null if it is not.
+    pub rerun: Value,
 }
 
 impl Figure {
@@ -37,6 +39,7 @@ impl Figure {
             traces: Vec::new(),
             layout,
             choice: Value::Null,
+            rerun: Value::Null,
         }
     }
 
@@ -65,6 +68,9 @@ impl Figure {
         let mut data = json!({ "id": self.id, "timed": self.timed, "traces": self.traces, "layout": self.layout });
         if !self.choice.is_null() {
             data["choice"] = self.choice.clone();
+        }
+        if !self.rerun.is_null() {
+            data["rerun"] = self.rerun.clone();
         }
         data
     }

@@ -47,6 +47,8 @@ pub struct Request {
     pub impacts: Option<String>,
     /// Expressions of which statistics are kept.
     pub statistics: Vec<String>,
+    /// Further expressions, which pictures show at the instants that are kept.
+    pub observe: Vec<String>,
     /// Whether to report what a trajectory settled on.
     pub settled: bool,
     /// The tolerance; the model's, or 1e-10, if it is not given.
@@ -90,7 +92,8 @@ impl Request {
         ] {
             numbers.0.extend(text.iter().map(|text| (key.to_string(), text.clone())));
         }
-        let mut more = FamilyText { numbers: numbers.0, quantities: self.statistics.clone(), ..FamilyText::default() };
+        let mut more = FamilyText { numbers: numbers.0, ..FamilyText::default() };
+        more.quantities = self.statistics.iter().chain(&self.observe).cloned().collect();
         more.sections = self.sections.iter().map(|text| section(text)).collect();
         let changes = self.changes();
         let base = file.family(&changes, &more)?;

@@ -143,6 +143,7 @@
       const plot = { gd, cursor, figure };
       plots.push(plot);
       if (figure.timed) linkTimes(plot);
+      if (figure.rerun) rerun(gd, figure);
       // A view box lets printed figures scale to the paper.
       const addViewBox = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
         svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
@@ -246,7 +247,7 @@
       const { xaxis } = gd._fullLayout;
       const image = window.parent === window ? await Plotly.toImage(gd, { format: "png", width: 700, height: 420 }) : null;
       figures.push({
-        id: figure.id, traces, image, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
+        id: figure.id, traces, image, rerun: figure.rerun ? gd.pick(0) : null, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
         timed: figure.timed, range: [...xaxis.range], left: xaxis._offset, width: xaxis._length,
       });
     }

@@ -156,6 +156,7 @@ impl Args {
             sections: self.section.clone(),
             impacts: self.impacts.clone(),
             statistics: self.stat.clone(),
+            observe: Vec::new(),
             settled: self.settled,
             tolerance: self.tol,
             carry: self.carry.as_deref().map(|word| match word {
@@ -220,7 +221,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
 }
 
 /// Runs what is missing. Whether everything was run, and how far it came.
-fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
+pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
     let stop = Arc::new(AtomicBool::new(false));
     let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), threads, stop: stop.clone() };
     let missing = store.missing();

@@ -1,0 +1,11 @@
+//! What the commands of the atlas share: `saltus bifurcation`, `saltus section`, `saltus basins`.
+
+pub mod args;
+pub mod bifurcation;
+mod classes;
+pub mod draw;
+mod preview;
+pub mod section;
+mod units;
+
+pub use units::unit;
