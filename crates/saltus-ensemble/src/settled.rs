@@ -60,6 +60,17 @@ impl Tracker {
         }
     }
 
+    /// For states that are compared with a known extent of each component.
+    pub(crate) fn scaled(degrees: usize, dimension: usize, extent: &[f64]) -> Self {
+        let fastest = extent[dimension..dimension + degrees].iter().copied().fold(0.0, f64::max);
+        Tracker { largest: extent.to_vec(), fastest, ..Tracker::new(degrees, dimension) }
+    }
+
+    /// After how many states they repeat, as far as states at the stroboscope say.
+    pub(crate) fn repeats(&self) -> Settled {
+        if self.states.len() < 2 { Settled::Neither } else { self.strobed() }
+    }
+
     /// A state somewhere on the way, in the order of time.
     pub fn pass(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.start.get_or_insert(t);
@@ -119,7 +130,10 @@ impl Tracker {
         let impacts = |n: usize| u32::try_from(self.states[last].1 - self.states[last - n].1).unwrap_or(u32::MAX);
         for n in 1..=(last / REPEATS).min(LONGEST) {
             let repeats = |k: usize| self.distance(last - k, n) <= FIGURE;
-            if (0..=(REPEATS - 1) * n).all(repeats) || self.converges(n) {
+            // (And as many periods before as fill half the time, or it is still on its way.)
+            let earlier = (last / 2 / n).max(1) * n;
+            let is_there = (0..=(REPEATS - 1) * n).all(repeats) && self.distance(last, earlier) <= 2.0 * FIGURE;
+            if is_there || self.converges(n) {
                 return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
             }
             if self.travels(n) {
@@ -156,7 +170,9 @@ impl Tracker {
         let sizes: [f64; PARTS] = std::array::from_fn(largest);
         let factors: [f64; PARTS - 1] = std::array::from_fn(|p| (sizes[p + 1] / sizes[p]).ln());
         let mean = factors.iter().sum::<f64>() / factors.len() as f64;
-        sizes[PARTS - 1] <= NEAR
+        // What comes back after fewer intervals nearly as well has another period.
+        let others = (1..n).map(|m| self.distance(self.states.len() - 1, m)).fold(f64::INFINITY, f64::min);
+        sizes[PARTS - 1] <= NEAR.min(0.1 * others)
             && mean <= SHRINKS.ln()
             && factors.iter().all(|f| (f - mean).abs() <= EVEN * mean.abs())
     }

@@ -16,6 +16,8 @@ pub enum Label {
         impacts: u32,
         /// Whether it advances by a constant in each period.
         travels: bool,
+        /// Whether impacts accumulate, and are infinitely many.
+        chatters: bool,
     },
     /// Periodic, without a forcing.
     Recurrent {
@@ -34,13 +36,20 @@ pub enum Label {
 
 impl Label {
     /// Of the words and numbers of a row of the table of points.
-    pub fn of_row(status: &str, settled: &str, period: f64, impacts: f64, has_period: bool) -> Self {
+    pub fn of_row(
+        (status, settled): (&str, &str),
+        period: f64,
+        impacts: f64,
+        chatters: bool,
+        has_period: bool,
+    ) -> Self {
         match (status, settled) {
             ("refused", _) => Label::Refused,
             ("failed", _) => Label::Failed,
             (_, "rest") => Label::Rest,
             (_, "periodic" | "travelling") if has_period => {
-                Label::Periodic { period: period as u32, impacts: impacts as u32, travels: settled == "travelling" }
+                let travels = settled == "travelling";
+                Label::Periodic { period: period as u32, impacts: impacts as u32, travels, chatters }
             }
             (_, "periodic") => Label::Recurrent { time: period, impacts: impacts as u32 },
             _ => Label::Neither,
@@ -51,6 +60,10 @@ impl Label {
     pub fn is_like(&self, other: &Label) -> bool {
         match (self, other) {
             (Label::Recurrent { impacts: a, .. }, Label::Recurrent { impacts: b, .. }) => a == b,
+            // (How many impacts come before the limit of infinitely many says nothing.)
+            (Label::Periodic { period: a, chatters: true, .. }, Label::Periodic { period: b, chatters: true, .. }) => {
+                a == b
+            }
             (a, b) => a == b,
         }
     }
@@ -73,7 +86,10 @@ impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Label::Rest => write!(f, "rest"),
-            Label::Periodic { period, impacts, travels } => {
+            Label::Periodic { period, travels, chatters: true, .. } => {
+                write!(f, "period {period}, chatter{}", if *travels { ", travelling" } else { "" })
+            }
+            Label::Periodic { period, impacts, travels, .. } => {
                 let travels = if *travels { ", travelling" } else { "" };
                 write!(f, "period {period}, {}{travels}", count(u64::from(*impacts), "impact"))
             }

@@ -1,7 +1,9 @@
-//! The atlas of a system: bifurcation diagrams, maps over two parameters, Poincaré sections, as plain data.
+//! The atlas of a system: bifurcation diagrams, maps over two parameters, Poincaré sections, basins of attraction, as plain
+//! data.
 //!
 //! A [`Picture`] is stored beside the tables of a family, so that what it shows can be read back at any time.
 
+pub mod basins;
 mod diagram;
 mod label;
 mod map;

@@ -48,8 +48,12 @@ impl Tables {
     pub fn labels(&self) -> Result<Vec<Label>, SetupError> {
         let (status, settled) = (self.points.texts("status")?, self.points.texts("settled")?);
         let (period, impacts) = (self.points.numbers("period")?, self.points.numbers("impacts_per_period")?);
+        let accumulations = self.points.numbers("accumulations")?;
         let has_period = self.sweep.family.has_period();
-        let label = |k: usize| Label::of_row(&status[k], &settled[k], period[k], impacts[k], has_period);
+        let label = |k: usize| {
+            let words = (status[k].as_str(), settled[k].as_str());
+            Label::of_row(words, period[k], impacts[k], accumulations[k] > 0.0, has_period)
+        };
         Ok((0..status.len()).map(label).collect())
     }
 }

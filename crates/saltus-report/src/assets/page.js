@@ -132,6 +132,7 @@
       const rows = Math.ceil(total / (gd.clientWidth - layout.margin.l - layout.margin.r));
       gd.style.setProperty("--legend", 24 * rows + "px");
     }
+    if (!hasGraphics()) withoutGraphics(figure.traces);
     const config = {
       responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"],
       toImageButtonOptions: { format: "svg", filename: figure.id },
@@ -151,6 +152,18 @@
       addViewBox();
       gd.on("plotly_afterplot", addViewBox);
     });
+  }
+
+  // Very many dots are drawn by the graphics card; without one, some of them by the browser.
+  let graphics = null;
+  const hasGraphics = () => (graphics ??= !!document.createElement("canvas").getContext("webgl"));
+  function withoutGraphics(traces) {
+    const many = traces.filter((t) => t.type === "scattergl");
+    const total = many.reduce((sum, t) => sum + t.x.length, 0), step = Math.ceil(total / 20000);
+    for (const trace of many) {
+      trace.type = "scatter";
+      for (const key of ["x", "y", "customdata"]) trace[key] = trace[key]?.filter((_, k) => k % step === 0);
+    }
   }
 
   // The traces and axes of what is chosen in the lists of a figure.

@@ -68,6 +68,8 @@ pub struct Dots {
     pub y: Vec<f64>,
     /// A number of each for [`Rerun`]: a trajectory, or a time.
     pub key: Vec<f64>,
+    /// Whether they are marks on a map.
+    pub are_marks: bool,
 }
 
 /// An interval with a word.
@@ -146,31 +148,21 @@ pub fn thinned(x: &[f64], y: &[f64], limit: usize) -> Vec<usize> {
     if finite.len() <= limit {
         return finite;
     }
-    let range = |v: &[f64]| {
-        finite.iter().map(|&k| v[k]).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
-    };
-    let (xs, ys) = (range(x), range(y));
-    let cell = |v: f64, (low, high): (f64, f64), n: f64| {
-        if high > low { ((v - low) / (high - low) * n) as u64 } else { 0 }
-    };
-    let mut kept = Vec::new();
     // The finest of these grids that keeps few enough: structure is lost evenly, below what a cell shows.
-    for size in [16384.0, 8192.0, 4096.0, 2048.0, 1024.0, 512.0] {
-        let mut seen = std::collections::HashSet::with_capacity(limit);
-        kept.clear();
-        for &k in &finite {
-            if seen.insert(cell(x[k], xs, size) << 32 | cell(y[k], ys, size)) {
-                kept.push(k);
-                if kept.len() > limit {
-                    break;
-                }
-            }
-        }
-        if kept.len() <= limit {
-            break;
-        }
-    }
-    kept
+    let sizes = [16384.0, 8192.0, 4096.0, 2048.0, 1024.0];
+    let kept = sizes.into_iter().map(|size| distinct(x, y, size)).find(|kept| kept.len() <= limit);
+    kept.unwrap_or_else(|| distinct(x, y, 512.0))
+}
+
+/// One point of each cell of a grid, `size` in each direction over all points; those that are no numbers are left out.
+pub fn distinct(x: &[f64], y: &[f64], size: f64) -> Vec<usize> {
+    let finite = || (0..x.len()).filter(|&k| x[k].is_finite() && y[k].is_finite());
+    let range =
+        |v: &[f64]| finite().map(|k| v[k]).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let (xs, ys) = (range(x), range(y));
+    let cell = |v: f64, (low, high): (f64, f64)| if high > low { ((v - low) / (high - low) * size) as u64 } else { 0 };
+    let mut seen = std::collections::HashSet::new();
+    finite().filter(|&k| seen.insert(cell(x[k], xs) << 32 | cell(y[k], ys))).collect()
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ const CELLS: usize = 1200;
 #[must_use]
 pub fn atlas(report: AtlasReport) -> Page {
     let mut page = Page::new(report.title, report.subtitle, &report.origin);
-    page.section("chart", report.subtitle);
+    page.section("chart", "Figure");
     if !report.tiles.is_empty() {
         page.tiles(&report.tiles);
     }
@@ -82,12 +82,12 @@ fn figure(chart: &Chart) -> Figure {
                 figure.layout[&name]["rangemode"] = json!("tozero");
             }
         }
+        if let Some(map) = &pane.map {
+            of_map(map, &mut figure);
+        }
         for dots in &pane.dots {
             let share = (DOTS * dots.x.len()).div_ceil(total.max(1)).max(100);
             figure.push(of_dots(dots, &axis, share, total > MANY, k == 0));
-        }
-        if let Some(map) = &pane.map {
-            of_map(map, &mut figure);
         }
     }
     if let Some(pane) = first.filter(|p| !p.spans.is_empty()) {
@@ -116,6 +116,17 @@ fn of_dots(dots: &Dots, axis: &str, limit: usize, many: bool, listed: bool) -> T
         2001..=30_000 => 2.4,
         _ => 1.6,
     };
+    if dots.are_marks {
+        return Trace::other(
+            "mark",
+            &dots.name,
+            json!({
+                "type": "scatter", "mode": "markers", "yaxis": axis, "x": numbers(&dots.x), "y": numbers(&dots.y),
+                "marker": { "size": 7, "color": "#ffffff", "line": { "width": 1.5, "color": "#005a8c" } }, "showlegend": false,
+                "hoverinfo": "skip",
+            }),
+        );
+    }
     Trace::other(
         "dots",
         &dots.name,

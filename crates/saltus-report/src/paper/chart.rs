@@ -6,36 +6,37 @@ use super::panel::{AxisLabel, Layer, MAX_STYLES, Panel, Plot};
 use super::pictures::Figure;
 use super::raster::Raster;
 use super::sheet::{Colour, Text};
-use crate::chart::{Chart, Map, Pane, Quantity, Rgb, Tint, thinned};
+use crate::chart::{Chart, Map, Pane, Quantity, Rgb, Tint, distinct};
 use std::sync::Arc;
 
-/// More dots than this are thinned.
-const DOTS: usize = 1_000_000;
-/// The height of a band, as a share of the usual one.
-const BAND: f64 = 0.34;
+/// Cells of a figure in each direction: points that fall into one are one dot.
+const CELLS: f64 = 4000.0;
+/// The heights of the main pane and of a band, as shares of the usual one.
+const MAIN: f64 = 1.45;
+/// See `MAIN`.
+const BAND: f64 = 0.5;
 /// The height of maps and planes, as a share of their width.
 const PLANE: f64 = 0.78;
 
 /// Draws a chart. An error if there is nothing to draw.
 pub fn chart(data: &Chart, columns: Columns) -> Result<Figure, String> {
-    let mut notes = Vec::new();
     let mut panels = Vec::new();
     for pane in &data.panes {
         let count: usize = pane.dots.iter().map(|d| d.x.len()).sum();
         let mut shown = 0;
         let mut layers = Vec::new();
         for dots in &pane.dots {
-            let kept = thinned(&dots.x, &dots.y, DOTS);
+            let kept = distinct(&dots.x, &dots.y, CELLS);
             shown += kept.len();
             layers.push(Layer {
                 name: Text::plain(&dots.name),
                 key: dots.name.clone(),
                 style: dots.colour % MAX_STYLES,
-                plot: Plot::Dots(kept.into_iter().map(|k| (dots.x[k], dots.y[k])).collect()),
+                plot: match (dots.are_marks, kept.into_iter().map(|k| (dots.x[k], dots.y[k])).collect()) {
+                    (true, points) => Plot::Points(points),
+                    (false, points) => Plot::Dots(points),
+                },
             });
-        }
-        if shown < count {
-            notes.push(format!("{shown} dots of {count} are drawn: the others are no numbers, or coincide with them"));
         }
         layers.extend(pane.map.iter().flat_map(of_map));
         if layers.is_empty() || (count > 0 && shown == 0) {
@@ -47,7 +48,7 @@ pub fn chart(data: &Chart, columns: Columns) -> Result<Figure, String> {
         return Err("there are no points to draw".into());
     }
     let arrangement = if panels.len() > 1 { Arrangement::Stacked } else { Arrangement::Separate };
-    Ok(Figure { sheet: layout::sheet(&data.title, &panels, columns, arrangement), notes })
+    Ok(Figure { sheet: layout::sheet(&data.title, &panels, columns, arrangement), notes: Vec::new() })
 }
 
 fn panel(pane: &Pane, layers: Vec<Layer>, panes: usize) -> Panel {
@@ -68,7 +69,7 @@ fn panel(pane: &Pane, layers: Vec<Layer>, panes: usize) -> Panel {
         legend: (named && !pane.is_band) || map.is_some_and(|m| !m.classes.is_empty()),
         layers,
         spans: pane.spans.iter().map(|s| (s.from, s.to, s.word.clone())).collect(),
-        share: pane.is_band.then_some(BAND),
+        share: (panes > 1).then_some(if pane.is_band { BAND } else { MAIN }),
         aspect: is_plane.then_some(PLANE),
         bar: numbers.map(|m| (m.label.clone(), m.range().0, m.range().1)),
         log_x: pane.is_log,

@@ -216,7 +216,9 @@ impl Panel {
     pub fn legend_rows(&self, w: f64) -> Vec<Vec<&Layer>> {
         let mut rows: Vec<Vec<&Layer>> = Vec::new();
         let mut used = f64::INFINITY;
-        for layer in self.layers.iter().filter(|l| self.legend && !matches!(l.plot, Plot::Image(..))) {
+        for layer in
+            self.layers.iter().filter(|l| self.legend && !matches!(l.plot, Plot::Image(..)) && !l.key.is_empty())
+        {
             let width = entry_width(layer);
             if used + width > w {
                 rows.push(Vec::new());
@@ -265,7 +267,8 @@ impl Panel {
             return false;
         }
         let (radius, opacity) = match count {
-            0..=60_000 => (0.3, 1.0),
+            0..=20_000 => (0.42, 1.0),
+            20_001..=60_000 => (0.32, 1.0),
             60_001..=250_000 => (0.22, 0.9),
             _ => (0.14, 0.6),
         };
@@ -397,8 +400,8 @@ impl Layer {
             Plot::Dots(points) => {
                 let radius = match points.len() {
                     0..=300 => 1.0,
-                    301..=3000 => 0.6,
-                    _ => 0.35,
+                    301..=3000 => 0.7,
+                    _ => 0.5,
                 };
                 sheet.begin("dots", vec![("count", points.len().to_string())]);
                 points.iter().for_each(|&point| sheet.dot(at(point), radius, tint, true));

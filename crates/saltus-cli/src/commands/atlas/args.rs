@@ -45,21 +45,21 @@ pub enum StartText {
     Axis(String),
 }
 
-impl FamilyArgs {
-    /// The starts that are given, in their order.
-    pub fn starts(&self) -> Result<Vec<StartText>, SetupError> {
-        let split: Vec<String> = self.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
-        let of = |(name, value): (String, String)| match value.split(':').count() {
-            1 => StartText::One(name, value),
-            _ => StartText::Axis(format!("{name}={value}")),
-        };
-        Ok(pairs("--start", &split, true)?.into_iter().map(of).collect())
-    }
+/// The starts that are given, in their order.
+pub fn starts(texts: &[String]) -> Result<Vec<StartText>, SetupError> {
+    let split: Vec<String> = texts.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
+    let of = |(name, value): (String, String)| match value.split(':').count() {
+        1 => StartText::One(name, value),
+        _ => StartText::Axis(format!("{name}={value}")),
+    };
+    Ok(pairs("--start", &split, true)?.into_iter().map(of).collect())
+}
 
+impl FamilyArgs {
     /// What is asked of the family, with its times as they are given.
     pub fn request(&self) -> Result<Request, Refusal> {
         let (mut start, mut over) = (Vec::new(), Vec::new());
-        for text in self.starts()? {
+        for text in starts(&self.start)? {
             match text {
                 StartText::One(name, value) => start.push((name, value)),
                 StartText::Axis(axis) => over.push(axis),

@@ -29,7 +29,7 @@ pub fn drawn(dir: &Path, picture: &Picture, tables: &Tables) -> Result<Drawn, Se
         Picture::Bifurcation { at, of } => diagram(tables, *at, of)?,
         Picture::Map { of } => map(tables, of)?,
         Picture::Section { at, x, y } => section(tables, *at, x, y)?,
-        Picture::Basins => return Err(SetupError::new("basins are read from `basins.npz`")),
+        Picture::Basins => return Err(SetupError::new("basins have no table of points")),
     };
     if drawn.chart.rerun.command.is_empty() {
         drawn.chart.rerun.command =
@@ -82,7 +82,7 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     };
     let main = dots(&|b: &Branch| (0..b.x.len()).map(|k| (b.x[k], b.y[k], b.point[k])).collect());
     let band = dots(&|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
-    let per = if family.has_period() { "impacts per period" } else { "impacts per unit time" };
+    let per = if family.has_period() { "impacts/period" } else { "impacts/time" };
     let title = format!("{}: {of} {} over {}", tables.manifest.title, place(at), x.name);
     let spans = if diagram.branches.len() <= 2 { spans(&diagram.branches[0]) } else { Vec::new() };
     let caption = format!(
@@ -247,4 +247,16 @@ pub fn save(dir: &Path, name: &str, chart: &Chart, page: &saltus_report::Page) -
     saltus_io::output::write_file(&dir.join(&figure), |out| out.write_all(&bytes)).map_err(unwritten)?;
     crate::report::save(&dir.join(&html), page)?;
     Ok(vec![figure, html])
+}
+
+/// A directory for results that is not there, or empty: another's files are neither replaced nor mixed with these.
+pub fn vacant(dir: &Path) -> Result<(), SetupError> {
+    let is_empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
+    match dir.is_file() || !is_empty {
+        true => {
+            let what = if dir.is_file() { "is a file" } else { "is not empty" };
+            Err(SetupError::new(format!("`{}` {what}", dir.display())).help("choose another directory"))
+        }
+        false => Ok(()),
+    }
 }

@@ -1,6 +1,7 @@
 //! What the commands of the atlas share: `saltus bifurcation`, `saltus section`, `saltus basins`.
 
 pub mod args;
+pub mod basins;
 pub mod bifurcation;
 mod classes;
 pub mod draw;

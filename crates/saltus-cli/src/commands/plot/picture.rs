@@ -1,12 +1,14 @@
 //! Pictures of the atlas made again from their saved data: a figure, or the page.
 
 use super::{Args, kind, save};
-use crate::commands::atlas::draw;
+use crate::commands::atlas::{basins, draw};
 use crate::setup::Refusal;
 use crate::text::{out, printable};
 use crate::{progress, report};
 use saltus::SetupError;
+use saltus_ensemble::atlas::basins::SavedBasins;
 use saltus_ensemble::atlas::{Picture, Tables};
+use saltus_ensemble::store::Manifest;
 use saltus_report::chart::Chart;
 use saltus_report::paper::{self, Columns};
 use saltus_report::{AtlasReport, atlas};
@@ -15,14 +17,25 @@ use std::process::ExitCode;
 pub fn main(args: &Args, picture: &Picture) -> Result<ExitCode, Refusal> {
     let is_page = args.out.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
     let kind = if is_page { None } else { Some(kind(args)?) };
-    let tables = Tables::open(&args.dir)?;
-    let mut drawn = draw::drawn(&args.dir, picture, &tables)?;
+    let (mut drawn, file) = match picture {
+        Picture::Basins => {
+            let saved = SavedBasins::read(&args.dir)?;
+            let manifest =
+                Manifest::read(&args.dir)?.ok_or_else(|| SetupError::new("there is no `sweep.json` here"))?;
+            let sweep = manifest.sweep()?;
+            (basins::drawn(&args.dir, &saved, &sweep)?, sweep.file)
+        }
+        picture => {
+            let tables = Tables::open(&args.dir)?;
+            (draw::drawn(&args.dir, picture, &tables)?, tables.sweep.file)
+        }
+    };
     cut(&mut drawn.chart, args.from.unwrap_or(f64::NEG_INFINITY), args.to.unwrap_or(f64::INFINITY));
     let Some(kind) = kind else {
         let page = atlas(AtlasReport {
-            title: tables.sweep.file.title(),
+            title: file.title(),
             subtitle: &drawn.subtitle,
-            origin: report::origin(&tables.sweep.file),
+            origin: report::origin(&file),
             chart: &drawn.chart,
             tiles: Vec::new(),
             findings: Vec::new(),

@@ -113,7 +113,7 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
     let several = groups.len() > 1;
     let dots = |(k, (name, points)): (usize, (String, Vec<(f64, f64)>))| {
         let (x, y) = points.into_iter().unzip();
-        Dots { name, colour: if several { k + 1 } else { 0 }, x, y, key: Vec::new() }
+        Dots { name, colour: if several { k + 1 } else { 0 }, x, y, ..Dots::default() }
     };
     let pane = Pane {
         x: Quantity::new(across.strip_prefix("start_").unwrap_or(across), unit(model, across)),
