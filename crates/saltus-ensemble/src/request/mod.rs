@@ -55,6 +55,8 @@ pub struct Request {
     pub tolerance: Option<f64>,
     /// Whether each point starts where its neighbour ended.
     pub carry: Option<Carry>,
+    /// Whether starts are moved to the nearest ones that satisfy the joints.
+    pub assemble: bool,
 }
 
 /// A family, ready to run.
@@ -73,7 +75,7 @@ pub struct Sweep {
 impl Request {
     /// What is changed of the model for all trajectories.
     pub fn changes(&self) -> Changes {
-        Changes { set: self.set.clone(), start: self.start.clone(), ..Changes::default() }
+        Changes { set: self.set.clone(), start: self.start.clone(), assemble: self.assemble, ..Changes::default() }
     }
 
     /// Makes the family of a model.
@@ -127,7 +129,8 @@ impl Request {
             end: node("end").filter(|_| periods.is_none()),
         };
         let problem = Problem::unchecked(model).map_err(whole)?;
-        let family = Family::new(problem, points, &times, self.carry).map_err(whole)?;
+        let family = Family::new(problem, points, &times, self.carry);
+        let family = family.and_then(|f| if self.assemble { f.assembled() } else { Ok(f) }).map_err(whole)?;
         let wanted = self.wanted(&family).map_err(whole)?;
         Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted) })
     }

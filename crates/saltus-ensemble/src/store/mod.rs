@@ -29,6 +29,17 @@ const SHORTEST: Duration = Duration::from_millis(100);
 /// and not less often than this.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// A directory for results must not be there, or be empty: the files of others are neither replaced nor mixed with these.
+pub fn vacant(dir: &Path) -> Result<(), SetupError> {
+    let is_empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
+    let what = match (dir.is_file(), is_empty) {
+        (true, _) => "is a file, not a directory",
+        (false, false) => "is not empty, and holds no sweep",
+        (false, true) => return Ok(()),
+    };
+    Err(SetupError::new(format!("`{}` {what}", dir.display())).help("choose another directory"))
+}
+
 /// A family on the disk.
 pub struct Store {
     dir: PathBuf,
@@ -73,6 +84,7 @@ impl Store {
                 return Err(SetupError::new(message).help("choose another directory"));
             }
             None => {
+                vacant(dir)?;
                 output::prepare(dir).map_err(plain)?;
                 manifest.write(dir).map_err(plain)?;
             }

@@ -9,7 +9,7 @@ use crate::{locate, report};
 use saltus::SetupError;
 use saltus_ensemble::atlas::Picture;
 use saltus_ensemble::atlas::basins::{BasinPlan, Found, Kind, REFUSED, SavedBasins};
-use saltus_ensemble::store::axis_names;
+use saltus_ensemble::store::{axis_names, vacant};
 use saltus_ensemble::{Request, Sweep};
 use saltus_io::output::{self, WriteError};
 use saltus_report::AtlasReport;
@@ -118,7 +118,7 @@ impl Args {
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let sweep = args.sweep()?;
     let plain = |e: WriteError| SetupError::new(e.to_string());
-    draw::vacant(&args.out)?;
+    vacant(&args.out)?;
     output::prepare(&args.out).map_err(plain)?;
     let stop = Arc::new(AtomicBool::new(false));
     let all = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -248,15 +248,3 @@ pub fn save(dir: &Path, name: &str, chart: &Chart, page: &saltus_report::Page) -
     crate::report::save(&dir.join(&html), page)?;
     Ok(vec![figure, html])
 }
-
-/// A directory for results that is not there, or empty: another's files are neither replaced nor mixed with these.
-pub fn vacant(dir: &Path) -> Result<(), SetupError> {
-    let is_empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
-    match dir.is_file() || !is_empty {
-        true => {
-            let what = if dir.is_file() { "is a file" } else { "is not empty" };
-            Err(SetupError::new(format!("`{}` {what}", dir.display())).help("choose another directory"))
-        }
-        false => Ok(()),
-    }
-}

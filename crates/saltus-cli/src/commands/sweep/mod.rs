@@ -71,6 +71,9 @@ pub struct Args {
     /// Start each point where its neighbour along the first axis ended: up, down, or both, one after the other
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"], help_heading = "Points")]
     carry: Option<String>,
+    /// Start from the nearest position and velocity that satisfy the joints
+    #[arg(long, help_heading = "Points")]
+    assemble: bool,
     /// How long a trajectory is left to settle before anything is kept: periods with --periods, else a time
     #[arg(long, value_name = "T", help_heading = "Time")]
     transient: Option<String>,
@@ -164,6 +167,7 @@ impl Args {
                 "down" => Carry::Down,
                 _ => Carry::Both,
             }),
+            assemble: self.assemble,
         })
     }
 
@@ -197,7 +201,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let file = locate::model(args.model.as_deref().unwrap_or_default())?;
     let sweep = args.request()?.sweep(file)?;
     if args.dry_run {
-        return dry::main(&sweep, part, args.threads(), args.json);
+        let there = args.out.as_ref().filter(|_| args.resume);
+        let store = there.map(|dir| Store::create(dir, &sweep, part, true)).transpose()?;
+        return dry::main(&sweep, part, store.map(|store| store.missing()), args.threads(), args.json);
     }
     let Some(dir) = &args.out else {
         let help = "such as  --out sweep;  --dry-run runs a few only and writes nothing";

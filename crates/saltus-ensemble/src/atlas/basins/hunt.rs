@@ -21,6 +21,8 @@ const SHORT: Piece = Piece { periods: 16, kept: 5 };
 const ROUNDS: usize = 5;
 /// and then pieces that show by themselves what it is.
 const LONG: u64 = 256;
+/// Long pieces for which a motion near a cycle is followed until it is on it.
+const POLISH: usize = 64;
 /// Motions that are neither periodic nor chaotic, after which no further one is tried.
 const QUIET: usize = 24;
 /// Tracks that are followed at a time.
@@ -295,13 +297,7 @@ impl<'a> Hunt<'a> {
         if self.known.len() >= MOST {
             return Some(self.class(Kind::Open));
         }
-        // What is near a limit gets nearer first.
-        let mut near = track.clone();
-        let more = Piece { periods: LONG.max(4 * n as u64), kept: 1 };
-        let outcome = self.witness.follow(std::slice::from_ref(&near), more, &|_| {}).pop()?;
-        if outcome.status.is_ok() {
-            (near.q, near.v) = (outcome.q, outcome.v);
-        }
+        let near = self.polished(track, n, &rules)?;
         let pieces = 2 * n as u64 + 2;
         let piece = match self.by_section {
             true => Piece { periods: LONG, kept: LONG },
@@ -340,6 +336,31 @@ impl<'a> Hunt<'a> {
         Some(self.add(kind, cycle, events, rules, radius, HashSet::new()))
     }
 
+    /// A track that is near a cycle of n returns, when it is on it; None if it does not get there.
+    fn polished(&self, track: &Track, n: usize, rules: &[Rule]) -> Option<Track> {
+        let mut near = track.clone();
+        let periods = LONG.div_ceil(n as u64) * n as u64;
+        let end = |t: &Track| t.q.iter().chain(&t.v).copied().collect::<Vec<f64>>();
+        for round in 0..POLISH {
+            let before = end(&near);
+            let outcome =
+                self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept: 1 }, &|_| {}).pop()?;
+            if outcome.status.is_err() {
+                return None;
+            }
+            (near.q, near.v) = (outcome.q, outcome.v);
+            // (Pieces between sections do not end at the same phase: they are followed for a while.)
+            let is_there = match self.by_section {
+                true => round + 1 >= 4,
+                false => distance(&before, &end(&near), rules, &self.extent) <= 1e-8,
+            };
+            if is_there {
+                return Some(near);
+            }
+        }
+        None
+    }
+
     /// A distance from a cycle within which states lead to it: the largest of some at which all of a few that are tried do.
     fn radius(&self, cycle: &[Vec<f64>], rules: &[Rule], n: usize) -> f64 {
         let (degrees, d) = (self.model.degrees(), self.model.dimension());
@@ -357,8 +378,8 @@ impl<'a> Hunt<'a> {
                     moved(&track, 2.0 * radius, degrees, &self.extent, &mut dice)
                 })
                 .collect();
-            let periods = (SHORT.periods.max(4 * n as u64)).max(64);
-            let outcomes = self.crew.follow(&tries, Piece { periods, kept: 8.min(periods) }, &|_| {});
+            let periods = 1024.max(16 * n as u64);
+            let outcomes = self.crew.follow(&tries, Piece { periods, kept: 8 }, &|_| {});
             let back = |o: &crate::Outcome| {
                 let end: Vec<f64> = o.q.iter().chain(&o.v).copied().collect();
                 let returns = Returns::of(o, d, self.by_section);
