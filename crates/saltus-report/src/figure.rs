@@ -23,6 +23,8 @@ pub struct Figure {
     pub choice: Value,
     /// How a point of it is run again; null if it is not.
     pub rerun: Value,
+    /// Very many dots, which the page's script draws itself: groups with `id`, `name`, `color`, `axis`, `x`, `y`, `key`.
+    pub dots: Vec<Value>,
 }
 
 impl Figure {
@@ -40,6 +42,7 @@ impl Figure {
             layout,
             choice: Value::Null,
             rerun: Value::Null,
+            dots: Vec::new(),
         }
     }
 
@@ -71,6 +74,9 @@ impl Figure {
         }
         if !self.rerun.is_null() {
             data["rerun"] = self.rerun.clone();
+        }
+        if !self.dots.is_empty() {
+            data["dots"] = json!(self.dots);
         }
         data
     }

@@ -218,6 +218,12 @@ impl Store {
         tables::write(self, formats)
     }
 
+    /// The rows of the longest table.
+    pub fn longest(&self) -> u64 {
+        let rows = |k: usize| self.shards.iter().map(|s| s.rows[k]).sum();
+        (0..self.layout.tables.len()).map(rows).max().unwrap_or(0)
+    }
+
     /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir

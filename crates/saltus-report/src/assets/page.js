@@ -132,9 +132,9 @@
       const rows = Math.ceil(total / (gd.clientWidth - layout.margin.l - layout.margin.r));
       gd.style.setProperty("--legend", 24 * rows + "px");
     }
-    if (!hasGraphics()) withoutGraphics(figure.traces);
     const config = {
-      responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"],
+      responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"].concat(figure.dots ? ["autoScale2d"] : []),
+      doubleClick: figure.dots ? "reset" : "reset+autosize",
       toImageButtonOptions: { format: "svg", filename: figure.id },
     };
     return Plotly.newPlot(gd, figure.traces, layout, config).then(() => {
@@ -144,7 +144,8 @@
       const plot = { gd, cursor, figure };
       plots.push(plot);
       if (figure.timed) linkTimes(plot);
-      if (figure.rerun) rerun(gd, figure);
+      const drawn = figure.dots ? dots(gd, figure) : null;
+      if (figure.rerun) rerun(gd, figure, drawn);
       // A view box lets printed figures scale to the paper.
       const addViewBox = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
         svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
@@ -152,18 +153,6 @@
       addViewBox();
       gd.on("plotly_afterplot", addViewBox);
     });
-  }
-
-  // Very many dots are drawn by the graphics card; without one, some of them by the browser.
-  let graphics = null;
-  const hasGraphics = () => (graphics ??= !!document.createElement("canvas").getContext("webgl"));
-  function withoutGraphics(traces) {
-    const many = traces.filter((t) => t.type === "scattergl");
-    const total = many.reduce((sum, t) => sum + t.x.length, 0), step = Math.ceil(total / 20000);
-    for (const trace of many) {
-      trace.type = "scatter";
-      for (const key of ["x", "y", "customdata"]) trace[key] = trace[key]?.filter((_, k) => k % step === 0);
-    }
   }
 
   // The traces and axes of what is chosen in the lists of a figure.
@@ -260,7 +249,7 @@
       const { xaxis } = gd._fullLayout;
       const image = window.parent === window ? await Plotly.toImage(gd, { format: "png", width: 700, height: 420 }) : null;
       figures.push({
-        id: figure.id, traces, image, rerun: figure.rerun ? gd.pick(0) : null, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
+        id: figure.id, traces, image, rerun: figure.rerun ? gd.pick(0) : null, dots: figure.dots ? figure.dots.map((g) => g.x.length) : null, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
         timed: figure.timed, range: [...xaxis.range], left: xaxis._offset, width: xaxis._length,
       });
     }

@@ -1,6 +1,6 @@
 // The command that runs a point of a figure again: shown below the figure for the point under the pointer, copied by a click.
 "use strict";
-function rerun(gd, figure) {
+function rerun(gd, figure, drawn) {
   const { command, stride, names, classes } = figure.rerun;
   const line = document.createElement("code");
   line.className = "rerun";
@@ -41,6 +41,18 @@ function rerun(gd, figure) {
     if (navigator.clipboard) navigator.clipboard.writeText(text).catch(by_hand);
     else by_hand();
   }
+  if (drawn) {
+    gd.addEventListener("mousemove", (e) => {
+      const point = drawn.nearest(e);
+      if (point) show(of(point), false);
+    });
+    gd.addEventListener("click", (e) => {
+      const point = drawn.nearest(e);
+      if (!point) return;
+      copy(of(point).command);
+      show(of(point), true);
+    }, true);
+  }
   gd.on("plotly_hover", (e) => e.points.length && show(of(e.points[0]), false));
   gd.on("plotly_click", (e) => {
     if (!e.points.length) return;
@@ -51,6 +63,7 @@ function rerun(gd, figure) {
   line.addEventListener("click", () => last && copy(last));
   // For tests: what is shown for a point of the first trace.
   gd.pick = (k) => {
+    if (drawn) return of(drawn.pick(k));
     const data = gd.data.find((t) => t.meta && (t.meta.role === "dots" || t.meta.role === "map"));
     if (!data) return null;
     const map = data.meta.role === "map";

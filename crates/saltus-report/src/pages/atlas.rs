@@ -27,8 +27,8 @@ pub struct AtlasReport<'a> {
 
 /// Dots of a page, all groups together.
 const DOTS: usize = 150_000;
-/// More dots than this are drawn by the graphics card.
-const MANY: usize = 4000;
+/// More dots than this are drawn by the page's own script.
+const MANY: usize = 3000;
 /// Cells of a map across or up; finer ones are shown at this fineness.
 const CELLS: usize = 1200;
 
@@ -86,8 +86,16 @@ fn figure(chart: &Chart) -> Figure {
             of_map(map, &mut figure);
         }
         for dots in &pane.dots {
-            let share = (DOTS * dots.x.len()).div_ceil(total.max(1)).max(100);
-            figure.push(of_dots(dots, &axis, share, total > MANY, k == 0));
+            match dots.are_marks {
+                true => figure.push(of_marks(dots, &axis)),
+                false => {
+                    let share = (DOTS * dots.x.len()).div_ceil(total.max(1)).max(100);
+                    of_dots(dots, &axis, share, (total > MANY, k == 0), &mut figure);
+                }
+            }
+        }
+        if total > MANY {
+            fix_axes(pane, k, &mut figure);
         }
     }
     if let Some(pane) = first.filter(|p| !p.spans.is_empty()) {
@@ -108,36 +116,68 @@ fn figure(chart: &Chart) -> Figure {
     figure
 }
 
-fn of_dots(dots: &Dots, axis: &str, limit: usize, many: bool, listed: bool) -> Trace {
-    let kept = thinned(&dots.x, &dots.y, limit);
-    let pick = |v: &[f64]| kept.iter().filter_map(|&k| v.get(k).copied()).collect::<Vec<f64>>();
-    let size = match kept.len() {
-        0..=2000 => 4.0,
-        2001..=30_000 => 2.4,
-        _ => 1.6,
-    };
-    if dots.are_marks {
-        return Trace::other(
-            "mark",
-            &dots.name,
-            json!({
-                "type": "scatter", "mode": "markers", "yaxis": axis, "x": numbers(&dots.x), "y": numbers(&dots.y),
-                "marker": { "size": 7, "color": "#ffffff", "line": { "width": 1.5, "color": "#005a8c" } }, "showlegend": false,
-                "hoverinfo": "skip",
-            }),
-        );
-    }
+fn of_marks(dots: &Dots, axis: &str) -> Trace {
     Trace::other(
-        "dots",
+        "mark",
         &dots.name,
         json!({
-            "type": if many { "scattergl" } else { "scatter" }, "mode": "markers", "yaxis": axis,
-            "x": numbers(&pick(&dots.x)), "y": rounded(&pick(&dots.y)), "customdata": numbers(&pick(&dots.key)),
-            "marker": { "size": size, "color": dot_colour(dots.colour, true).hex() },
-            "showlegend": listed && !dots.name.is_empty(), "legendgroup": label(&dots.name),
-            "hovertemplate": "%{x:.6g}, %{y:.6g}<extra></extra>",
+            "type": "scatter", "mode": "markers", "yaxis": axis, "x": numbers(&dots.x), "y": numbers(&dots.y),
+            "marker": { "size": 7, "color": "#ffffff", "line": { "width": 1.5, "color": "#005a8c" } }, "showlegend": false,
+            "hoverinfo": "skip",
         }),
     )
+}
+
+fn of_dots(dots: &Dots, axis: &str, limit: usize, (many, listed): (bool, bool), figure: &mut Figure) {
+    let kept = thinned(&dots.x, &dots.y, limit);
+    let pick = |v: &[f64]| kept.iter().filter_map(|&k| v.get(k).copied()).collect::<Vec<f64>>();
+    let (x, y, key) = (numbers(&pick(&dots.x)), rounded(&pick(&dots.y)), numbers(&pick(&dots.key)));
+    let colour = dot_colour(dots.colour, true).hex();
+    let size = if kept.len() <= 500 { 5.0 } else { 3.5 };
+    let id = figure.dots.len();
+    let fields = json!({
+        "type": "scatter", "mode": "markers", "yaxis": axis, "marker": { "size": size, "color": colour },
+        "showlegend": listed && !dots.name.is_empty(), "legendgroup": label(&dots.name),
+        "hovertemplate": "%{x:.6g}, %{y:.6g}<extra></extra>",
+    });
+    // Of dots that the script draws, the trace is only the entry of the legend.
+    let role = if many { "legend" } else { "dots" };
+    let trace = Trace::other(role, &dots.name, fields);
+    figure.push(match many {
+        true => trace.with(json!({ "x": [Value::Null], "y": [Value::Null], "meta": { "dots": id } })),
+        false => trace.with(json!({ "x": x, "y": y, "customdata": key })),
+    });
+    if many {
+        let group = json!({
+            "id": id, "name": label(&dots.name), "color": colour, "axis": axis, "x": x, "y": y, "key": key,
+        });
+        figure.dots.push(group);
+    }
+}
+
+/// Sets the ranges of axes whose dots plotly.js does not know.
+fn fix_axes(pane: &Pane, k: usize, figure: &mut Figure) {
+    let range = |of: fn(&Dots) -> &Vec<f64>| {
+        let all = pane.dots.iter().flat_map(of).copied().filter(|x| x.is_finite());
+        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
+    };
+    let widened = |(low, high): (f64, f64), share: f64| {
+        let size = high - low;
+        let more = if size > 0.0 { share * size } else { 0.5 * low.abs().max(1.0) };
+        json!([low - more, high + more])
+    };
+    let (xs, mut ys) = (range(|d| &d.x), range(|d| &d.y));
+    if pane.has_zero {
+        ys.0 = ys.0.min(0.0);
+    }
+    if ys.0 <= ys.1 {
+        let name = if k == 0 { "yaxis".to_string() } else { format!("yaxis{}", k + 1) };
+        figure.layout[&name]["range"] = widened(ys, 0.04);
+    }
+    if k == 0 && xs.0 <= xs.1 {
+        let ends = if pane.is_log { (xs.0.log10(), xs.1.log10()) } else { xs };
+        figure.layout["xaxis"]["range"] = widened(ends, 0.01);
+    }
 }
 
 /// Every how many cells of a map are shown.

@@ -186,14 +186,15 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
         out!("interrupted: the same command with --resume goes on\n");
         return Ok(ExitCode::from(progress::INTERRUPTED));
     }
-    let mut written = progress::saving(|| store.tables(&[Format::Npz, Format::Csv])).map_err(plain)?;
+    // (Long tables are for programs: CSV would be several times as large.)
+    let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
+    let mut written = progress::saving(|| store.tables(formats)).map_err(plain)?;
     let counts = store.counts()?;
     let tables = Tables::open(dir)?;
     let drawn = draw::drawn(dir, picture, &tables)?;
     let transitions = drawn.diagram.as_ref().map(|d| d.transitions()).unwrap_or_default();
-    let unit = super::unit(sweep.family.problem().model(), drawn.diagram.as_ref().map_or("", |d| &d.parameter));
     let parameter = drawn.diagram.as_ref().map_or("", |d| d.parameter.as_str());
-    let rows = transitions.iter().map(|t| row(t, parameter, &unit)).collect();
+    let rows = transitions.iter().map(row).collect();
     let page = saltus_report::atlas(AtlasReport {
         title: sweep.file.title(),
         subtitle: &drawn.subtitle,
@@ -208,10 +209,14 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
         table: ("Transitions".into(), heads(parameter), rows),
     });
     written.extend(super::draw::save(dir, name, &drawn.chart, &page)?);
-    tell(args, sweep, &drawn, &transitions, parameter, &counts, &done, &written);
+    let complaint = store.complaint()?;
+    tell(args, sweep, &drawn, &transitions, parameter, (&counts, complaint), &done, &written);
     let none = counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed"));
     Ok(if none { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
+
+/// Tables with more rows than this are not written as CSV.
+const LONG: u64 = 300_000;
 
 fn heads(parameter: &str) -> Vec<String> {
     ["branch", "before", "after"]
@@ -221,7 +226,7 @@ fn heads(parameter: &str) -> Vec<String> {
         .collect()
 }
 
-fn row(t: &Transition, _parameter: &str, _unit: &str) -> Vec<String> {
+fn row(t: &Transition) -> Vec<String> {
     vec![t.branch.clone(), t.before.to_string(), t.after.to_string(), number(t.from, 8), number(t.to, 8)]
 }
 
@@ -232,7 +237,7 @@ fn tell(
     drawn: &draw::Drawn,
     transitions: &[Transition],
     parameter: &str,
-    counts: &[(&'static str, u64)],
+    (counts, complaint): (&[(&'static str, u64)], Option<(u64, String)>),
     done: &Progress,
     written: &[String],
 ) {
@@ -241,7 +246,7 @@ fn tell(
         crate::text::print_json(&json!({
             "model": sweep.file.name, "picture": drawn.subtitle, "trajectories": sweep.family.len(), "parameter": parameter,
             "status": counts.iter().map(|(word, n)| ((*word).to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
-            "transitions": transitions.iter().map(change).collect::<Vec<_>>(), "impacts": done.impacts,
+            "transitions": transitions.iter().map(change).collect::<Vec<_>>(), "impacts": done.impacts, "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
             "seconds": done.seconds, "out": args.out.display().to_string(), "files": written,
         }));
         return;
@@ -249,7 +254,10 @@ fn tell(
     out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
     out!("{}\n", printable(&drawn.subtitle));
     let words: Vec<String> = counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
-    out!("{}: {}\n", count(sweep.family.len(), "trajectory").replace("trajectorys", "trajectories"), words.join(", "));
+    out!("{}: {}\n", draw::trajectories(sweep.family.len()), words.join(", "));
+    if let Some((point, reason)) = &complaint {
+        out!("point {point}: {}\n", printable(reason));
+    }
     out!("{} in {}\n", count(done.impacts, "impact"), duration(done.seconds));
     preview::print(&drawn.chart);
     const SHOWN: usize = 12;

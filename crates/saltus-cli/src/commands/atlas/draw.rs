@@ -38,6 +38,11 @@ pub fn drawn(dir: &Path, picture: &Picture, tables: &Tables) -> Result<Drawn, Se
     Ok(drawn)
 }
 
+/// How many trajectories, in words.
+pub fn trajectories(n: u64) -> String {
+    if n == 1 { "1 trajectory".into() } else { format!("{} trajectories", grouped(n)) }
+}
+
 /// Where a quantity is taken, in words.
 fn place(at: At) -> &'static str {
     match at {
@@ -86,8 +91,8 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     let title = format!("{}: {of} {} over {}", tables.manifest.title, place(at), x.name);
     let spans = if diagram.branches.len() <= 2 { spans(&diagram.branches[0]) } else { Vec::new() };
     let caption = format!(
-        "{} trajectories.{} Below: impacts per period{}.",
-        grouped(family.len()),
+        "{}.{} Below: impacts per period{}.",
+        trajectories(family.len()),
         if spans.is_empty() { "" } else { " Above: the period, in periods of the forcing; – where there is none." },
         if family.has_period() { " of the forcing" } else { "" }
     );
@@ -187,7 +192,7 @@ fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
     let title = format!("{}: {label} over {} and {}", tables.manifest.title, x.name, y.name);
     let subtitle = format!("Map of the {label} over {} and {}", x.name, y.name);
     let cells = chart::Map { x: found.x, y: found.y, values, classes, label };
-    let caption = format!("{} trajectories.", grouped(tables.sweep.family.len()));
+    let caption = format!("{}.", trajectories(tables.sweep.family.len()));
     let panes = vec![Pane { x, y, map: Some(cells), ..Pane::default() }];
     let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride } };
     Ok(Drawn { chart, subtitle, diagram: None })
@@ -219,7 +224,7 @@ fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupErro
     }
     let title = format!("{}: {y} over {x}, {}", tables.manifest.title, place(at));
     let subtitle = format!("Poincaré section: {y} over {x}, {}", place(at));
-    let caption = format!("{} points of {} trajectories.", grouped(found.x.len() as u64), grouped(family.len()));
+    let caption = format!("{} points of {}.", grouped(found.x.len() as u64), trajectories(family.len()));
     let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
     // A motion of one trajectory is run from the state under the pointer, if the axes give it.
     let (q, v) = (&model.coordinates[0], format!("{}'", model.coordinates[0]));

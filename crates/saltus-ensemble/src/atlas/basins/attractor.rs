@@ -144,7 +144,7 @@ impl Known {
                 // The states before it must be those before it in the cycle.
                 let before = states.iter().rev().take(4).enumerate().all(|(k, state)| {
                     let place = (at + 4 * n - k % n) % n;
-                    distance(state, &self.attractor.cycle[place], &self.rules, extent) <= 30.0 * self.radius
+                    distance(state, &self.attractor.cycle[place], &self.rules, extent) <= 4.0 * self.radius
                 });
                 far <= self.radius && before
             }

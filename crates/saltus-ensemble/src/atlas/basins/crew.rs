@@ -1,5 +1,6 @@
 //! Many short pieces of trajectories, on all cores.
 
+use crate::points::Slot;
 use crate::{Family, Job, Outcome, Wanted, Worker, workers};
 use saltus::Start;
 use std::sync::Arc;
@@ -34,8 +35,10 @@ pub struct Piece {
 /// Workers for one family.
 pub struct Crew<'a> {
     family: &'a Family,
-    /// The unit of time where nothing has a period.
-    unit: f64,
+    /// The job of a start, but for where it starts: nothing else varies.
+    template: Job,
+    /// The unit of time: the period, or, where nothing has one, a part of the time given.
+    pub unit: f64,
     /// What is kept of a piece.
     pub wanted: Arc<Wanted>,
     workers: Vec<Mutex<Box<dyn Worker>>>,
@@ -43,38 +46,46 @@ pub struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    pub fn new(family: &'a Family, unit: f64, wanted: Wanted, threads: usize, stop: &Arc<AtomicBool>) -> Self {
+    pub fn new(family: &'a Family, parts: u64, wanted: Wanted, threads: usize, stop: &Arc<AtomicBool>) -> Self {
+        let template = family.maker().job(0, None).job;
+        let unit = template.strobe.unwrap_or((template.end - template.start.t) / parts as f64);
         let one = |_| Mutex::new(workers(family.problem(), &wanted, stop));
         let workers = (0..threads.max(1)).map(one).collect();
-        Crew { family, unit, wanted: Arc::new(wanted), workers, stop: stop.clone() }
+        Crew { family, template, unit, wanted: Arc::new(wanted), workers, stop: stop.clone() }
     }
 
-    /// The start of a point, as a track; the reason if it cannot start.
-    pub fn track(&self, point: u32) -> Result<Track, String> {
-        let made = self.family.maker().job(u64::from(point), None);
-        match made.refusal {
-            None => {
-                let Start { q, v, .. } = made.job.start;
-                Ok(Track { point, q, v, periods: 0, sizes: Vec::new() })
+    /// The start of a point, as a track.
+    pub fn track(&self, point: u32) -> Track {
+        let (mut q, mut v) = (self.template.start.q.clone(), self.template.start.v.clone());
+        for (&slot, value) in self.family.slots().iter().zip(self.family.values(u64::from(point))) {
+            match slot {
+                Slot::Position(i) => q[i] = value,
+                Slot::Velocity(i) => v[i] = value,
+                Slot::Parameter(_) => {}
             }
-            Some(reason) => Err(reason),
         }
+        Track { point, q, v, periods: 0, sizes: Vec::new() }
+    }
+
+    /// The start of all points, but for where they start.
+    pub fn start(&self) -> &Start {
+        &self.template.start
     }
 
     /// The job of a piece: it begins at the phase of the start, where every piece ends.
-    fn job(&self, maker: &mut crate::Maker, track: &Track, piece: Piece) -> Job {
-        let mut job = maker.job(u64::from(track.point), None).job;
-        let period = job.strobe.unwrap_or(self.unit);
-        let t = job.start.t;
-        job.start = Start::new(t, track.q.clone(), track.v.clone()).with_parameters(job.start.parameters);
-        job.end = t + piece.periods as f64 * period;
-        job.from = t + (piece.periods - piece.kept) as f64 * period;
-        job
+    fn job(&self, track: &Track, piece: Piece) -> Job {
+        let Start { t, parameters, .. } = &self.template.start;
+        Job {
+            start: Start::new(*t, track.q.clone(), track.v.clone()).with_parameters(parameters.clone()),
+            end: t + piece.periods as f64 * self.unit,
+            from: t + (piece.periods - piece.kept) as f64 * self.unit,
+            strobe: self.template.strobe,
+        }
     }
 
     /// The states of a track at some phases of one period.
     pub fn phases(&self, track: &Track, count: u64) -> Vec<f64> {
-        let mut job = self.job(&mut self.family.maker(), track, Piece { periods: 1, kept: 1 });
+        let mut job = self.job(track, Piece { periods: 1, kept: 1 });
         job.strobe = Some((job.end - job.start.t) / count as f64);
         let wanted = Arc::new(Wanted { strobe: true, tolerance: self.wanted.tolerance, ..Wanted::default() });
         let Some(Ok(mut worker)) = self.workers.first().map(|w| w.lock()) else { return Vec::new() };
@@ -88,12 +99,11 @@ impl<'a> Crew<'a> {
             (0..tracks.len().div_ceil(TOGETHER)).map(|_| Mutex::new(Vec::new())).collect();
         let work = |worker: &Mutex<Box<dyn Worker>>| {
             let Ok(mut worker) = worker.lock() else { return };
-            let mut maker = self.family.maker();
             loop {
                 let k = next.fetch_add(1, Ordering::Relaxed);
                 let Some(block) = blocks.get(k) else { return };
                 let part = &tracks[k * TOGETHER..((k + 1) * TOGETHER).min(tracks.len())];
-                let jobs: Vec<Job> = part.iter().map(|t| self.job(&mut maker, t, piece)).collect();
+                let jobs: Vec<Job> = part.iter().map(|t| self.job(t, piece)).collect();
                 let outcomes = worker.run(&jobs, &self.wanted);
                 done(outcomes.len());
                 if let Ok(mut block) = block.lock() {

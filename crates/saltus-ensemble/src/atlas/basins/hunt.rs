@@ -15,12 +15,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const OPEN: u16 = u16::MAX - 1;
 /// More attractors than this are no attractors: each start has its own motion.
 const MOST: usize = 64;
-/// Pieces after which a trajectory is compared with what is known,
-const SHORT: Piece = Piece { periods: 16, kept: 5 };
-/// so many of them at first,
-const ROUNDS: usize = 5;
-/// and then pieces that show by themselves what it is.
+/// Periods of the pieces after which a trajectory is compared with what is known,
+const ROUNDS: [u64; 12] = [16, 12, 12, 12, 16, 16, 24, 24, 32, 32, 48, 64];
+/// by the last of them;
+const SHORT: u64 = 5;
+/// then those of pieces that show by themselves what it is.
 const LONG: u64 = 256;
+/// Units in the time that is given where nothing has a period.
+const PARTS: u64 = 16;
+/// Starts around a cycle that are tried,
+const TRIES: usize = 256;
 /// Long pieces for which a motion near a cycle is followed until it is on it.
 const POLISH: usize = 64;
 /// Motions that are neither periodic nor chaotic, after which no further one is tried.
@@ -51,15 +55,12 @@ impl<'a> Hunt<'a> {
         let tolerance = plan.sweep.wanted.tolerance;
         let wanted = Wanted { tolerance, strobe: !by_section, sections: by_section, ..Wanted::default() };
         let witness = Wanted { impacts: usize::MAX, ..wanted.clone() };
-        let job = family.maker().job(0, None).job;
-        let unit = job.end - job.start.t;
-        // (Where nothing has a period, the time of the family is one piece.)
-        let unit = if by_section { unit / SHORT.periods as f64 } else { unit };
-        if !(unit > 0.0 && unit.is_finite()) {
-            return Err(SetupError::new("it is not known how long motions are followed").help("give --end"));
+        if let Some(reason) = family.maker().job(0, None).refusal {
+            return Err(SetupError::new(reason));
         }
-        let crew = Crew::new(family, unit, wanted, plan.threads, &plan.stop);
-        let witness = Crew::new(family, unit, witness, 1, &plan.stop);
+        // (Where nothing has a period, the time of the family is one piece.)
+        let crew = Crew::new(family, PARTS, wanted, plan.threads, &plan.stop);
+        let witness = Crew::new(family, PARTS, witness, 1, &plan.stop);
         let total = family.len();
         let found = Found { total, ..Found::default() };
         let extent = Vec::new();
@@ -83,21 +84,17 @@ impl<'a> Hunt<'a> {
     }
 
     fn part(&mut self, points: &[u32], labels: &mut [u16]) -> bool {
-        let mut tracks = Vec::with_capacity(points.len());
-        for &point in points {
-            match self.crew.track(point) {
-                Ok(track) => tracks.push(track),
-                Err(_) => labels[point as usize] = REFUSED,
-            }
-        }
+        let mut tracks: Vec<Track> = points.iter().map(|&point| self.crew.track(point)).collect();
         if self.extent.is_empty() && !self.measure(&tracks) {
             return false;
         }
-        for _ in 0..ROUNDS {
+        // (Where nothing is known yet, there is nothing to compare with.)
+        let rounds = if self.known.is_empty() { &[][..] } else { &ROUNDS[..] };
+        for &periods in rounds {
             if tracks.is_empty() {
                 return true;
             }
-            match self.round(tracks, SHORT, labels, false) {
+            match self.round(tracks, Piece { periods, kept: SHORT }, labels, false) {
                 Some(open) => tracks = open,
                 None => return false,
             }
@@ -135,7 +132,7 @@ impl<'a> Hunt<'a> {
             }
         };
         tracks.iter().for_each(|t| grow(&t.q, &t.v));
-        let outcomes = self.crew.follow(tracks, SHORT, &|_| {});
+        let outcomes = self.crew.follow(tracks, Piece { periods: PARTS, kept: SHORT }, &|_| {});
         if outcomes.len() < tracks.len() {
             return false;
         }
@@ -198,7 +195,7 @@ impl<'a> Hunt<'a> {
                 track.sizes.push(far);
             }
             (track.q, track.v) = (outcome.q.clone(), outcome.v.clone());
-            let settled = long || track.periods >= 2 * SHORT.periods;
+            let settled = long || track.periods >= 2 * PARTS;
             if let Some(k) = self.met(&returns, &track, settled) {
                 *label = k;
                 continue;
@@ -280,13 +277,9 @@ impl<'a> Hunt<'a> {
 
     /// The constraints that are closed at a place of rest.
     fn closed(&self, track: &Track) -> Vec<String> {
-        let family = &self.plan.sweep.family;
-        let start = family.maker().job(u64::from(track.point), None).job.start;
-        let mut gaps = family.problem().gaps();
-        if let Ok(instance) = family.problem().instance(&start) {
-            gaps = instance.gaps();
-        }
-        gaps.linearise(start.t, &track.q, &track.v);
+        let problem = self.plan.sweep.family.problem();
+        let mut gaps = problem.gaps();
+        gaps.linearise(self.crew.start().t, &track.q, &track.v);
         let reach = self.extent.first().copied().unwrap_or(1.0);
         let names = self.model.constraints.iter().zip(&gaps.values).filter(|(_, gap)| **gap <= 1e-7 * reach);
         names.map(|(c, _)| c.name.clone()).collect()
@@ -367,11 +360,14 @@ impl<'a> Hunt<'a> {
         let mut dice = Dice(3);
         let near =
             |state: &[f64]| cycle.iter().map(|c| distance(state, c, rules, &self.extent)).fold(f64::INFINITY, f64::min);
-        for radius in [1e-3, 1e-4, 1e-5] {
+        // In a plane a few hundred starts fill a square; where there are more dimensions, only small ones are trusted.
+        let is_plane = rules.iter().filter(|rule| **rule != Rule::Free).count() <= 2;
+        let radii = [0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
+        for &radius in &radii[if is_plane { 0 } else { 5 }..] {
             let tries: Vec<Track> = cycle
                 .iter()
                 .cycle()
-                .take(cycle.len().max(16).min(64))
+                .take(TRIES.max(2 * cycle.len()))
                 .map(|state| {
                     let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
                     let track = Track { point: 0, q, v, periods: 0, sizes: Vec::new() };
@@ -416,8 +412,7 @@ impl<'a> Hunt<'a> {
             self.known[k].cells.extend(cells);
             return Some(k as u16);
         }
-        let job = self.plan.sweep.family.maker().job(u64::from(track.point), None).job;
-        let unit = job.strobe.unwrap_or((job.end - job.start.t) / SHORT.periods as f64);
+        let unit = self.crew.unit;
         let here: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
         let kind = Kind::Chaotic { exponent: exponent / unit, error: error / unit };
         Some(self.add(kind, vec![here], Vec::new(), rules, 0.0, cells))

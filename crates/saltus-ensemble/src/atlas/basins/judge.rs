@@ -47,10 +47,15 @@ pub enum Verdict {
     Nothing,
 }
 
-/// The rules by which states of a model are compared if nothing travels.
+/// The rules by which states of a model are compared if nothing travels: where a coordinate is on which nothing depends means as
+/// little as the integral of a state.
 pub fn plain_rules(model: &Model) -> Vec<Rule> {
     let (degrees, d) = (model.degrees(), model.dimension());
-    (0..2 * d).map(|i| if i >= degrees && i < d { Rule::Free } else { Rule::Plain }).collect()
+    let frictions = model.frictions.iter().flat_map(|f| f.slips.iter().map(|s| s.value).chain([f.kinetic, f.sticking]));
+    let walls = model.constraints.iter().map(|c| c.gap).chain(model.joints.iter().map(|j| j.equation));
+    let all: Vec<_> = model.force.iter().chain(&model.mass).copied().chain(walls).chain(frictions).collect();
+    let means = |i: usize| i < degrees && all.iter().any(|&node| model.graph.depends_on(node, model.q[i]));
+    (0..2 * d).map(|i| if i < d && !means(i) { Rule::Free } else { Rule::Plain }).collect()
 }
 
 /// Judges the returns of a piece.
@@ -76,7 +81,7 @@ pub fn judge(model: &Model, returns: &Returns, end: &Outcome, extent: &[f64]) ->
             let advance: Vec<f64> = (0..degrees).map(|i| a[i] - b[i]).collect();
             for i in 0..degrees {
                 let turns = (advance[i] / TAU).round();
-                if advance[i].abs() > 1e-6 * extent[i] {
+                if rules[i] == Rule::Plain && advance[i].abs() > 1e-6 * extent[i] {
                     let whole = turns != 0.0 && (advance[i] - turns * TAU).abs() < 1e-6;
                     rules[i] = if whole { Rule::Turns } else { Rule::Free };
                 }
