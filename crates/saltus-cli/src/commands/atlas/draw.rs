@@ -220,27 +220,43 @@ fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupErro
         }
         dots[group].x.push(found.x[k]);
         dots[group].y.push(found.y[k]);
-        dots[group].key.push(if many { found.point[k] as f64 } else { found.t[k] });
+        dots[group].key.push(if family.len() > 1 { found.point[k] as f64 } else { found.t[k] });
     }
     let title = format!("{}: {y} over {x}, {}", tables.manifest.title, place(at));
     let subtitle = format!("Poincaré section: {y} over {x}, {}", place(at));
     let caption = format!("{} points of {}.", grouped(found.x.len() as u64), trajectories(family.len()));
     let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
-    // A motion of one trajectory is run from the state under the pointer, if the axes give it.
-    let (q, v) = (&model.coordinates[0], format!("{}'", model.coordinates[0]));
-    let is_state = model.degrees() == 1 && model.states.is_empty() && x == q && y == v && !many && at != At::Impacts;
-    let mut rerun = Rerun::default();
-    if is_state && family.len() == 1 {
-        let mut words = vec!["saltus run".to_string(), crate::report::quoted(&tables.manifest.model)];
-        for (name, value) in &tables.sweep.request.set {
-            words.push(format!("--set {}", crate::report::quoted(&format!("{name}={value}"))));
-        }
-        words.push(format!("--start \"t={{key}},{q}={{x}},{v}={{y}}\""));
-        rerun.command = words.join(" ");
-    } else if !many {
-        rerun.command = " ".into();
-    }
+    let rerun =
+        Rerun { command: if family.len() == 1 { from_here(tables, at, x, y) } else { String::new() }, stride: None };
     Ok(Drawn { chart: Chart { title, caption, panes, rerun }, subtitle, diagram: None })
+}
+
+/// The command that runs one motion from the state under the pointer, if the axes give it, else up to there.
+fn from_here(tables: &Tables, at: At, x: &str, y: &str) -> String {
+    let model = tables.sweep.family.problem().model();
+    let quoted = crate::report::quoted;
+    let mut words = vec!["saltus run".to_string(), quoted(&tables.manifest.model)];
+    let request = &tables.sweep.request;
+    words.extend(request.set.iter().map(|(name, value)| format!("--set {}", quoted(&format!("{name}={value}")))));
+    let (q, v) = (&model.coordinates[0], format!("{}'", model.coordinates[0]));
+    if model.degrees() == 1 && model.states.is_empty() && x == q && y == v && at != At::Impacts {
+        words.push(format!("--start \"t={{key}},{q}={{x}},{v}={{y}}\" --end {{key}}+{}", unit_of_time(tables)));
+        return words.join(" ");
+    }
+    let mut starts: Vec<String> = request.start.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let listed = request.listed.iter().flat_map(|l| l.names.iter().zip(&l.values));
+    starts.extend(listed.map(|(name, value)| format!("{name}={value:?}")));
+    if !starts.is_empty() {
+        words.push(format!("--start {}", quoted(&starts.join(","))));
+    }
+    words.push("--end {key}".into());
+    words.join(" ")
+}
+
+/// How long a motion is run from a point of a section: ten periods, or a hundredth of the time.
+fn unit_of_time(tables: &Tables) -> f64 {
+    let job = tables.sweep.family.maker().job(0, None).job;
+    job.strobe.map_or(0.01 * (job.end - job.start.t), |period| 10.0 * period)
 }
 
 /// Writes the figure and the page of a chart into a directory; the names of the files.
