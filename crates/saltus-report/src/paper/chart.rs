@@ -14,7 +14,7 @@ const CELLS: f64 = 4000.0;
 /// The heights of the main pane and of a band, as shares of the usual one.
 const MAIN: f64 = 1.45;
 /// See `MAIN`.
-const BAND: f64 = 0.5;
+const BAND: f64 = 0.64;
 /// The height of maps and planes, as a share of their width.
 const PLANE: f64 = 0.78;
 

@@ -89,7 +89,11 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     let band = dots(&|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
     let per = if family.has_period() { "impacts/period" } else { "impacts/time" };
     let title = format!("{}: {of} {} over {}", tables.manifest.title, place(at), x.name);
-    let spans = if diagram.branches.len() <= 2 { spans(&diagram.branches[0]) } else { Vec::new() };
+    // (Without a period, what is not seen in the impacts is not known.)
+    let spans = match diagram.branches.len() <= 2 && family.has_period() {
+        true => spans(&diagram.branches[0]),
+        false => Vec::new(),
+    };
     let caption = format!(
         "{}.{} Below: impacts per period{}.",
         trajectories(family.len()),
@@ -164,7 +168,6 @@ fn spans(branch: &Branch) -> Vec<Span> {
         let word = match place.label {
             Label::Rest => "rest".to_string(),
             Label::Periodic { period, .. } => period.to_string(),
-            Label::Recurrent { impacts, .. } => format!("{impacts} impacts"),
             _ => "–".to_string(),
         };
         match spans.last_mut().filter(|s| s.word == word) {
@@ -181,7 +184,10 @@ fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
     let label = match of {
         "period" => "period".to_string(),
         "impacts" => "impacts per periods".to_string(),
-        column => column.to_string(),
+        column => match unit(model, column) {
+            unit if unit.is_empty() => column.to_string(),
+            unit => format!("{column} ({unit})"),
+        },
     };
     let (classes, values) = match of {
         "period" | "impacts" => classes(&found, of),

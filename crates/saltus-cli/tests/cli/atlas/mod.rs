@@ -5,6 +5,7 @@ mod pages;
 
 use crate::program::Scratch;
 use serde_json::Value;
+use std::path::Path;
 
 /// A small diagram with a grazing in it.
 const DIAGRAM: [&str; 14] = [
@@ -23,6 +24,31 @@ const DIAGRAM: [&str; 14] = [
     "--out",
     "diagram",
 ];
+
+/// The gallery shows the commands that its script runs, and the pictures that it made; those of the README are small.
+#[test]
+fn the_gallery_is_what_its_script_makes() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let (script, page) = (read(&docs.join("atlas/remake.sh")), read(&docs.join("atlas.md")));
+    let readme = read(&docs.join("../README.md"));
+    let pictures: Vec<&str> =
+        script.lines().filter_map(|l| l.strip_prefix("picture ")).filter(|l| !l.starts_with('(')).collect();
+    assert!(pictures.len() >= 10, "{pictures:?}");
+    let mut shown = 0;
+    for line in pictures {
+        let mut words = line.splitn(3, ' ');
+        let (name, _, command) = (words.next(), words.next(), words.next());
+        let (name, command) = (name.expect("a name"), command.expect("a command"));
+        assert!(page.contains(&format!("\nsaltus {command} --out {name} ")), "{command}");
+        assert!(page.contains(&format!("(atlas/{name}.png)")), "{name}");
+        let size = docs.join(format!("atlas/{name}.png")).metadata().expect("a picture").len();
+        let in_readme = readme.contains(&format!("docs/atlas/{name}.png"));
+        shown += usize::from(in_readme);
+        assert!(size > 5000 && size < if in_readme { 60_000 } else { 90_000 }, "{name}: {size} bytes");
+    }
+    assert_eq!(shown, 3);
+}
 
 fn said(here: &Scratch, args: &[&str]) -> Value {
     let answer = here.saltus(&[args, &["--json"]].concat());
