@@ -73,7 +73,7 @@ fn the_bouncing_ball_doubles_its_period_where_it_should() {
 #[test]
 fn the_oscillator_against_a_stop_at_its_rest_doubles_its_period_where_it_should() {
     // P04, undamped, s = 0, r = 0.8: w at the period doubling.
-    let exact = 2.653_347_727_855_322_9;
+    let exact = 2.653_347_727_855_323;
     let set = [("c", "0"), ("s", "0"), ("e", "0.8")];
     let (_, transitions) = diagram(shipped("oscillator"), &set, "w=2.6:2.7:41", At::Strobe);
     let found = doubling(&transitions);

@@ -363,31 +363,57 @@ impl<'a> Hunt<'a> {
         // In a plane a few hundred starts fill a square; where there are more dimensions, only small ones are trusted.
         let is_plane = rules.iter().filter(|rule| **rule != Rule::Free).count() <= 2;
         let radii = [0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
+        let mut tries = Vec::new();
         for &radius in &radii[if is_plane { 0 } else { 5 }..] {
-            let tries: Vec<Track> = cycle
-                .iter()
-                .cycle()
-                .take(TRIES.max(2 * cycle.len()))
-                .map(|state| {
-                    let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
-                    let track = Track { point: 0, q, v, periods: 0, sizes: Vec::new() };
-                    moved(&track, 2.0 * radius, degrees, &self.extent, &mut dice)
-                })
-                .collect();
-            let periods = 1024.max(16 * n as u64);
-            let outcomes = self.crew.follow(&tries, Piece { periods, kept: 8 }, &|_| {});
-            let back = |o: &crate::Outcome| {
-                let end: Vec<f64> = o.q.iter().chain(&o.v).copied().collect();
-                let returns = Returns::of(o, d, self.by_section);
-                let last = if self.by_section { returns.states.last() } else { None };
-                near(last.unwrap_or(&end)) <= 0.5 * radius || near(&end) <= 0.5 * radius
-            };
-            // (States beyond a wall cannot be tried.)
-            if outcomes.len() == tries.len() && outcomes.iter().all(|o| o.status.is_err() || back(o)) {
+            tries.clear();
+            for state in cycle.iter().cycle().take(TRIES.max(2 * cycle.len())) {
+                let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
+                let track = Track { point: 0, q, v, periods: 0, sizes: Vec::new() };
+                tries.push(moved(&track, 2.0 * radius, degrees, &self.extent, &mut dice));
+            }
+            if self.come_back(&mut tries, &near, 0.5 * radius, n as u64) {
                 return radius;
             }
         }
         1e-7
+    }
+
+    /// Whether all tracks come near; those beyond a wall cannot be tried.
+    fn come_back(&self, tracks: &mut Vec<Track>, near: &dyn Fn(&[f64]) -> f64, limit: f64, n: u64) -> bool {
+        let d = self.model.dimension();
+        let mut before: Vec<f64> = vec![f64::INFINITY; tracks.len()];
+        for round in 0..ROUNDS.len() as u64 {
+            let piece = Piece { periods: (32 << (round / 2)).max(4 * n), kept: 8 };
+            let outcomes = self.crew.follow(tracks, piece, &|_| {});
+            if outcomes.len() < tracks.len() {
+                return false;
+            }
+            let (mut left, mut distances) = (Vec::new(), Vec::new());
+            for ((mut track, outcome), last) in tracks.drain(..).zip(outcomes).zip(&before) {
+                if outcome.status.is_err() {
+                    continue;
+                }
+                let end: Vec<f64> = outcome.q.iter().chain(&outcome.v).copied().collect();
+                let returns = Returns::of(&outcome, d, self.by_section);
+                let far = returns.states.last().filter(|_| self.by_section).map_or(f64::INFINITY, |s| near(s));
+                let far = far.min(near(&end));
+                if far <= limit {
+                    continue;
+                }
+                // One that does not come nearer, after a while, goes elsewhere.
+                if !(far <= 0.9 * last) && round > 3 {
+                    return false;
+                }
+                (track.q, track.v) = (outcome.q, outcome.v);
+                left.push(track);
+                distances.push(far);
+            }
+            if left.is_empty() {
+                return true;
+            }
+            (*tracks, before) = (left, distances);
+        }
+        false
     }
 
     /// A chaotic set, if neighbours part.
