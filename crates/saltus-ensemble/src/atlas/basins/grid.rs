@@ -67,6 +67,17 @@ pub fn refined(wide: usize, high: usize, step: usize, labels: &mut [u16]) -> Vec
     near
 }
 
+/// Starts that were not computed and have a neighbour of another attractor.
+pub fn beside(wide: usize, high: usize, labels: &[u16], computed: &[bool]) -> Vec<u32> {
+    let differs = |k: usize, j: usize| {
+        let here = labels[k * high + j];
+        let (columns, rows) = (k.saturating_sub(1)..(k + 2).min(wide), j.saturating_sub(1)..(j + 2).min(high));
+        columns.into_iter().any(|c| rows.clone().any(|r| labels[c * high + r] != here))
+    };
+    let open = (0..wide * high).filter(|&p| !computed[p] && differs(p / high, p % high));
+    open.map(|p| p as u32).collect()
+}
+
 /// How the share of uncertain starts shrinks with the precision to which they are known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Uncertainty {
@@ -178,6 +189,18 @@ mod tests {
             compute(next, &mut labels);
         }
         assert!((0..wide * high).all(|p| labels[p] == truth(p)));
+        // A line that the coarse grid meets in one place is found along its whole length.
+        let line = |p: usize| u16::from(p / high == 3 && p % high > 10);
+        let (mut labels, mut known) = (vec![0; wide * high], vec![false; wide * high]);
+        (labels[3 * high + 40], known[3 * high + 40]) = (1, true);
+        loop {
+            let next = beside(wide, high, &labels, &known);
+            if next.is_empty() {
+                break;
+            }
+            next.into_iter().for_each(|p| (labels[p as usize], known[p as usize]) = (line(p as usize), true));
+        }
+        assert!((0..wide * high).all(|p| labels[p] == line(p)));
         assert!(count < wide * high / 2, "{count} of {}", wide * high);
     }
 

@@ -127,6 +127,16 @@ impl BasinPlan<'_> {
                     return Ok(None);
                 }
             }
+            // Thin parts of basins are followed from where they were met.
+            loop {
+                let next = grid::beside(wide, high, &labels, &computed);
+                if next.is_empty() {
+                    break;
+                }
+                if !pass(next, &mut hunt, &mut labels, &mut computed) {
+                    return Ok(None);
+                }
+            }
         }
         Ok(Some(self.finish(hunt, labels, computed, shape)))
     }
