@@ -1,7 +1,7 @@
 // The command that runs a point of a figure again: shown below the figure for the point under the pointer, copied by a click.
 "use strict";
 function rerun(gd, figure, drawn) {
-  const { command, stride, names, classes } = figure.rerun;
+  const { command, stride, step, names, classes } = figure.rerun;
   const line = document.createElement("code");
   line.className = "rerun";
   line.textContent = "Point at the figure: its values and the command that runs this motion again appear here; a click copies the command.";
@@ -10,7 +10,7 @@ function rerun(gd, figure, drawn) {
   const exact = (x) => String(Number(x));
   const short = (x) => String(Number(Number(x).toPrecision(6)));
   function of(point) {
-    const key = stride === null ? point.customdata : point.pointNumber[1] * stride + point.pointNumber[0];
+    const key = stride === null ? point.customdata : step * (point.pointNumber[1] * stride + point.pointNumber[0]);
     const names_y = point.yaxis && names[1 + (point.yaxis._id === "y2" ? 1 : 0)];
     const values = [`${names[0]} = ${short(point.x)}`, `${names_y} = ${short(point.y)}`];
     if (point.z !== undefined && point.z !== null) values.push(classes.length ? classes[point.z] : short(point.z));

@@ -107,11 +107,10 @@ fn figure(chart: &Chart) -> Figure {
         let names: Vec<&String> =
             first.map(|p| &p.x.name).into_iter().chain(chart.panes.iter().map(|p| &p.y.name)).collect();
         // (A map shown more coarsely than it was computed has every n-th cell only.)
-        let stride = chart.rerun.stride.filter(|_| map.is_some_and(|m| step(m) == 1));
-        let command = if chart.rerun.stride.is_some() && stride.is_none() { "" } else { chart.rerun.command.as_str() };
-        if !command.is_empty() {
-            figure.rerun = json!({ "command": command, "stride": stride, "names": names, "classes": classes });
-        }
+        let (stride, step) = (chart.rerun.stride, map.map_or(1, step));
+        let command = &chart.rerun.command;
+        figure.rerun =
+            json!({ "command": command, "stride": stride, "step": step, "names": names, "classes": classes });
     }
     figure
 }

@@ -128,7 +128,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let started = Instant::now();
     let watcher = watcher(&stop);
     let basins = plan.run(&mut |found: &Found| {
-        bar.advance(found.done, found.total, 0.0, found.attractors);
+        bar.counted(found.done, found.total, &count(found.attractors as u64, "attractor"));
     })?;
     watcher.store(true, Ordering::Relaxed);
     bar.finish();

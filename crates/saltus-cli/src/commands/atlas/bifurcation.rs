@@ -1,20 +1,13 @@
 //! `saltus bifurcation MODEL`: what a system does over one parameter or two.
 
 use super::args::{FamilyArgs, without_period};
-use super::{draw, preview};
-use crate::commands::sweep;
-use crate::progress;
+use super::run::run;
+use crate::locate;
 use crate::setup::Refusal;
-use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
-use crate::{locate, report};
 use saltus::SetupError;
-use saltus_ensemble::atlas::{At, Picture, Tables, Transition};
-use saltus_ensemble::store::Store;
-use saltus_ensemble::{Carry, Progress, Request, Sweep};
+use saltus_ensemble::atlas::{At, Picture};
+use saltus_ensemble::{Carry, Request, Sweep};
 use saltus_io::ModelFile;
-use saltus_io::output::{Format, WriteError};
-use saltus_report::AtlasReport;
-use serde_json::json;
 use std::process::ExitCode;
 
 /// Draw a bifurcation diagram: a quantity of the motion over a parameter, or a map over two.
@@ -169,104 +162,4 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let (sweep, picture) = args.sweep(file)?;
     let name = if matches!(picture, Picture::Map { .. }) { "map" } else { "bifurcation" };
     run(&args.family, &sweep, &picture, name, args.resume)
-}
-
-/// Computes a family, writes its tables and its picture, and says what was found.
-pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resume: bool) -> Result<ExitCode, Refusal> {
-    let dir = &args.out;
-    let mut store = Store::create(dir, sweep, (1, 1), resume)?;
-    if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
-        store.forget_from(first.start)?;
-    }
-    let plain =
-        |e: WriteError| SetupError::new(e.to_string()).help("what was computed is kept: --resume goes on with it");
-    picture.write(dir).map_err(plain)?;
-    let (finished, done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
-    if !finished {
-        out!("interrupted: the same command with --resume goes on\n");
-        return Ok(ExitCode::from(progress::INTERRUPTED));
-    }
-    // (Long tables are for programs: CSV would be several times as large.)
-    let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
-    let mut written = progress::saving(|| store.tables(formats)).map_err(plain)?;
-    let counts = store.counts()?;
-    let tables = Tables::open(dir)?;
-    let drawn = draw::drawn(dir, picture, &tables)?;
-    let transitions = drawn.diagram.as_ref().map(|d| d.transitions()).unwrap_or_default();
-    let parameter = drawn.diagram.as_ref().map_or("", |d| d.parameter.as_str());
-    let rows = transitions.iter().map(row).collect();
-    let page = saltus_report::atlas(AtlasReport {
-        title: sweep.file.title(),
-        subtitle: &drawn.subtitle,
-        origin: report::origin(&sweep.file),
-        chart: &drawn.chart,
-        tiles: vec![
-            ("trajectories", grouped(sweep.family.len())),
-            ("impacts", grouped(done.impacts)),
-            ("computed in", duration(done.seconds)),
-        ],
-        findings: Vec::new(),
-        table: ("Transitions".into(), heads(parameter), rows),
-    });
-    written.extend(super::draw::save(dir, name, &drawn.chart, &page)?);
-    let complaint = store.complaint()?;
-    tell(args, sweep, &drawn, &transitions, parameter, (&counts, complaint), &done, &written);
-    let none = counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed"));
-    Ok(if none { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Tables with more rows than this are not written as CSV.
-const LONG: u64 = 300_000;
-
-fn heads(parameter: &str) -> Vec<String> {
-    ["branch", "before", "after"]
-        .into_iter()
-        .map(str::to_string)
-        .chain([format!("{parameter} from"), format!("{parameter} to")])
-        .collect()
-}
-
-fn row(t: &Transition) -> Vec<String> {
-    vec![t.branch.clone(), t.before.to_string(), t.after.to_string(), number(t.from, 8), number(t.to, 8)]
-}
-
-#[allow(clippy::too_many_arguments)]
-fn tell(
-    args: &FamilyArgs,
-    sweep: &Sweep,
-    drawn: &draw::Drawn,
-    transitions: &[Transition],
-    parameter: &str,
-    (counts, complaint): (&[(&'static str, u64)], Option<(u64, String)>),
-    done: &Progress,
-    written: &[String],
-) {
-    if args.json {
-        let change = |t: &Transition| json!({ "branch": t.branch, "before": t.before.to_string(), "after": t.after.to_string(), "from": t.from, "to": t.to });
-        crate::text::print_json(&json!({
-            "model": sweep.file.name, "picture": drawn.subtitle, "trajectories": sweep.family.len(), "parameter": parameter,
-            "status": counts.iter().map(|(word, n)| ((*word).to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
-            "transitions": transitions.iter().map(change).collect::<Vec<_>>(), "impacts": done.impacts, "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
-            "seconds": done.seconds, "out": args.out.display().to_string(), "files": written,
-        }));
-        return;
-    }
-    out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
-    out!("{}\n", printable(&drawn.subtitle));
-    let words: Vec<String> = counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
-    out!("{}: {}\n", draw::trajectories(sweep.family.len()), words.join(", "));
-    if let Some((point, reason)) = &complaint {
-        out!("point {point}: {}\n", printable(reason));
-    }
-    out!("{} in {}\n", count(done.impacts, "impact"), duration(done.seconds));
-    preview::print(&drawn.chart);
-    const SHOWN: usize = 12;
-    for t in transitions.iter().take(SHOWN) {
-        let branch = if t.branch.is_empty() { String::new() } else { format!("{DIM}{}{DIM:#} ", printable(&t.branch)) };
-        out!("{branch}{} … {}: {} → {}\n", number(t.from, 7), number(t.to, 7), t.before, t.after);
-    }
-    if transitions.len() > SHOWN {
-        out!("and {} in {}\n", count((transitions.len() - SHOWN) as u64, "further change"), "the page");
-    }
-    out!("wrote {} to {}\n", written.join(", "), args.out.display());
 }

@@ -20,6 +20,9 @@ pub struct Drawn {
     pub diagram: Option<Diagram>,
 }
 
+/// A dot: where it is, and its trajectory.
+type Dot = (f64, f64, u64);
+
 /// Groups of dots with colours of their own.
 const GROUPS: usize = 6;
 
@@ -68,7 +71,7 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     let x = axis(model, &diagram.parameter);
     let is_log = tables.sweep.request.over.first().is_some_and(|text| text.contains("=log:"));
     let groups = groups(tables, &diagram);
-    let dots = |pick: &dyn Fn(&Branch) -> Vec<(f64, f64, u64)>| -> Vec<Dots> {
+    let dots = |pick: fn(&Branch) -> Vec<Dot>| -> Vec<Dots> {
         let mut all: Vec<Dots> = groups
             .names
             .iter()
@@ -85,8 +88,8 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
         }
         all
     };
-    let main = dots(&|b: &Branch| (0..b.x.len()).map(|k| (b.x[k], b.y[k], b.point[k])).collect());
-    let band = dots(&|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
+    let main = dots(|b: &Branch| (0..b.x.len()).map(|k| (b.x[k], b.y[k], b.point[k])).collect());
+    let band = dots(|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
     let per = if family.has_period() { "impacts/period" } else { "impacts/time" };
     let title = format!("{}: {of} {} over {}", tables.manifest.title, place(at), x.name);
     // (Without a period, what is not seen in the impacts is not known.)

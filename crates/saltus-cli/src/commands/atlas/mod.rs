@@ -6,6 +6,7 @@ pub mod bifurcation;
 mod classes;
 pub mod draw;
 mod preview;
+mod run;
 pub mod section;
 mod units;
 

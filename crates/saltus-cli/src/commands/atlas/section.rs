@@ -1,7 +1,8 @@
 //! `saltus section MODEL`: Poincaré sections of long motions.
 
 use super::args::FamilyArgs;
-use super::bifurcation::{made, run};
+use super::bifurcation::made;
+use super::run::run;
 use crate::locate;
 use crate::setup::Refusal;
 use saltus::SetupError;

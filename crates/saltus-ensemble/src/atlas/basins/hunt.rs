@@ -29,6 +29,8 @@ const TRIES: usize = 256;
 const POLISH: usize = 64;
 /// Motions that are neither periodic nor chaotic, after which no further one is tried.
 const QUIET: usize = 24;
+/// More chaotic sets than this are none: where energy is conserved, each start has its own.
+const SETS: usize = 8;
 /// Tracks that are followed at a time.
 const TOGETHER: usize = 1 << 16;
 
@@ -418,7 +420,8 @@ impl<'a> Hunt<'a> {
 
     /// A chaotic set, if neighbours part.
     fn chaotic(&mut self, track: &Track) -> Option<u16> {
-        if self.quiet >= QUIET {
+        let sets = self.known.iter().filter(|k| matches!(k.attractor.kind, Kind::Chaotic { .. })).count();
+        if self.quiet >= QUIET || sets >= SETS {
             return None;
         }
         let degrees = self.model.degrees();
