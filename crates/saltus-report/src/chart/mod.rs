@@ -18,6 +18,14 @@ pub struct Chart {
     pub rerun: Rerun,
 }
 
+impl Chart {
+    /// Whether there is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        let finite = |d: &Dots| d.x.iter().zip(&d.y).any(|(x, y)| x.is_finite() && y.is_finite());
+        !self.panes.first().is_some_and(|p| p.map.is_some() || p.dots.iter().any(finite))
+    }
+}
+
 /// A quantity of an axis.
 #[derive(Clone, Debug, Default)]
 pub struct Quantity {

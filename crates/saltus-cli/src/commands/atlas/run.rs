@@ -8,7 +8,7 @@ use crate::setup::Refusal;
 use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
 use crate::{progress, report};
 use saltus::SetupError;
-use saltus_ensemble::atlas::{Picture, Tables, Transition};
+use saltus_ensemble::atlas::{At, Picture, Tables, Transition};
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Progress, Sweep};
 use saltus_io::output::{Format, WriteError};
@@ -53,6 +53,9 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
     let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
     let files = progress::saving(|| store.tables(formats)).map_err(plain)?;
     let drawn = draw::drawn(dir, picture, &Tables::open(dir)?)?;
+    if drawn.chart.is_empty() {
+        return Err(nothing(&store, picture).into());
+    }
     let transitions = drawn.diagram.as_ref().map(|d| d.transitions()).unwrap_or_default();
     let (counts, complaint) = (store.counts()?, store.complaint()?);
     let mut found = Found { args, sweep, drawn, transitions, counts, complaint, done, files };
@@ -66,6 +69,21 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
     }
     let none = found.counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed"));
     Ok(if none { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Why there is nothing to draw.
+fn nothing(store: &Store, picture: &Picture) -> SetupError {
+    if let Ok(Some((point, reason))) = store.complaint() {
+        let message = format!("no trajectory has anything to show; point {point}: {reason}");
+        return SetupError::new(message).help("the table `points.csv` has the reasons of all");
+    }
+    let (message, help) = match picture {
+        Picture::Bifurcation { at: At::Impacts, .. } | Picture::Section { at: At::Impacts, .. } => {
+            ("there are no impacts after the transient", "look once a period, --at strobe, or at other parameters")
+        }
+        _ => ("the section is not crossed after the transient", "choose another expression, or more periods"),
+    };
+    SetupError::new(message).help(help)
 }
 
 impl Found<'_> {

@@ -8,7 +8,16 @@ fn mistakes_are_explained() {
     here.write("free.toml", "[coordinates]\nx = { position = 1.0, velocity = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n");
     std::fs::create_dir(here.join("full")).expect("a directory");
     here.write("full/notes.txt", "mine");
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 17] = [
+        (
+            &["bifurcation", "oscillator", "--over", "x=2:3:3", "--out", "c"],
+            &["point 0", "outside the constraint `stop`"],
+        ),
+        (
+            &["bifurcation", "oscillator", "--over", "w=9:9.5:3", "--at", "impacts", "--out", "d"],
+            &["there are no impacts"],
+        ),
+        (&["section", "oscillator", "--at", "x - 9", "--periods", "30", "--out", "e"], &["is not crossed"]),
         (&["bifurcation", "oscillator", "--over", "q=0:1:3", "--out", "a"], &["`q` is neither a parameter nor"]),
         (&["bifurcation", "oscillator", "--over", "w=1:2:3", "--of", "zz", "--out", "a"], &["unknown name `zz`"]),
         (&["bifurcation", "oscillator", "--over", "w=1:2:3", "--map", "period", "--out", "a"], &["two axes"]),
