@@ -134,7 +134,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     bar.finish();
     let seconds = started.elapsed().as_secs_f64();
     let Some(basins) = basins else {
-        out!("interrupted: nothing was written\n");
+        match args.json {
+            true => crate::text::print_json(&json!({ "complete": false })),
+            false => out!("interrupted: nothing was written\n"),
+        }
         return Ok(ExitCode::from(progress::INTERRUPTED));
     };
     let mut files = progress::saving(|| basins.write(&args.out, &sweep)).map_err(plain)?;

@@ -46,7 +46,10 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
     picture.write(dir).map_err(plain)?;
     let (finished, done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
     if !finished {
-        out!("interrupted: the same command with --resume goes on\n");
+        match args.json {
+            true => crate::text::print_json(&json!({ "complete": false, "computed": done.done })),
+            false => out!("interrupted: the same command with --resume goes on\n"),
+        }
         return Ok(ExitCode::from(progress::INTERRUPTED));
     }
     // (Long tables are for programs: CSV would be several times as large.)

@@ -43,7 +43,7 @@ pub fn exponent(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> O
     let mut dice = Dice(7);
     // Different parts of the motion: copies that start a little apart and are followed until they are far apart.
     let mut tracks: Vec<Track> = (0..PAIRS).map(|_| moved(track, 1e-5, degrees, extent, &mut dice)).collect();
-    let outcomes = crew.follow(&tracks, Piece { periods: 150, kept: 1 }, &|_| {});
+    let outcomes = crew.follow(&tracks, Piece { periods: 150, kept: 1 });
     for (track, outcome) in tracks.iter_mut().zip(outcomes) {
         if outcome.status.is_ok() {
             (track.q, track.v) = (outcome.q, outcome.v);
@@ -59,7 +59,7 @@ pub fn exponent(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> O
     };
     for step in 0..FORGET + STEPS {
         let before: Vec<f64> = pairs.chunks_exact(2).map(|p| part(&p[0], &p[1])).collect();
-        let outcomes = crew.follow(&pairs, Piece { periods: 1, kept: 1 }, &|_| {});
+        let outcomes = crew.follow(&pairs, Piece { periods: 1, kept: 1 });
         if outcomes.len() < pairs.len() {
             return None;
         }
@@ -110,7 +110,7 @@ pub fn visited(
     let mut dice = Dice(11);
     let copies: Vec<Track> = (0..COPIES).map(|_| moved(track, 1e-6, degrees, extent, &mut dice)).collect();
     let mut cells = HashSet::new();
-    for outcome in crew.follow(&copies, SAMPLE, &|_| {}) {
+    for outcome in crew.follow(&copies, SAMPLE) {
         let returns = Returns::of(&outcome, track.q.len(), by_section);
         cells.extend(returns.states.iter().map(|s| cell(s, rules, extent)));
     }

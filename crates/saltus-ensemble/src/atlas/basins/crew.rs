@@ -93,7 +93,7 @@ impl<'a> Crew<'a> {
     }
 
     /// Follows all tracks for a piece each; what was kept of them, in their order. Fewer if it was stopped.
-    pub fn follow(&self, tracks: &[Track], piece: Piece, done: &(dyn Fn(usize) + Sync)) -> Vec<Outcome> {
+    pub fn follow(&self, tracks: &[Track], piece: Piece) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
         let blocks: Vec<Mutex<Vec<Outcome>>> =
             (0..tracks.len().div_ceil(TOGETHER)).map(|_| Mutex::new(Vec::new())).collect();
@@ -105,7 +105,6 @@ impl<'a> Crew<'a> {
                 let part = &tracks[k * TOGETHER..((k + 1) * TOGETHER).min(tracks.len())];
                 let jobs: Vec<Job> = part.iter().map(|t| self.job(t, piece)).collect();
                 let outcomes = worker.run(&jobs, &self.wanted);
-                done(outcomes.len());
                 if let Ok(mut block) = block.lock() {
                     *block = outcomes;
                 }

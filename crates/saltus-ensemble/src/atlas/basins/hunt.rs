@@ -9,7 +9,6 @@ use crate::Wanted;
 use saltus::{Model, SetupError};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The label of a start that has not been computed.
 pub const OPEN: u16 = u16::MAX - 1;
@@ -134,7 +133,7 @@ impl<'a> Hunt<'a> {
             }
         };
         tracks.iter().for_each(|t| grow(&t.q, &t.v));
-        let outcomes = self.crew.follow(tracks, Piece { periods: PARTS, kept: SHORT }, &|_| {});
+        let outcomes = self.crew.follow(tracks, Piece { periods: PARTS, kept: SHORT });
         if outcomes.len() < tracks.len() {
             return false;
         }
@@ -166,10 +165,7 @@ impl<'a> Hunt<'a> {
 
     /// Follows tracks for a piece; those that are still open. None if it was stopped.
     fn round(&mut self, tracks: Vec<Track>, piece: Piece, labels: &mut [u16], long: bool) -> Option<Vec<Track>> {
-        let done = AtomicU64::new(0);
-        let outcomes = self.crew.follow(&tracks, piece, &|n| {
-            done.fetch_add(n as u64, Ordering::Relaxed);
-        });
+        let outcomes = self.crew.follow(&tracks, piece);
         if outcomes.len() < tracks.len() {
             return None;
         }
@@ -298,7 +294,7 @@ impl<'a> Hunt<'a> {
             true => Piece { periods: LONG, kept: LONG },
             false => Piece { periods: pieces, kept: pieces },
         };
-        let outcome = self.witness.follow(std::slice::from_ref(&near), piece, &|_| {}).pop()?;
+        let outcome = self.witness.follow(std::slice::from_ref(&near), piece).pop()?;
         let returns = Returns::of(&outcome, self.model.dimension(), self.by_section);
         let Some(last) = returns.states.len().checked_sub(1).filter(|&last| last >= n) else {
             return self.rest(&near);
@@ -338,8 +334,7 @@ impl<'a> Hunt<'a> {
         let end = |t: &Track| t.q.iter().chain(&t.v).copied().collect::<Vec<f64>>();
         for round in 0..POLISH {
             let before = end(&near);
-            let outcome =
-                self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept: 1 }, &|_| {}).pop()?;
+            let outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept: 1 }).pop()?;
             if outcome.status.is_err() {
                 return None;
             }
@@ -386,7 +381,7 @@ impl<'a> Hunt<'a> {
         let mut before: Vec<f64> = vec![f64::INFINITY; tracks.len()];
         for round in 0..ROUNDS.len() as u64 {
             let piece = Piece { periods: (32 << (round / 2)).max(4 * n), kept: 8 };
-            let outcomes = self.crew.follow(tracks, piece, &|_| {});
+            let outcomes = self.crew.follow(tracks, piece);
             if outcomes.len() < tracks.len() {
                 return false;
             }

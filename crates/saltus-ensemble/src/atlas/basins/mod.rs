@@ -56,8 +56,6 @@ pub struct Basins {
     pub shares: Vec<Share>,
     /// How uncertain the attractor of a start is that is known to some precision, where there are two axes.
     pub uncertainty: Option<Uncertainty>,
-    /// The time unit: the period of the forcing, or the interval in which motions were followed.
-    pub periods: u64,
 }
 
 /// How far it is.
@@ -71,7 +69,7 @@ pub struct Found {
     pub attractors: usize,
 }
 
-/// A value that is no number, or the family's own reason why there are no basins.
+/// Refuses families that have no basins.
 fn check(family: &Family) -> Result<(), SetupError> {
     let model = family.problem().model();
     if family.slots().iter().any(|slot| matches!(slot, Slot::Parameter(_))) {
@@ -159,7 +157,6 @@ impl BasinPlan<'_> {
             attractors,
             labels,
             computed,
-            periods: self.most,
         }
     }
 }
