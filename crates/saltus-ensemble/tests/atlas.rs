@@ -113,6 +113,29 @@ fn impact_speeds_in_a_diagram_are_those_of_the_exact_orbits() {
 }
 
 #[test]
+fn without_forcing_and_impacts_returns_to_a_section_tell_the_period() {
+    // Van der Pol's oscillator; for a = 1 its period is 6.6632868593231301896996820305 (Amore 2008).
+    let text = "[parameters]\na = 1.0\n[coordinates]\nx = { position = 0.5, velocity = 0.0 }\n[dynamics]\n\
+        kinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[dynamics.force]\nx = \"(a - x^2)*x'\"\n";
+    let request = Request {
+        over: vec!["a=-1,1".into()],
+        transient: Some("150".into()),
+        end: Some("300".into()),
+        sections: vec!["x':down".into()],
+        settled: true,
+        ..Request::default()
+    };
+    let sweep = request.sweep(model(text)).expect("a family");
+    let dir = tempfile::tempdir().expect("a directory");
+    let tables = computed(&dir.path().join("cycle"), &sweep);
+    let diagram = Diagram::read(&tables, At::Section, "x").expect("a diagram");
+    let labels: Vec<Label> = diagram.branches[0].places.iter().map(|p| p.label).collect();
+    assert_eq!(labels[0], Label::Rest);
+    let Label::Recurrent { time, impacts: 0 } = labels[1] else { panic!("{labels:?}") };
+    assert!((time - 6.663_286_859_323_13).abs() < 1e-7, "{time}");
+}
+
+#[test]
 fn maps_have_labels_and_statistics_in_the_right_cells() {
     let request = Request {
         over: vec!["w=0.5:0.7:3".into(), "A=0.1,0.2".into()],

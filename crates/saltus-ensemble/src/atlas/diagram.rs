@@ -1,6 +1,6 @@
 //! Bifurcation diagrams: a quantity over a parameter, what each trajectory settled on, and where that changes.
 
-use super::{At, Label, Observer, Tables};
+use super::{At, Label, Observer, Tables, returns};
 use crate::store::axis_names;
 use saltus::SetupError;
 
@@ -62,7 +62,11 @@ impl Diagram {
         let family = &tables.sweep.family;
         let names = axis_names(family);
         let parameter = names.first().cloned().unwrap_or_default();
-        let labels = tables.labels()?;
+        let mut labels = tables.labels()?;
+        let observer = Observer::new(tables, at)?;
+        if at == At::Section && !family.has_period() {
+            returns::improve(tables, &observer, &mut labels)?;
+        }
         let impacts = tables.points.numbers("impacts")?;
         let row = family.points().row();
         let mut maker = family.maker();
@@ -108,7 +112,6 @@ impl Diagram {
         }
         // (An interrupted way has no branch.)
         branches.retain(|b| !b.places.is_empty());
-        let observer = Observer::new(tables, at)?;
         let observed = observer.values(of)?;
         let first: Vec<f64> = (0..family.len()).map(|p| family.values(p)[0]).collect();
         for (&point, y) in observer.point.iter().zip(observed) {

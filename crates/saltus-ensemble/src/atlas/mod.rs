@@ -9,6 +9,7 @@ mod label;
 mod map;
 mod observe;
 mod picture;
+mod returns;
 mod section;
 mod tables;
 
