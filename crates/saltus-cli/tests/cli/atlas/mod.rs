@@ -169,6 +169,9 @@ fn basins_name_their_attractors() {
     let second = &all["attractors"][1]["attractor"];
     assert_eq!((second["periods"].as_u64(), second["cycle"].as_array().map(Vec::len)), (Some(2), Some(2)), "{second}");
     assert_eq!(second["events"][0]["constraint"], "stop");
+    said(&here, &[&base[..], &["--threads", "1", "--out", "one"]].concat());
+    assert_eq!(here.read("all/basins.csv"), here.read("one/basins.csv"));
+    assert_eq!(here.read("all/basins.json"), here.read("one/basins.json"));
     let few = said(&here, &[&base[..], &["--refine", "--periods", "500", "--tol", "1e-9", "--out", "few"]].concat());
     assert_eq!(names(&all), names(&few));
     assert!(few["computed"].as_u64() < all["computed"].as_u64(), "{few}");
