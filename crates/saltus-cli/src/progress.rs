@@ -89,6 +89,27 @@ impl Bar {
 
     /// Shows how far something is; false means stop.
     pub fn advance(&mut self, step: u64, steps: u64, t: f64, impacts: usize) -> bool {
+        self.appear(steps);
+        let message = || format!("t = {}, {}", crate::text::number(t, 4), crate::text::count(impacts as u64, "impact"));
+        self.show(step, message);
+        !is_stopped()
+    }
+
+    /// Shows how far something is that is counted, with some words about it.
+    pub fn counted(&mut self, done: u64, of: u64, words: &str) {
+        self.appear(of);
+        self.show(done, || words.to_string());
+    }
+
+    fn show(&self, step: u64, message: impl Fn() -> String) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(step);
+            bar.set_message(message());
+        }
+    }
+
+    /// The bar itself, once it is time.
+    fn appear(&mut self, steps: u64) {
         if !self.quiet && self.bar.is_none() && self.started.elapsed() > Duration::from_secs(2) {
             let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}  about {eta} left") {
@@ -97,15 +118,6 @@ impl Bar {
             bar.reset_elapsed();
             self.bar = Some(bar);
         }
-        if let Some(bar) = &self.bar {
-            bar.set_position(step);
-            bar.set_message(format!(
-                "t = {}, {}",
-                crate::text::number(t, 4),
-                crate::text::count(impacts as u64, "impact")
-            ));
-        }
-        !is_stopped()
     }
 
     pub fn finish(self) {

@@ -185,6 +185,49 @@ fn curve(
     set.chunks(cells).map(|row| row.iter().map(|&s| ink.glyph(s)).collect::<String>().trim_end().to_string()).collect()
 }
 
+/// Dots in a plane, as text.
+pub struct Plane {
+    lines: Vec<String>,
+}
+
+impl Plane {
+    /// Draws points into so many columns and rows.
+    pub fn new(points: impl Iterator<Item = (f64, f64)> + Clone, name: &str, width: usize, height: usize) -> Self {
+        let ink = if understands_unicode(|name| std::env::var(name).ok()) { Ink::Braille } else { Ink::Ascii };
+        let finite = points.filter(|(x, y)| x.is_finite() && y.is_finite());
+        let (xs, ys) = (range(finite.clone().map(|p| p.0)), range(finite.clone().map(|p| p.1)));
+        let (cells, rows) = (width.saturating_sub(14).max(10), height.max(4));
+        let (across, down) = ink.dots();
+        let mut set = vec![0_u8; cells * rows];
+        for (x, y) in finite {
+            let (x, y) = (place(x, xs.0, xs.1, cells * across), place(y, ys.0, ys.1, rows * down));
+            let y = rows * down - 1 - y;
+            set[y / down * cells + x / across] |= 1 << (x % across + across * (y % down));
+        }
+        let (corner, dash, _, bar) = ink.axis();
+        let mut lines = Vec::new();
+        for (r, row) in set.chunks(cells).enumerate() {
+            let label = match r {
+                0 => number(ys.1, 4),
+                r if r + 1 == rows => number(ys.0, 4),
+                _ => String::new(),
+            };
+            let dots: String = row.iter().map(|&s| ink.glyph(s)).collect();
+            lines.push(format!("{label:>10} {bar}{}", dots.trim_end()));
+        }
+        lines.push(format!("{:>10} {corner}{}", "", dash.to_string().repeat(cells)));
+        let (left, right) = (number(xs.0, 4), number(xs.1, 4));
+        let space = cells.saturating_sub(left.chars().count() + right.chars().count());
+        lines.push(format!("{:>12}{left}{name:^space$}{right}", ""));
+        Plane { lines }
+    }
+
+    /// The drawing, line by line.
+    pub fn lines(self) -> Vec<String> {
+        self.lines
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

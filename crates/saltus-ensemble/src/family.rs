@@ -15,6 +15,7 @@ pub struct Family {
     slots: Vec<Slot>,
     clock: Clock,
     carry: Option<Carry>,
+    assembles: bool,
 }
 
 /// When a trajectory is kept, and how long it is: expressions of open parameters.
@@ -53,7 +54,16 @@ impl Family {
             }
         }
         let clock = Clock::new(&model, times)?;
-        Ok(Family { problem, points, slots, clock, carry })
+        Ok(Family { problem, points, slots, clock, carry, assembles: false })
+    }
+
+    /// The same with every start moved to the nearest one that satisfies the joints.
+    pub fn assembled(self) -> Result<Self, SetupError> {
+        match self.problem.model().joints.is_empty() {
+            true => Err(SetupError::new("--assemble puts joints together, and this model has none")
+                .help("joints are [[joint]] sections")),
+            false => Ok(Family { assembles: true, ..self }),
+        }
     }
 
     /// The problem.
@@ -147,6 +157,14 @@ impl Maker<'_> {
         }
         start.t = self.clock.start;
         let t = start.t;
+        if self.family.assembles && from.is_none() {
+            match problem.assembled(&start) {
+                Ok(near) => start = near,
+                Err(error) => {
+                    return Made { job: Job { start, from: t, end: t, strobe: None }, refusal: Some(error.message) };
+                }
+            }
+        }
         match self.clock.times(&start.parameters) {
             Ok((from, end, strobe)) => Made { job: Job { start, from, end, strobe }, refusal: None },
             Err(reason) => Made { job: Job { start, from: t, end: t, strobe: None }, refusal: Some(reason) },

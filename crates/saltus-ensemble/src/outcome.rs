@@ -71,6 +71,13 @@ pub enum Settled {
         /// Impacts in a period.
         impacts: u32,
     },
+    /// It repeats in the same way but for where it is: one or more coordinates advance by a constant in each period.
+    Travelling {
+        /// Intervals of the stroboscope.
+        intervals: u32,
+        /// Impacts in a period.
+        impacts: u32,
+    },
     /// Without a stroboscope: its impacts repeat after this time, so many of them.
     Recurrent {
         /// The period.

@@ -9,6 +9,17 @@ const LONGEST: usize = 64;
 const REPEATS: usize = 3;
 /// What repeats is the same to this figure.
 const FIGURE: f64 = 1e-6;
+/// A motion that is not there yet is on its way if its distance to itself a period before shrinks by a constant factor: from
+/// each of so many parts of the time to the next,
+const PARTS: usize = 4;
+/// with logarithms of the factor that agree to this,
+const EVEN: f64 = 0.15;
+/// by this at least,
+const SHRINKS: f64 = 0.98;
+/// and if it is this near.
+const NEAR: f64 = 0.02;
+/// An advance is the same in each period to this figure.
+const STEADY: f64 = 1e-4;
 /// Velocities below this share of the largest one are none.
 pub(crate) const QUIET: f64 = 1e-9;
 /// What has not moved for so many intervals of the stroboscope is at rest: less may be a phase of sticking;
@@ -57,6 +68,17 @@ impl Tracker {
             last: f64::NEG_INFINITY,
             instants: VecDeque::new(),
         }
+    }
+
+    /// For states that are compared with a known extent of each component.
+    pub(crate) fn scaled(degrees: usize, dimension: usize, extent: &[f64]) -> Self {
+        let fastest = extent[dimension..dimension + degrees].iter().copied().fold(0.0, f64::max);
+        Tracker { largest: extent.to_vec(), fastest, ..Tracker::new(degrees, dimension) }
+    }
+
+    /// After how many states they repeat, as far as states at the stroboscope say.
+    pub(crate) fn repeats(&self) -> Settled {
+        if self.states.len() < 2 { Settled::Neither } else { self.strobed() }
     }
 
     /// A state somewhere on the way, in the order of time.
@@ -125,23 +147,76 @@ impl Tracker {
         }
     }
 
-    /// Repeats of the states at the stroboscope.
+    /// Repeats of the states at the stroboscope, the shortest period first: what converges to one with a factor near −1 is soon
+    /// closer to a repeat after two.
     fn strobed(&self) -> Settled {
         let last = self.states.len() - 1;
-        let dimension = self.largest.len() / 2;
-        // (The position of a first-order state means nothing.)
-        let counts = |i: usize| i < self.degrees || i >= dimension;
-        let same = |a: &[f64], b: &[f64]| {
-            (0..a.len()).filter(|&i| counts(i)).all(|i| (a[i] - b[i]).abs() <= FIGURE * self.scale(i))
-        };
+        let impacts = |n: usize| u32::try_from(self.states[last].1 - self.states[last - n].1).unwrap_or(u32::MAX);
         for n in 1..=(last / REPEATS).min(LONGEST) {
-            let repeats = |k: usize| same(&self.states[last - k].0, &self.states[last - k - n].0);
-            if (0..=(REPEATS - 1) * n).all(repeats) {
-                let impacts = self.states[last].1 - self.states[last - n].1;
-                return Settled::Periodic { intervals: n as u32, impacts: u32::try_from(impacts).unwrap_or(u32::MAX) };
+            let repeats = |k: usize| self.distance(last - k, n) <= FIGURE;
+            // (And as many periods before as fill half the time, or it is still on its way.)
+            let earlier = (last / 2 / n).max(1) * n;
+            let is_there = (0..=(REPEATS - 1) * n).all(repeats) && self.distance(last, earlier) <= 2.0 * FIGURE;
+            if is_there || self.converges(n) {
+                return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
+            }
+            if self.travels(n) {
+                return Settled::Travelling { intervals: n as u32, impacts: impacts(n) };
             }
         }
         Settled::Neither
+    }
+
+    /// Whether a component of a state means anything: the position of a first-order state does not.
+    fn counts(&self, i: usize) -> bool {
+        i < self.degrees || i >= self.largest.len() / 2
+    }
+
+    /// The largest relative difference between state k and that n intervals before.
+    fn distance(&self, k: usize, n: usize) -> f64 {
+        let (a, b) = (&self.states[k].0, &self.states[k - n].0);
+        let share = |i: usize| match (a[i] - b[i]).abs() {
+            0.0 => 0.0,
+            d => d / self.scale(i),
+        };
+        (0..a.len()).filter(|&i| self.counts(i)).map(share).fold(0.0, |m, x| if x <= m { m } else { x })
+    }
+
+    /// Whether differences to the state n intervals before shrink geometrically.
+    fn converges(&self, n: usize) -> bool {
+        let part = (self.states.len() - n) / PARTS;
+        if part < n.max(4) {
+            return false;
+        }
+        let first = self.states.len() - PARTS * part;
+        let largest =
+            |p: usize| (first + p * part..first + (p + 1) * part).map(|k| self.distance(k, n)).fold(0.0, f64::max);
+        let sizes: [f64; PARTS] = std::array::from_fn(largest);
+        let factors: [f64; PARTS - 1] = std::array::from_fn(|p| (sizes[p + 1] / sizes[p]).ln());
+        let mean = factors.iter().sum::<f64>() / factors.len() as f64;
+        // What comes back after fewer intervals nearly as well has another period.
+        let others = (1..n).map(|m| self.distance(self.states.len() - 1, m)).fold(f64::INFINITY, f64::min);
+        sizes[PARTS - 1] <= NEAR.min(0.1 * others)
+            && mean <= SHRINKS.ln()
+            && factors.iter().all(|f| (f - mean).abs() <= EVEN * mean.abs())
+    }
+
+    /// Whether each period of n intervals is the one before it, moved on by a constant.
+    fn travels(&self, n: usize) -> bool {
+        let last = self.states.len() - 1;
+        let (a, b) = (&self.states[last].0, &self.states[last - n].0);
+        let advance: Vec<f64> = (0..self.degrees).map(|i| a[i] - b[i]).collect();
+        let moves = |i: usize| advance[i].abs() > FIGURE * self.scale(i);
+        (0..self.degrees).any(moves)
+            && (n..=last).all(|k| {
+                let (a, b) = (&self.states[k].0, &self.states[k - n].0);
+                (0..a.len()).filter(|&i| self.counts(i)).all(|i| {
+                    let by = advance.get(i).copied().filter(|_| moves(i)).unwrap_or(0.0);
+                    // (A motion that creeps to where it will stay has an advance that shrinks.)
+                    let allowed = if by == 0.0 { FIGURE * self.scale(i) } else { STEADY * by.abs() };
+                    (a[i] - b[i] - by).abs() <= allowed
+                })
+            })
     }
 
     /// What a component is compared with: the largest of its kind.
@@ -197,6 +272,29 @@ mod tests {
         assert_eq!(followed(|k| (k as f64).sqrt(), |_| 1.0), Settled::Neither);
         assert_eq!(followed(|_| 1.0, |k| if k < 400 { 1.0 } else { 0.0 }), Settled::Rest);
         assert_eq!(followed(|_| 1.0, |_| 0.0), Settled::Rest);
+    }
+
+    #[test]
+    fn what_advances_by_a_constant_travels() {
+        let angle = |k: usize| std::f64::consts::TAU * k as f64 + 0.3 * (k % 2) as f64;
+        assert_eq!(followed(angle, |k| (k % 2) as f64), Settled::Travelling { intervals: 2, impacts: 4 });
+        // Neither what accelerates nor what creeps to an end.
+        assert_eq!(followed(|k| (k * k) as f64, |_| 1.0), Settled::Neither);
+        assert_eq!(followed(|k| (k as f64).ln_1p(), |_| 1.0), Settled::Neither);
+    }
+
+    #[test]
+    fn what_converges_has_the_period_that_it_converges_to() {
+        let towards = |factor: f64| move |k: usize| 2.0 + factor.powi(k as i32);
+        // Close to a period doubling: after a while nearly the same after two periods, but the limit has one.
+        for factor in [-0.985, 0.985, -0.97, 0.5] {
+            assert_eq!(followed(towards(factor), |_| 1.0), Settled::Periodic { intervals: 1, impacts: 2 }, "{factor}");
+        }
+        let two = |k: usize| (k % 2) as f64 + 0.985f64.powi(k as i32);
+        assert_eq!(followed(two, |_| 1.0), Settled::Periodic { intervals: 2, impacts: 4 });
+        // At the doubling itself, and past a fold, the way is not geometric.
+        assert_eq!(followed(|k| 2.0 + (-1f64).powi(k as i32) / (k as f64 + 1.0).sqrt(), |_| 1.0), Settled::Neither);
+        assert_eq!(followed(|k| 2.0 - 1.0 / (k as f64 + 1.0), |_| 1.0), Settled::Neither);
     }
 
     #[test]

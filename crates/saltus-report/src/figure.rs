@@ -21,6 +21,10 @@ pub struct Figure {
     pub layout: Value,
     /// What the reader chooses from, if the traces are made by the page's script; null if they are those above.
     pub choice: Value,
+    /// How a point of it is run again; null if it is not.
+    pub rerun: Value,
+    /// Very many dots, which the page's script draws itself: groups with `id`, `name`, `color`, `axis`, `x`, `y`, `key`.
+    pub dots: Vec<Value>,
 }
 
 impl Figure {
@@ -37,6 +41,8 @@ impl Figure {
             traces: Vec::new(),
             layout,
             choice: Value::Null,
+            rerun: Value::Null,
+            dots: Vec::new(),
         }
     }
 
@@ -65,6 +71,12 @@ impl Figure {
         let mut data = json!({ "id": self.id, "timed": self.timed, "traces": self.traces, "layout": self.layout });
         if !self.choice.is_null() {
             data["choice"] = self.choice.clone();
+        }
+        if !self.rerun.is_null() {
+            data["rerun"] = self.rerun.clone();
+        }
+        if !self.dots.is_empty() {
+            data["dots"] = json!(self.dots);
         }
         data
     }

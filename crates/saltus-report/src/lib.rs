@@ -6,6 +6,7 @@
 //! - [`Shape`]: a line drawn from samples, such as a deflected beam.
 
 mod animation;
+pub mod chart;
 mod contour;
 mod dense;
 mod figure;
@@ -29,8 +30,8 @@ pub use dense::refined;
 pub use figure::{Figure, Trace};
 pub use page::{Origin, Page};
 pub use pages::{
-    CheckReport, CompareReport, ConvergeReport, EquilibriaReport, Landscape, Report, Rest, RunReport, check, compare,
-    converge, equilibria, run,
+    AtlasReport, CheckReport, CompareReport, ConvergeReport, EquilibriaReport, Landscape, Report, Rest, RunReport,
+    atlas, check, compare, converge, equilibria, run,
 };
 pub use spectrum::{Spectrum, welch};
 pub use thin::{Curve, Jump, Limit, Line, Thinner, largest};

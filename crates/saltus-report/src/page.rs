@@ -174,6 +174,12 @@ impl Page {
         if self.figures.iter().any(|f| !f.choice.is_null()) {
             writeln!(out, "<script>{}</script>", include_str!("assets/orbit.js"))?;
         }
+        if self.figures.iter().any(|f| !f.dots.is_empty()) {
+            writeln!(out, "<script>{}</script>", include_str!("assets/dots.js"))?;
+        }
+        if self.figures.iter().any(|f| !f.rerun.is_null()) {
+            writeln!(out, "<script>{}</script>", include_str!("assets/rerun.js"))?;
+        }
         writeln!(out, "<script>{}</script>", include_str!("assets/page.js"))?;
         out.write_all(b"</body>\n</html>\n")
     }

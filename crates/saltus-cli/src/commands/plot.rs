@@ -1,5 +1,6 @@
 //! `saltus plot DIR`: static figures for papers, from the files of a run or of a sweep.
 
+mod picture;
 mod sweep;
 
 use crate::progress;
@@ -7,6 +8,7 @@ use crate::setup::Refusal;
 use crate::text::{number, out, printable};
 use saltus::scheme::Method;
 use saltus::{SetupError, Trajectory, nearest};
+use saltus_ensemble::atlas::Picture;
 use saltus_io::{Rerun, SavedRun, output};
 use saltus_report::paper::{self, Columns, Figure, Kind, Motion, Options, What};
 use std::path::PathBuf;
@@ -84,14 +86,10 @@ pub struct Args {
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let is_sweep = args.dir.join("sweep.json").exists();
     let what = if is_sweep { What::Positions } else { what(args.what.as_deref().unwrap_or("positions"))? };
-    let kind = Kind::of(&args.out).ok_or_else(|| {
-        let message = format!("`{}` does not end in .svg, .pdf or .png", args.out.display());
-        SetupError::new(message).help("the ending of --out says which format is meant")
-    })?;
-    if !(args.dpi >= 10.0 && args.dpi <= 5000.0) {
-        let message = format!("the dots per inch must be between 10 and 5000, not {}", args.dpi);
-        return Err(SetupError::new(message).into());
+    if let Some(picture) = Picture::read(&args.dir)?.filter(|_| args.what.is_none() && args.against.is_none()) {
+        return picture::main(args, &picture);
     }
+    let kind = kind(args)?;
     if is_sweep {
         return sweep::main(args, kind);
     }
@@ -139,6 +137,18 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         out!("note: {} (choose with --{option})\n", printable(&note));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The format of the figure.
+fn kind(args: &Args) -> Result<Kind, SetupError> {
+    let kind = Kind::of(&args.out).ok_or_else(|| {
+        let message = format!("`{}` does not end in .svg, .pdf or .png", args.out.display());
+        SetupError::new(message).help("the ending of --out says which format is meant")
+    })?;
+    match args.dpi >= 10.0 && args.dpi <= 5000.0 {
+        true => Ok(kind),
+        false => Err(SetupError::new(format!("the dots per inch must be between 10 and 5000, not {}", args.dpi))),
+    }
 }
 
 /// Writes a figure and says so.

@@ -3,6 +3,7 @@
 mod program;
 
 mod again;
+mod atlas;
 mod command_line;
 mod docs;
 mod laws;

@@ -39,6 +39,20 @@ fn every_command_stops_within_a_second() {
             &["equilibria", "m.toml", "--effort", "10000000"],
             &["compare", "m.toml"],
             &["converge", "m.toml"],
+            &["bifurcation", "oscillator", "--over", "w=0.5:1.5:200000", "--resume", "--out", "d"],
+            &["section", "oscillator", "--periods", "100000000", "--resume", "--out", "s", "--json"],
+            &[
+                "basins",
+                "oscillator",
+                "--set",
+                "w=5.7",
+                "--start",
+                "x=-2:1:3000",
+                "--start",
+                "x'=-3:3:3000",
+                "--out",
+                "b",
+            ],
         ] {
             let (answer, took) = signalled(&dir, args, signal, Duration::from_millis(700));
             assert_eq!(answer.code, Some(130), "{signal} {args:?}\n{}{}", answer.stdout, answer.stderr);

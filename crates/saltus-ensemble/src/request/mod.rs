@@ -47,6 +47,8 @@ pub struct Request {
     pub impacts: Option<String>,
     /// Expressions of which statistics are kept.
     pub statistics: Vec<String>,
+    /// Further expressions, which pictures show at the instants that are kept.
+    pub observe: Vec<String>,
     /// Whether to report what a trajectory settled on.
     pub settled: bool,
     /// The tolerance; the model's, or 1e-10, if it is not given.
@@ -57,6 +59,8 @@ pub struct Request {
     pub native: bool,
     /// Whether it is compiled for the GPU of the machine.
     pub gpu: bool,
+    /// Whether starts are moved to the nearest ones that satisfy the joints.
+    pub assemble: bool,
 }
 
 /// A family, ready to run.
@@ -77,7 +81,7 @@ pub struct Sweep {
 impl Request {
     /// What is changed of the model for all trajectories.
     pub fn changes(&self) -> Changes {
-        Changes { set: self.set.clone(), start: self.start.clone(), ..Changes::default() }
+        Changes { set: self.set.clone(), start: self.start.clone(), assemble: self.assemble, ..Changes::default() }
     }
 
     /// Makes the family of a model.
@@ -96,7 +100,8 @@ impl Request {
         ] {
             numbers.0.extend(text.iter().map(|text| (key.to_string(), text.clone())));
         }
-        let mut more = FamilyText { numbers: numbers.0, quantities: self.statistics.clone(), ..FamilyText::default() };
+        let mut more = FamilyText { numbers: numbers.0, ..FamilyText::default() };
+        more.quantities = self.statistics.iter().chain(&self.observe).cloned().collect();
         more.sections = self.sections.iter().map(|text| section(text)).collect();
         let changes = self.changes();
         let base = file.family(&changes, &more)?;
@@ -130,7 +135,8 @@ impl Request {
             end: node("end").filter(|_| periods.is_none()),
         };
         let problem = Problem::unchecked(model).map_err(whole)?;
-        let family = Family::new(problem, points, &times, self.carry).map_err(whole)?;
+        let family = Family::new(problem, points, &times, self.carry);
+        let family = family.and_then(|f| if self.assemble { f.assembled() } else { Ok(f) }).map_err(whole)?;
         let wanted = self.wanted(&family).map_err(whole)?;
         let native = (self.native || self.gpu).then(|| self.compile(&family)).transpose().map_err(whole)?;
         Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted), native })

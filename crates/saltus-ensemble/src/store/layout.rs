@@ -7,7 +7,8 @@ use saltus_io::table::{Column, Kind};
 
 /// How a trajectory can end, as a word.
 pub const STATUS: [&str; 5] = ["finished", "breached", "interrupted", "failed", "refused"];
-const SETTLED: [&str; 3] = ["rest", "periodic", "neither"];
+/// What a trajectory can settle on, as a word.
+pub const SETTLED: [&str; 4] = ["rest", "periodic", "neither", "travelling"];
 const ENGINES: [&str; 3] = ["scalar", "lanes", "both"];
 const DIRECTIONS: [&str; 2] = ["up", "down"];
 
@@ -235,6 +236,7 @@ fn points_row(
         let (kind, period, impacts) = match outcome.settled {
             Some(Settled::Rest) => (0, 0.0, 0),
             Some(Settled::Periodic { intervals, impacts }) => (1, f64::from(intervals), impacts),
+            Some(Settled::Travelling { intervals, impacts }) => (3, f64::from(intervals), impacts),
             Some(Settled::Recurrent { time, impacts }) => (1, time, impacts),
             Some(Settled::Neither) | None => (2, 0.0, 0),
         };

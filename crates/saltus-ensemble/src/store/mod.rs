@@ -29,6 +29,17 @@ const SHORTEST: Duration = Duration::from_millis(100);
 /// and not less often than this.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// A directory for results must not be there, or be empty: the files of others are neither replaced nor mixed with these.
+pub fn vacant(dir: &Path) -> Result<(), SetupError> {
+    let is_empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
+    let what = match (dir.is_file(), is_empty) {
+        (true, _) => "is a file, not a directory",
+        (false, false) => "is not empty, and holds no sweep",
+        (false, true) => return Ok(()),
+    };
+    Err(SetupError::new(format!("`{}` {what}", dir.display())).help("choose another directory"))
+}
+
 /// A family on the disk.
 pub struct Store {
     dir: PathBuf,
@@ -73,6 +84,7 @@ impl Store {
                 return Err(SetupError::new(message).help("choose another directory"));
             }
             None => {
+                vacant(dir)?;
                 output::prepare(dir).map_err(plain)?;
                 manifest.write(dir).map_err(plain)?;
             }
@@ -204,6 +216,12 @@ impl Store {
     pub fn tables(&mut self, formats: &[output::Format]) -> Result<Vec<String>, WriteError> {
         self.shards.sort_by_key(|shard| shard.first);
         tables::write(self, formats)
+    }
+
+    /// The rows of the longest table.
+    pub fn longest(&self) -> u64 {
+        let rows = |k: usize| self.shards.iter().map(|s| s.rows[k]).sum();
+        (0..self.layout.tables.len()).map(rows).max().unwrap_or(0)
     }
 
     /// The directory.

@@ -133,7 +133,8 @@
       gd.style.setProperty("--legend", 24 * rows + "px");
     }
     const config = {
-      responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"],
+      responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"].concat(figure.dots ? ["autoScale2d"] : []),
+      doubleClick: figure.dots ? "reset" : "reset+autosize",
       toImageButtonOptions: { format: "svg", filename: figure.id },
     };
     return Plotly.newPlot(gd, figure.traces, layout, config).then(() => {
@@ -143,6 +144,8 @@
       const plot = { gd, cursor, figure };
       plots.push(plot);
       if (figure.timed) linkTimes(plot);
+      const drawn = figure.dots ? dots(gd, figure) : null;
+      if (figure.rerun) rerun(gd, figure, drawn);
       // A view box lets printed figures scale to the paper.
       const addViewBox = () => gd.querySelectorAll(".main-svg").forEach((svg) => {
         svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
@@ -246,7 +249,7 @@
       const { xaxis } = gd._fullLayout;
       const image = window.parent === window ? await Plotly.toImage(gd, { format: "png", width: 700, height: 420 }) : null;
       figures.push({
-        id: figure.id, traces, image, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
+        id: figure.id, traces, image, rerun: figure.rerun ? gd.pick(0) : null, dots: figure.dots ? figure.dots.map((g) => g.x.length) : null, drawn: gd.querySelectorAll(".trace, .barlayer .point").length,
         timed: figure.timed, range: [...xaxis.range], left: xaxis._offset, width: xaxis._length,
       });
     }

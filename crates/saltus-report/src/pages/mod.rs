@@ -1,5 +1,6 @@
 //! The pages, one per command.
 
+mod atlas;
 mod check;
 mod compare;
 mod converge;
@@ -7,6 +8,7 @@ mod equilibria;
 mod run;
 mod tables;
 
+pub use atlas::{AtlasReport, atlas};
 pub use check::{CheckReport, check};
 pub use compare::{CompareReport, compare};
 pub use converge::{ConvergeReport, converge};

@@ -1,6 +1,6 @@
 //! Arranges panels on a sheet as wide as one or two journal columns.
 
-use super::panel::{Frame, LEGEND_ROW, Panel, SIZE, TICK_SIZE};
+use super::panel::{Frame, Panel, SIZE, TICK_SIZE};
 use super::sheet::{MM, Sheet};
 
 /// The width of a figure.
@@ -53,8 +53,9 @@ pub fn sheet(title: &str, panels: &[Panel], columns: Columns, arrangement: Arran
     let mut y = MARGIN;
     for (r, row) in panels.chunks(across).enumerate() {
         let w = cell - left - 4.0;
-        let legend = row.iter().map(|p| p.legend_rows(w).len()).max().unwrap_or(0);
-        y += LEGEND_ROW * legend as f64 + if legend > 0 { 2.0 } else { 0.0 };
+        let height = row.iter().map(|p| p.aspect.map_or(height, |a| a * w) * p.share.unwrap_or(1.0));
+        let height = height.fold(0.0, f64::max);
+        y += row.iter().map(|p| p.above(w)).fold(0.0, f64::max);
         let numbers = arrangement == Arrangement::Separate || r + 1 == rows;
         for (c, panel) in row.iter().enumerate() {
             let x = MARGIN + (cell + MARGIN) * c as f64;

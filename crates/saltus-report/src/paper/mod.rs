@@ -3,7 +3,9 @@
 //! [`draw`] makes a figure of a [`Motion`] as a [`Sheet`] of lines, circles and text, and [`encode`] writes a sheet in one of the
 //! formats. At a jump of the velocity the curve is broken and both limits are marked.
 
+mod above;
 mod bonds;
+mod chart;
 mod constraints;
 mod coordinates;
 mod font;
@@ -14,16 +16,17 @@ mod panel;
 mod pdf;
 mod pictures;
 mod png;
-mod scatter;
+mod raster;
+
 mod sheet;
 mod simplify;
 mod svg;
 mod ticks;
 
+pub use chart::chart;
 pub use layout::Columns;
 pub use motion::Motion;
 pub use pictures::{Figure, Options, What, draw};
-pub use scatter::{Scatter, scatter};
 pub use sheet::Sheet;
 
 /// The file format of a figure.

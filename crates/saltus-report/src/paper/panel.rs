@@ -1,5 +1,6 @@
 //! A panel: axes and the data drawn in them.
 
+use super::raster::{Canvas, Raster};
 use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
 use super::simplify::simplified;
 use super::ticks::{MARGINS, NO_MARGINS, Scale, Ticks, minus};
@@ -87,6 +88,10 @@ pub enum Plot {
     Dots(Vec<(f64, f64)>),
     /// Bars: left edge, right edge, height.
     Bars(Vec<(f64, f64, f64)>),
+    /// A map: the ends of both axes, and its pixels.
+    Image((f64, f64), (f64, f64), Raster),
+    /// A colour in the legend, of a class of a map.
+    Swatch(Colour),
 }
 
 /// Data with a name and a style.
@@ -119,6 +124,16 @@ pub struct Panel {
     pub legend: bool,
     /// The layers, the first one on top.
     pub layers: Vec<Layer>,
+    /// Intervals of the horizontal axis with a word each, above the frame.
+    pub spans: Vec<(f64, f64, String)>,
+    /// The height as a share of the usual one, if it is another.
+    pub share: Option<f64>,
+    /// The height as a share of the width, if it follows from that.
+    pub aspect: Option<f64>,
+    /// The colours of a map of numbers: its label, the least and the largest value.
+    pub bar: Option<(String, f64, f64)>,
+    /// Whether only the horizontal axis is logarithmic.
+    pub log_x: bool,
 }
 
 /// The frame of a panel on the sheet.
@@ -160,6 +175,8 @@ impl Panel {
                 Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points) => {
                     points.iter().copied().for_each(&mut point)
                 }
+                Plot::Image(across, up, _) => [(across.0, up.0), (across.1, up.1)].into_iter().for_each(&mut point),
+                Plot::Swatch(_) => {}
                 Plot::Bars(bars) => bars.iter().flat_map(|b| [(b.0, b.2), (b.1, b.2)]).for_each(&mut point),
             }
         }
@@ -173,7 +190,8 @@ impl Panel {
     pub fn ticks(&self, w: f64, h: f64) -> (Ticks, Ticks) {
         let (xs, ys) = self.extent();
         let count = w / 40.0;
-        let x = match (self.scale, self.span) {
+        let scale = if self.log_x { Scale::Log } else { self.scale };
+        let x = match (scale, self.span) {
             (Scale::Log, span) => {
                 let (a, b) = span.unwrap_or(xs);
                 Ticks::log(a, b, count, false)
@@ -185,6 +203,9 @@ impl Panel {
         // Stems, bars and areas stand on the frame if they start from zero.
         let on_frame = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
         let y = match self.scale {
+            Scale::Linear if self.layers.iter().any(|l| matches!(l.plot, Plot::Image(..))) => {
+                Ticks::linear(ys.0, ys.1, rows, NO_MARGINS)
+            }
             Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if on_frame { (0.0, MARGINS.1) } else { MARGINS }),
             Scale::Log => Ticks::log(ys.0, ys.1, rows, true),
         };
@@ -195,7 +216,9 @@ impl Panel {
     pub fn legend_rows(&self, w: f64) -> Vec<Vec<&Layer>> {
         let mut rows: Vec<Vec<&Layer>> = Vec::new();
         let mut used = f64::INFINITY;
-        for layer in self.layers.iter().filter(|_| self.legend) {
+        for layer in
+            self.layers.iter().filter(|l| self.legend && !matches!(l.plot, Plot::Image(..)) && !l.key.is_empty())
+        {
             let width = entry_width(layer);
             if used + width > w {
                 rows.push(Vec::new());
@@ -221,14 +244,47 @@ impl Panel {
         }
         let floor =
             if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
-        for layer in self.layers.iter().rev() {
+        let many = self.raster_dots(sheet, frame, &at);
+        for layer in self.layers.iter().rev().filter(|l| !(many && matches!(l.plot, Plot::Dots(_)))) {
             sheet.begin("layer", vec![("name", layer.key.clone())]);
             layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
             sheet.end();
         }
         self.axes(sheet, frame, left, numbers, &tx, &ty);
+        self.spans_above(sheet, frame, &tx);
         self.legend_above(sheet, frame);
         sheet.end();
+    }
+
+    /// Draws dots as one image if they are very many; whether it did.
+    fn raster_dots(&self, sheet: &mut Sheet, frame: Frame, at: &impl Fn((f64, f64)) -> (f64, f64)) -> bool {
+        let dots = |layer: &Layer| match &layer.plot {
+            Plot::Dots(points) => points.len(),
+            _ => 0,
+        };
+        let count: usize = self.layers.iter().map(dots).sum();
+        if count <= MANY {
+            return false;
+        }
+        let (radius, opacity) = match count {
+            0..=20_000 => (0.42, 1.0),
+            20_001..=60_000 => (0.32, 1.0),
+            60_001..=250_000 => (0.22, 0.9),
+            _ => (0.14, 0.6),
+        };
+        let mut canvas = Canvas::new(frame.w, frame.h);
+        for layer in self.layers.iter().rev() {
+            if let Plot::Dots(points) = &layer.plot {
+                for &point in points {
+                    let (x, y) = at(point);
+                    canvas.disc((x - frame.x, y - frame.y), radius, colour(layer.style), opacity);
+                }
+            }
+        }
+        sheet.begin("dots", vec![("count", count.to_string())]);
+        sheet.image((frame.x, frame.y), (frame.w, frame.h), canvas.finish(), false);
+        sheet.end();
+        true
     }
 
     fn axes(&self, sheet: &mut Sheet, frame: Frame, left: f64, numbers: bool, tx: &Ticks, ty: &Ticks) {
@@ -267,30 +323,14 @@ impl Panel {
         }
         sheet.end();
     }
-
-    fn legend_above(&self, sheet: &mut Sheet, frame: Frame) {
-        let rows = self.legend_rows(frame.w);
-        let count = rows.len();
-        for (k, row) in rows.into_iter().enumerate() {
-            let y = frame.y - 4.5 - LEGEND_ROW * (count - 1 - k) as f64;
-            let mut x = frame.x + 2.0;
-            sheet.begin("legend", Vec::new());
-            for layer in row {
-                layer.sample(sheet, x, y - TICK_SIZE * 0.35);
-                sheet.text(layer.name.clone(), (x + SAMPLE_LENGTH + 3.0, y), TICK_SIZE, Anchor::Start);
-                x += entry_width(layer);
-            }
-            sheet.end();
-        }
-    }
 }
 
-/// The height of a legend row.
-pub const LEGEND_ROW: f64 = 10.0;
+/// More dots than this are drawn as an image.
+const MANY: usize = 8000;
 /// The length of a line in the legend.
-const SAMPLE_LENGTH: f64 = 18.0;
+pub const SAMPLE_LENGTH: f64 = 18.0;
 
-fn entry_width(layer: &Layer) -> f64 {
+pub fn entry_width(layer: &Layer) -> f64 {
     SAMPLE_LENGTH + 3.0 + layer.name.width(TICK_SIZE) + 10.0
 }
 
@@ -360,13 +400,18 @@ impl Layer {
             Plot::Dots(points) => {
                 let radius = match points.len() {
                     0..=300 => 1.0,
-                    301..=3000 => 0.6,
-                    _ => 0.35,
+                    301..=3000 => 0.7,
+                    _ => 0.5,
                 };
                 sheet.begin("dots", vec![("count", points.len().to_string())]);
                 points.iter().for_each(|&point| sheet.dot(at(point), radius, tint, true));
                 sheet.end();
             }
+            Plot::Image(across, up, raster) => {
+                let (a, b) = (at((across.0, up.1)), at((across.1, up.0)));
+                sheet.image(a, (b.0 - a.0, b.1 - a.1), raster.clone(), true);
+            }
+            Plot::Swatch(_) => {}
             Plot::Bars(bars) => {
                 for &(a, b, height) in bars {
                     let (low, high) = (at((a, 0.0)), at((b, height)));
@@ -381,7 +426,7 @@ impl Layer {
     }
 
     /// Draws the sample of the legend.
-    fn sample(&self, sheet: &mut Sheet, x: f64, y: f64) {
+    pub fn sample(&self, sheet: &mut Sheet, x: f64, y: f64) {
         let tint = colour(self.style);
         match &self.plot {
             Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE_LENGTH, y)], stroke(self.style, 0.9)),
@@ -401,6 +446,14 @@ impl Layer {
             }
             Plot::Points(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, self.style == 0),
             Plot::Dots(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, true),
+            Plot::Image(..) => {}
+            Plot::Swatch(colour) => {
+                let (left, right) = (x + 8.0, x + SAMPLE_LENGTH);
+                let corners =
+                    vec![(left, y + 2.8), (left, y - 2.8), (right, y - 2.8), (right, y + 2.8), (left, y + 2.8)];
+                sheet.area(corners.clone(), *colour, 1.0);
+                sheet.line(corners, Stroke::solid(GREY, 0.3));
+            }
         }
     }
 }

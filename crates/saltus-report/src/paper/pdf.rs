@@ -1,6 +1,7 @@
 //! Writes a sheet as PDF, with embedded fonts, so that text can be searched.
 
 use super::font;
+use super::raster::Raster;
 use super::sheet::{Anchor, Colour, Mark, Sheet, Stroke, Text};
 use pdf_writer::types::{CidFontType, FontFlags, LineJoinStyle, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -15,8 +16,13 @@ type Used = BTreeMap<u16, char>;
 
 /// The PDF file.
 pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
-    let mut page =
-        Page { content: Content::new(), height: sheet.height, used: [Used::new(), Used::new()], opacities: Vec::new() };
+    let mut page = Page {
+        content: Content::new(),
+        height: sheet.height,
+        used: [Used::new(), Used::new()],
+        opacities: Vec::new(),
+        images: Vec::new(),
+    };
     page.content.set_line_join(LineJoinStyle::RoundJoin);
     for mark in &sheet.marks {
         page.mark(mark).ok_or("the embedded font is invalid")?;
@@ -45,9 +51,18 @@ pub fn write(sheet: &Sheet) -> Result<Vec<u8>, String> {
             .non_stroking_alpha(*opacity as f32);
     }
     states.finish();
+    let image_ref = |k: usize| (Ref::new(100 + 2 * k as i32), Ref::new(101 + 2 * k as i32));
+    let mut objects = resources.x_objects();
+    for k in 0..page.images.len() {
+        objects.pair(Name(format!("I{k}").as_bytes()), image_ref(k).0);
+    }
+    objects.finish();
     resources.finish();
     leaf_page.finish();
     pdf.stream(stream, &compressed(&page.content.finish())).filter(Filter::FlateDecode);
+    for (k, (raster, sharp)) in page.images.iter().enumerate() {
+        embed_image(&mut pdf, raster, *sharp, image_ref(k));
+    }
     for italic in 0..2 {
         if let (false, Some(face)) = (page.used[italic].is_empty(), font::face(italic == 1)) {
             embed(&mut pdf, face, italic, first(italic), &page.used[italic]);
@@ -61,6 +76,27 @@ const NAMES: [(&[u8], &[u8]); 2] = [(b"F0", b"NotoSans-Regular"), (b"F1", b"Noto
 
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 6)
+}
+
+/// Embeds an image, its opacity as a mask.
+fn embed_image(pdf: &mut Pdf, raster: &Raster, sharp: bool, (colours, mask): (Ref, Ref)) {
+    let (wide, high) = (raster.wide as i32, raster.high as i32);
+    let rgb: Vec<u8> = raster.rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
+    let opacity: Vec<u8> = raster.rgba.chunks_exact(4).map(|p| p[3]).collect();
+    let rgb = compressed(&rgb);
+    let mut image = pdf.image_xobject(colours, &rgb);
+    image.filter(Filter::FlateDecode);
+    image.width(wide).height(high).interpolate(!sharp);
+    image.color_space().device_rgb();
+    image.bits_per_component(8).s_mask(mask);
+    image.finish();
+    let opacity = compressed(&opacity);
+    let mut image = pdf.image_xobject(mask, &opacity);
+    image.filter(Filter::FlateDecode);
+    image.width(wide).height(high);
+    image.color_space().device_gray();
+    image.bits_per_component(8);
+    image.finish();
 }
 
 /// Embeds a font: the widths and characters of the used glyphs, and the font file.
@@ -107,6 +143,7 @@ struct Page {
     height: f64,
     used: [Used; 2],
     opacities: Vec<f64>,
+    images: Vec<(Raster, bool)>,
 }
 
 impl Page {
@@ -141,6 +178,15 @@ impl Page {
             }
             Mark::Text { text, at, size, anchor, upwards, colour } => {
                 self.text(text, *at, *size, *anchor, *upwards, *colour)?;
+            }
+            Mark::Image { at, size, raster, sharp } => {
+                let name = format!("I{}", self.images.len());
+                let (x, y) = self.at((at.0, at.1 + size.1));
+                self.content.save_state();
+                self.content.transform([size.0 as f32, 0.0, 0.0, size.1 as f32, x, y]);
+                self.content.x_object(Name(name.as_bytes()));
+                self.content.restore_state();
+                self.images.push((raster.clone(), *sharp));
             }
             Mark::Begin(..) | Mark::End => {}
         }

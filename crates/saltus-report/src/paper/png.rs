@@ -2,7 +2,9 @@
 
 use super::font;
 use super::sheet::{Anchor, Colour, Mark, Sheet, Stroke, Text};
-use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform};
+use tiny_skia::{
+    FillRule, FilterQuality, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, StrokeDash, Transform,
+};
 use ttf_parser::OutlineBuilder;
 
 /// The largest image, in pixels, which bounds the memory needed.
@@ -41,6 +43,15 @@ pub fn write(sheet: &Sheet, dpi: f64) -> Result<Vec<u8>, String> {
                     let placed = turned.post_translate(at.0 as f32, at.1 as f32).post_concat(transform);
                     image.fill_path(&path, &paint(*colour, 1.0), FillRule::Winding, placed, None);
                 }
+            }
+            Mark::Image { at, size, raster, sharp } => {
+                let Some(pixels) = raster.pixmap() else { continue };
+                let stretch =
+                    Transform::from_scale((size.0 / raster.wide as f64) as f32, (size.1 / raster.high as f64) as f32);
+                let placed = stretch.post_translate(at.0 as f32, at.1 as f32).post_concat(transform);
+                let quality = if *sharp { FilterQuality::Nearest } else { FilterQuality::Bicubic };
+                let paint = PixmapPaint { quality, ..PixmapPaint::default() };
+                image.draw_pixmap(0, 0, pixels.as_ref(), &paint, placed, None);
             }
             Mark::Begin(..) | Mark::End => {}
         }

@@ -3,6 +3,7 @@
 //! Lengths are in points (1/72 inch), x to the right, y down.
 
 use super::font;
+use super::raster::Raster;
 
 /// Points per millimetre.
 pub const MM: f64 = 72.0 / 25.4;
@@ -147,6 +148,17 @@ pub enum Mark {
         /// The colour.
         colour: Colour,
     },
+    /// An image.
+    Image {
+        /// Its upper left corner.
+        at: (f64, f64),
+        /// Its width and height.
+        size: (f64, f64),
+        /// Its pixels.
+        raster: Raster,
+        /// Whether pixels have sharp edges: those of a map do.
+        sharp: bool,
+    },
     /// The start of a group: its class and its data, for programs that read the file.
     Begin(&'static str, Vec<(&'static str, String)>),
     /// The end of a group.
@@ -182,6 +194,11 @@ impl Sheet {
     pub fn dot(&mut self, centre: (f64, f64), radius: f64, colour: Colour, filled: bool) {
         let stroke = Some(Stroke::solid(colour, (radius * 0.45).min(0.6)));
         self.marks.push(Mark::Circle { centre, radius, fill: if filled { colour } else { WHITE }, stroke });
+    }
+
+    /// Adds an image.
+    pub fn image(&mut self, at: (f64, f64), size: (f64, f64), raster: Raster, sharp: bool) {
+        self.marks.push(Mark::Image { at, size, raster, sharp });
     }
 
     /// Adds text.

@@ -1,6 +1,7 @@
 //! Writes a sheet as SVG. Text stays text.
 
 use super::font;
+use super::raster::base64;
 use super::sheet::{Anchor, Colour, MM, Mark, Sheet, Stroke, Text};
 use crate::text::{decimals, escape};
 use std::fmt::Write;
@@ -69,6 +70,20 @@ fn write_mark(out: &mut String, mark: &Mark) {
                 spans(text, *size)
             )
         }
+        Mark::Image { at, size, raster, sharp } => match raster.png() {
+            Some(png) => writeln!(
+                out,
+                "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\"{} \
+                 href=\"data:image/png;base64,{}\"/>",
+                short(at.0),
+                short(at.1),
+                short(size.0),
+                short(size.1),
+                if *sharp { " style=\"image-rendering:pixelated\"" } else { "" },
+                base64(&png)
+            ),
+            None => Ok(()),
+        },
         Mark::Begin(class, data) => {
             let data: String = data.iter().map(|(k, v)| format!(" data-{k}=\"{}\"", escape(v))).collect();
             writeln!(out, "<g class=\"{class}\"{data}>")

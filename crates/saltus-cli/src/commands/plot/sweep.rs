@@ -1,12 +1,14 @@
 //! Figures of a sweep: a column of its tables over an axis.
 
 use super::{Args, save};
+use crate::commands::atlas::unit;
 use crate::setup::Refusal;
-use crate::text::{out, printable};
+use crate::text::{number, out, printable};
 use saltus::SetupError;
 use saltus_ensemble::store::{Manifest, axis_names};
 use saltus_io::table::SavedTable;
-use saltus_report::paper::{self, Columns, Kind, Scatter};
+use saltus_report::chart::{Chart, Dots, Pane, Quantity};
+use saltus_report::paper::{self, Columns, Kind};
 use std::process::ExitCode;
 
 /// The tables, in the order in which a name is looked up.
@@ -90,7 +92,7 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
         }
     };
     let (low, high) = (args.from.unwrap_or(f64::NEG_INFINITY), args.to.unwrap_or(f64::INFINITY));
-    let group = groups(&tables, table_name, table, &place)?;
+    let group = groups(&tables, table_name, table, &place, &axes)?;
     let mut groups: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for k in 0..y.len() {
         if !(x[k] >= low && x[k] <= high) {
@@ -107,16 +109,22 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
         ("impacts", "speed") => "impact speed".to_string(),
         _ => column.clone(),
     };
-    let unit = |name: &str| match name.strip_suffix('\'') {
-        Some(stem) => model.coordinates.iter().position(|c| c == stem).map(|i| model.units.velocity(i)),
-        None => model.coordinates.iter().position(|c| c == name).map(|i| model.units.position(i).to_string()),
+    let across = against.strip_prefix("points.").unwrap_or(own);
+    let several = groups.len() > 1;
+    let dots = |(k, (name, points)): (usize, (String, Vec<(f64, f64)>))| {
+        let (x, y) = points.into_iter().unzip();
+        Dots { name, colour: if several { k + 1 } else { 0 }, x, y, ..Dots::default() }
     };
-    let unit = |name: &str| unit(name).unwrap_or_else(|| model.units.parameter(name).to_string());
+    let pane = Pane {
+        x: Quantity::new(across.strip_prefix("start_").unwrap_or(across), unit(model, across)),
+        y: Quantity::new(&*shown, unit(model, &column)),
+        dots: groups.into_iter().enumerate().map(dots).collect(),
+        ..Pane::default()
+    };
     let title = format!("{}: {shown} over {against}", manifest.title);
-    let (x_unit, y_unit) = (unit(&against), unit(&column));
-    let data = Scatter { title: &title, x: (&against, &x_unit), y: (&shown, &y_unit), groups };
+    let chart = Chart { title, panes: vec![pane], ..Chart::default() };
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
-    let figure = paper::scatter(&data, columns).map_err(SetupError::new)?;
+    let figure = paper::chart(&chart, columns).map_err(SetupError::new)?;
     save(args, kind, &figure)?;
     for note in &figure.notes {
         out!("note: {}\n", printable(note));
@@ -124,9 +132,30 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What distinguishes the dots: the way up and down, else the constraints, if there are several.
-fn groups(tables: &Tables, name: &str, table: &SavedTable, place: &[usize]) -> Result<Option<Vec<String>>, SetupError> {
+/// Values of a second axis that have colours of their own.
+const VALUES: usize = 6;
+
+/// What distinguishes the dots: the way up and down, else the values of a second axis, if they are few, else the constraints, if
+/// there are several.
+fn groups(
+    tables: &Tables,
+    name: &str,
+    table: &SavedTable,
+    place: &[usize],
+    axes: &[String],
+) -> Result<Option<Vec<String>>, SetupError> {
     let points = tables.named("points").filter(|points| points.has("direction"));
+    if let (None, Some(axis), Some(all)) = (points, axes.get(1), tables.named("points")) {
+        let values = all.numbers(axis)?;
+        let mut distinct: Vec<f64> = values.clone();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        if distinct.len() <= VALUES {
+            let bare = axis.strip_prefix("start_").unwrap_or(axis);
+            let word = |&p: &usize| values.get(p).map_or_else(String::new, |x| format!("{bare} = {}", number(*x, 4)));
+            return Ok(Some(place.iter().map(word).collect()));
+        }
+    }
     let found = match points {
         Some(points) => {
             let all = points.texts("direction")?;

@@ -2,8 +2,9 @@
 
 use crate::setup::Refusal;
 use crate::text::{duration, grouped, number, out};
-use saltus_ensemble::store::Store;
+use saltus_ensemble::store::{Manifest, Store};
 use saltus_ensemble::{Block, Sweep, workers};
+use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,10 +17,23 @@ const TOGETHER: u64 = 16;
 /// and for how long.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-pub fn main(sweep: &Sweep, part: (u64, u64), threads: usize, json: bool) -> Result<ExitCode, Refusal> {
+pub fn main(
+    sweep: &Sweep,
+    part: (u64, u64),
+    missing: Option<Vec<Range<u64>>>,
+    threads: usize,
+    json: bool,
+) -> Result<ExitCode, Refusal> {
     let all = sweep.family.len();
-    let total = saltus_ensemble::store::Manifest::new(sweep, part).range();
-    let (first, total) = (total.start, total.end - total.start);
+    let ranges = missing.unwrap_or_else(|| vec![Manifest::new(sweep, part).range()]);
+    let total: u64 = ranges.iter().map(|r| r.end - r.start).sum();
+    if total == 0 {
+        match json {
+            true => crate::text::print_json(&serde_json::json!({ "trajectories": 0, "of": all })),
+            false => out!("0 trajectories of {}: all are there\n", grouped(all)),
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut worker =
         workers(sweep.family.problem(), &sweep.wanted, sweep.native.as_ref(), &Arc::new(AtomicBool::new(false)));
     let mut maker = sweep.family.maker();
@@ -27,7 +41,17 @@ pub fn main(sweep: &Sweep, part: (u64, u64), threads: usize, json: bool) -> Resu
     let mut started_at_all = 0;
     let count = total.min(SAMPLE);
     // Spread over all of them, and not in a row: the ends of a range are rarely typical.
-    let point = |k: u64| first + (2 * (k * 37 % count) + 1) * total / (2 * count);
+    let point = |k: u64| {
+        let mut rest = (2 * (k * 37 % count) + 1) * total / (2 * count);
+        for range in &ranges {
+            let length = range.end - range.start;
+            if rest < length {
+                return range.start + rest;
+            }
+            rest -= length;
+        }
+        0
+    };
     let mut next = 0;
     while next < count && started.elapsed() <= PATIENCE {
         // (Side by side, as they will be.)

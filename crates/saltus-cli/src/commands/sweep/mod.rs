@@ -73,6 +73,9 @@ pub struct Args {
     /// Start each point where its neighbour along the first axis ended: up, down, or both, one after the other
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"], help_heading = "Points")]
     carry: Option<String>,
+    /// Start from the nearest position and velocity that satisfy the joints
+    #[arg(long, help_heading = "Points")]
+    assemble: bool,
     /// How long a trajectory is left to settle before anything is kept: periods with --periods, else a time
     #[arg(long, value_name = "T", help_heading = "Time")]
     transient: Option<String>,
@@ -167,6 +170,7 @@ impl Args {
             sections: self.section.clone(),
             impacts: self.impacts.clone(),
             statistics: self.stat.clone(),
+            observe: Vec::new(),
             settled: self.settled,
             tolerance: self.tol,
             native: self.native,
@@ -176,6 +180,7 @@ impl Args {
                 "down" => Carry::Down,
                 _ => Carry::Both,
             }),
+            assemble: self.assemble,
         })
     }
 
@@ -228,7 +233,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         std::fs::write(path, source).map_err(fail)?;
     }
     if args.dry_run {
-        return dry::main(&sweep, part, args.threads(), args.json);
+        let there = args.out.as_ref().filter(|_| args.resume);
+        let store = there.map(|dir| Store::create(dir, &sweep, part, true)).transpose()?;
+        return dry::main(&sweep, part, store.map(|store| store.missing()), args.threads(), args.json);
     }
     let Some(dir) = &args.out else {
         let help = "such as  --out sweep;  --dry-run runs a few only and writes nothing";
@@ -252,7 +259,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
 }
 
 /// Runs what is missing. Whether everything was run, and how far it came.
-fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
+pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
     let stop = Arc::new(AtomicBool::new(false));
     let plan = Plan {
         family: &sweep.family,

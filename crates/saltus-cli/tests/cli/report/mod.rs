@@ -1,6 +1,6 @@
 //! Reports as a person gets them: written by the command, opened in a browser, read from the page.
 
-mod browser;
+pub mod browser;
 mod paths;
 mod planes;
 

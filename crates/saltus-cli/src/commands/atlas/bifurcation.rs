@@ -1,0 +1,165 @@
+//! `saltus bifurcation MODEL`: what a system does over one parameter or two.
+
+use super::args::{FamilyArgs, without_period};
+use super::run::run;
+use crate::locate;
+use crate::setup::Refusal;
+use saltus::SetupError;
+use saltus_ensemble::atlas::{At, Picture};
+use saltus_ensemble::{Carry, Request, Sweep};
+use saltus_io::ModelFile;
+use std::process::ExitCode;
+
+/// Draw a bifurcation diagram: a quantity of the motion over a parameter, or a map over two.
+///
+/// Each motion is left to settle, then looked at once a period, at its impacts, or where an
+/// expression vanishes. What it settled on is found as well: its period, and impacts per period,
+/// shown as a band below. With --carry each motion starts where its neighbour ended, which shows
+/// hysteresis; several starts (--start x=-2:2:5) show motions that coexist.
+///
+/// Two axes make a map, coloured by the period, by impacts per period, or by a statistic.
+///
+/// The directory has the tables, the figure (bifurcation.svg) and a page for any browser
+/// (bifurcation.html), in which a click on a dot copies the command that runs it again.
+///
+/// Examples:
+///
+///   saltus bifurcation oscillator --over w=0.6:0.9:600 --carry both --out diagram
+///
+///   saltus bifurcation oscillator --over w=0.5:1.5:600 --at impacts --of speed --out speeds
+///
+///   saltus bifurcation oscillator --over w=0.5:1.5:200 --over A=0.5:2:150 --out map
+///
+///   saltus bifurcation oscillator --over w=0.5:1.5:200 --over e=0.5:1:100 --map "max(x)" --out peak
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub family: FamilyArgs,
+    /// The parameter: a range w=0.5:1.5:500, one of equal ratios w=log:0.1:10:50, or a list; two of them make a map
+    #[arg(long, value_name = "AXIS", required = true)]
+    over: Vec<String>,
+    /// Where motions are looked at: `strobe` (once a period), `impacts`, or where an expression vanishes, "x':down"
+    /// [default: strobe, or impacts if there is no period]
+    #[arg(long, value_name = "WHERE", help_heading = "What is shown")]
+    at: Option<String>,
+    /// What is shown: an expression of t, x, x'; at impacts of speed, impulse, phase, t [default: the first coordinate, or speed]
+    #[arg(long, value_name = "EXPR", help_heading = "What is shown")]
+    of: Option<String>,
+    /// What colours a map: `period`, `impacts`, or a statistic: max(x), min(x), mean(x^2), rms(x') [default: period]
+    #[arg(long, value_name = "WHAT", help_heading = "What is shown")]
+    map: Option<String>,
+    /// Start each motion where its neighbour ended: up, down, or both, one after the other
+    #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"])]
+    carry: Option<String>,
+    /// Go on with the diagram in the directory, which was interrupted
+    #[arg(long, help_heading = "Output")]
+    resume: bool,
+}
+
+/// What a statistic of a map is of: max(x) is of x.
+fn statistic(text: &str) -> Result<String, SetupError> {
+    let inner = ["min(", "max(", "mean(", "rms("].iter().find_map(|f| text.strip_prefix(f)?.strip_suffix(')'));
+    inner.map(str::to_string).ok_or_else(|| {
+        SetupError::new(format!("`--map {text}` is not known"))
+            .help("there are period, impacts, and statistics: max(x), min(x), mean(x^2), rms(x')")
+    })
+}
+
+impl Args {
+    /// The family, and what is shown of it.
+    fn sweep(&self, file: ModelFile) -> Result<(Sweep, Picture), Refusal> {
+        let base = self.family.request()?;
+        let parameters = self.over.clone();
+        let has_starts = !base.over.is_empty();
+        let is_map =
+            parameters.len() == 2 && !has_starts && self.carry.is_none() && self.at.is_none() && self.of.is_none();
+        if self.map.is_some() && !is_map {
+            let help = "leave out --at, --of, --carry and axes of --start";
+            return Err(SetupError::new("--map needs two axes of --over, and nothing else").help(help).into());
+        }
+        let request = Request {
+            over: parameters.into_iter().chain(base.over).collect(),
+            settled: true,
+            carry: self.carry.as_deref().map(|word| match word {
+                "up" => Carry::Up,
+                "down" => Carry::Down,
+                _ => Carry::Both,
+            }),
+            transient: base.transient.clone().or_else(|| Some("200".into())),
+            periods: base.periods.clone().or_else(|| Some("120".into())),
+            ..base
+        };
+        if is_map {
+            return self.map_of(file, request);
+        }
+        self.diagram_of(file, request)
+    }
+
+    fn map_of(&self, file: ModelFile, mut request: Request) -> Result<(Sweep, Picture), Refusal> {
+        let of = self.map.clone().unwrap_or_else(|| "period".into());
+        if !matches!(of.as_str(), "period" | "impacts") {
+            request.statistics = vec![statistic(&of)?];
+        }
+        let sweep = made(request, file, self.family.periods.is_some() || self.family.transient.is_some())?;
+        Ok((sweep, Picture::Map { of }))
+    }
+
+    fn diagram_of(&self, file: ModelFile, request: Request) -> Result<(Sweep, Picture), Refusal> {
+        let given = self.family.periods.is_some() || self.family.transient.is_some();
+        let base = made(request.clone(), file.clone(), given)?;
+        let model = base.family.problem().model();
+        let at = match self.at.as_deref() {
+            Some("strobe") => At::Strobe,
+            Some("impacts") => At::Impacts,
+            Some(_) => At::Section,
+            None if base.family.has_period() => At::Strobe,
+            None => At::Impacts,
+        };
+        if at == At::Impacts && model.constraints.is_empty() {
+            return Err(SetupError::new("there are no impacts: the model has no constraint")
+                .help("give a section, such as  --at \"x':down\"")
+                .into());
+        }
+        let of = self.of.clone().unwrap_or_else(|| match at {
+            At::Impacts => "speed".into(),
+            _ => model.coordinates[0].clone(),
+        });
+        let mut request = base.request.clone();
+        request.strobe = at == At::Strobe;
+        match at {
+            At::Section => request.sections = vec![self.at.clone().unwrap_or_default()],
+            At::Impacts => request.impacts = Some("all".into()),
+            At::Strobe => {}
+        }
+        if at != At::Impacts {
+            request.observe = vec![of.clone()];
+        }
+        Ok((request.sweep(file)?, Picture::Bifurcation { at, of }))
+    }
+}
+
+/// The family of a request; where nothing has a period, times instead of periods.
+pub fn made(request: Request, file: ModelFile, times_are_given: bool) -> Result<Sweep, Refusal> {
+    let error = match request.sweep(file.clone()) {
+        Ok(sweep) => return Ok(sweep),
+        Err(error) => error,
+    };
+    if request.period.is_some() || !error.error.message.contains("the period is not known") {
+        return Err(error.into());
+    }
+    if !times_are_given {
+        let help = "give times, such as  --transient 500 --periods 200,  or the period,  --period \"2*pi/w\"";
+        return Err(SetupError::new(error.error.message.clone()).help(help).into());
+    }
+    let mut timed = request;
+    without_period(&mut timed);
+    Ok(timed.sweep(file)?)
+}
+
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
+    let file = locate::model(&args.family.model)?;
+    let (sweep, picture) = args.sweep(file)?;
+    let name = if matches!(picture, Picture::Map { .. }) { "map" } else { "bifurcation" };
+    run(&args.family, &sweep, &picture, name, args.resume)
+}

@@ -1,0 +1,280 @@
+//! From the tables of a directory to its picture, as a chart.
+
+use super::classes::classes;
+use super::unit;
+use crate::text::grouped;
+use saltus::{Model, SetupError};
+use saltus_ensemble::atlas::{At, Branch, Diagram, Label, Map, Picture, Section, Tables};
+use saltus_ensemble::points::Slot;
+use saltus_report::chart::{self, Chart, Dots, Pane, Quantity, Rerun, Span};
+use saltus_report::paper::{Columns, Kind};
+use std::path::Path;
+
+/// A picture that was read back.
+pub struct Drawn {
+    /// The chart.
+    pub chart: Chart,
+    /// What it shows, in a line.
+    pub subtitle: String,
+    /// The diagram, where it is one.
+    pub diagram: Option<Diagram>,
+}
+
+/// A dot: where it is, and its trajectory.
+type Dot = (f64, f64, u64);
+
+/// Groups of dots with colours of their own.
+const GROUPS: usize = 6;
+
+/// Reads and draws the picture of a directory.
+pub fn drawn(dir: &Path, picture: &Picture, tables: &Tables) -> Result<Drawn, SetupError> {
+    let mut drawn = match picture {
+        Picture::Bifurcation { at, of } => diagram(tables, *at, of)?,
+        Picture::Map { of } => map(tables, of)?,
+        Picture::Section { at, x, y } => section(tables, *at, x, y)?,
+        Picture::Basins => return Err(SetupError::new("basins have no table of points")),
+    };
+    if drawn.chart.rerun.command.is_empty() {
+        drawn.chart.rerun.command =
+            format!("saltus sweep rerun {} --point {{key}}", crate::report::quoted(&dir.display().to_string()));
+    }
+    Ok(drawn)
+}
+
+/// How many trajectories, in words.
+pub fn trajectories(n: u64) -> String {
+    if n == 1 { "1 trajectory".into() } else { format!("{} trajectories", grouped(n)) }
+}
+
+/// Where a quantity is taken, in words.
+fn place(at: At) -> &'static str {
+    match at {
+        At::Strobe => "once a period",
+        At::Impacts => "at impacts",
+        At::Section => "at the section",
+    }
+}
+
+fn axis(model: &Model, name: &str) -> Quantity {
+    let shown = match name {
+        "speed" => "impact speed",
+        "phase" => "phase (periods)",
+        name => name.strip_prefix("start_").unwrap_or(name),
+    };
+    Quantity::new(shown, unit(model, name))
+}
+
+fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
+    let family = &tables.sweep.family;
+    let model = family.problem().model();
+    let diagram = Diagram::read(tables, at, of)?;
+    let x = axis(model, &diagram.parameter);
+    let is_log = tables.sweep.request.over.first().is_some_and(|text| text.contains("=log:"));
+    let groups = groups(tables, &diagram);
+    let dots = |pick: fn(&Branch) -> Vec<Dot>| -> Vec<Dots> {
+        let mut all: Vec<Dots> = groups
+            .names
+            .iter()
+            .enumerate()
+            .map(|(k, name)| Dots { name: name.clone(), colour: groups.colour(k), ..Dots::default() })
+            .collect();
+        for (b, branch) in diagram.branches.iter().enumerate() {
+            for (x, y, point) in pick(branch) {
+                let group = &mut all[groups.of(b, point)];
+                group.x.push(x);
+                group.y.push(y);
+                group.key.push(point as f64);
+            }
+        }
+        all
+    };
+    let main = dots(|b: &Branch| (0..b.x.len()).map(|k| (b.x[k], b.y[k], b.point[k])).collect());
+    let band = dots(|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
+    let per = if family.has_period() { "impacts/period" } else { "impacts/time" };
+    let title = format!("{}: {of} {} over {}", tables.manifest.title, place(at), x.name);
+    // (Without a period, what is not seen in the impacts is not known.)
+    let spans = match diagram.branches.len() <= 2 && family.has_period() {
+        true => spans(&diagram.branches[0]),
+        false => Vec::new(),
+    };
+    let caption = format!(
+        "{}.{} Below: impacts per period{}.",
+        trajectories(family.len()),
+        if spans.is_empty() { "" } else { " Above: the period, in periods of the forcing; – where there is none." },
+        if family.has_period() { " of the forcing" } else { "" }
+    );
+    let has_band = family.problem().constraints() > 0;
+    let mut panes = vec![Pane { x: x.clone(), y: axis(model, of), is_log, dots: main, spans, ..Pane::default() }];
+    if has_band {
+        let y = Quantity::new(per, "");
+        panes.push(Pane { x, y, is_log, is_band: true, has_zero: true, dots: band, ..Pane::default() });
+    }
+    let subtitle = format!("Bifurcation diagram: {of} {} over {}", place(at), diagram.parameter);
+    let chart = Chart { title, caption, panes, rerun: Rerun::default() };
+    Ok(Drawn { chart, subtitle, diagram: Some(diagram) })
+}
+
+/// How the dots of a diagram are grouped.
+struct Groups {
+    names: Vec<String>,
+    /// The group of each trajectory, where it is not that of the branch.
+    by_label: Option<Vec<usize>>,
+}
+
+impl Groups {
+    fn of(&self, branch: usize, point: u64) -> usize {
+        match &self.by_label {
+            Some(groups) => groups[point as usize],
+            None => branch.min(self.names.len() - 1),
+        }
+    }
+
+    fn colour(&self, k: usize) -> usize {
+        if self.names.len() > 1 { k + 1 } else { 0 }
+    }
+}
+
+/// By branch if there are few of them; by what trajectories settled on where each parameter has many starts.
+fn groups(tables: &Tables, diagram: &Diagram) -> Groups {
+    let starts = tables.sweep.family.slots().iter().any(|slot| !matches!(slot, Slot::Parameter(_)));
+    let branches = &diagram.branches;
+    if !starts && branches.len() <= GROUPS {
+        return Groups { names: branches.iter().map(|b| b.name.clone()).collect(), by_label: None };
+    }
+    let mut found: Vec<(Label, usize)> = Vec::new();
+    let labels: Vec<(u64, Label)> = branches.iter().flat_map(|b| b.places.iter().map(|p| (p.point, p.label))).collect();
+    for (_, label) in &labels {
+        match found.iter_mut().find(|(l, _)| l.is_like(label)) {
+            Some((_, count)) => *count += 1,
+            None => found.push((*label, 1)),
+        }
+    }
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    found.truncate(GROUPS - 1);
+    let mut names: Vec<String> = found.iter().map(|(label, _)| label.to_string()).collect();
+    let mut by_label = vec![names.len(); labels.len()];
+    for (point, label) in &labels {
+        if let Some(k) = found.iter().position(|(l, _)| l.is_like(label)) {
+            by_label[*point as usize] = k;
+        }
+    }
+    if by_label.contains(&names.len()) {
+        names.push("others".into());
+    }
+    Groups { names, by_label: Some(by_label) }
+}
+
+/// Intervals of one period.
+fn spans(branch: &Branch) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for place in &branch.places {
+        let word = match place.label {
+            Label::Rest => "rest".to_string(),
+            Label::Periodic { period, .. } => period.to_string(),
+            _ => "–".to_string(),
+        };
+        match spans.last_mut().filter(|s| s.word == word) {
+            Some(span) => span.to = place.value,
+            None => spans.push(Span { from: place.value, to: place.value, word }),
+        }
+    }
+    spans
+}
+
+fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
+    let model = tables.sweep.family.problem().model();
+    let found = Map::read(tables, of)?;
+    let label = match of {
+        "period" => "period".to_string(),
+        "impacts" => "impacts per periods".to_string(),
+        column => match unit(model, column) {
+            unit if unit.is_empty() => column.to_string(),
+            unit => format!("{column} ({unit})"),
+        },
+    };
+    let (classes, values) = match of {
+        "period" | "impacts" => classes(&found, of),
+        _ => (Vec::new(), found.cells.iter().map(|c| c.value).collect()),
+    };
+    let stride = Some(found.y.len());
+    let [x, y] = [&found.names[0], &found.names[1]].map(|name| axis(model, name));
+    let title = format!("{}: {label} over {} and {}", tables.manifest.title, x.name, y.name);
+    let subtitle = format!("Map of the {label} over {} and {}", x.name, y.name);
+    let cells = chart::Map { x: found.x, y: found.y, values, classes, label };
+    let caption = format!("{}.", trajectories(tables.sweep.family.len()));
+    let panes = vec![Pane { x, y, map: Some(cells), ..Pane::default() }];
+    let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride } };
+    Ok(Drawn { chart, subtitle, diagram: None })
+}
+
+fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupError> {
+    let family = &tables.sweep.family;
+    let model = family.problem().model();
+    let found = Section::read(tables, at, x, y)?;
+    let mut dots: Vec<Dots> = Vec::new();
+    let many = family.len() > GROUPS as u64;
+    for k in 0..found.x.len() {
+        let point = found.point[k] as usize;
+        let group = if many { 0 } else { point };
+        while dots.len() <= group {
+            let next = dots.len() as u64;
+            let values = family.points().names().into_iter().zip(family.values(next));
+            let words: Vec<String> =
+                values.map(|(n, value)| format!("{n} = {}", saltus::text::number(value, 4))).collect();
+            let (name, colour) = match many || family.len() == 1 {
+                true => (String::new(), 0),
+                false => (words.join(", "), dots.len() + 1),
+            };
+            dots.push(Dots { name, colour, ..Dots::default() });
+        }
+        dots[group].x.push(found.x[k]);
+        dots[group].y.push(found.y[k]);
+        dots[group].key.push(if family.len() > 1 { found.point[k] as f64 } else { found.t[k] });
+    }
+    let title = format!("{}: {y} over {x}, {}", tables.manifest.title, place(at));
+    let subtitle = format!("Poincaré section: {y} over {x}, {}", place(at));
+    let caption = format!("{} points of {}.", grouped(found.x.len() as u64), trajectories(family.len()));
+    let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
+    let rerun =
+        Rerun { command: if family.len() == 1 { from_here(tables, at, x, y) } else { String::new() }, stride: None };
+    Ok(Drawn { chart: Chart { title, caption, panes, rerun }, subtitle, diagram: None })
+}
+
+/// The command that runs one motion from the state under the pointer, if the axes give it, else up to there.
+fn from_here(tables: &Tables, at: At, x: &str, y: &str) -> String {
+    let model = tables.sweep.family.problem().model();
+    let quoted = crate::report::quoted;
+    let mut words = vec!["saltus run".to_string(), quoted(&tables.manifest.model)];
+    let request = &tables.sweep.request;
+    words.extend(request.set.iter().map(|(name, value)| format!("--set {}", quoted(&format!("{name}={value}")))));
+    let (q, v) = (&model.coordinates[0], format!("{}'", model.coordinates[0]));
+    if model.degrees() == 1 && model.states.is_empty() && x == q && y == v && at != At::Impacts {
+        words.push(format!("--start \"t={{key}},{q}={{x}},{v}={{y}}\" --end {{key}}+{}", unit_of_time(tables)));
+        return words.join(" ");
+    }
+    let mut starts: Vec<String> = request.start.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let listed = request.listed.iter().flat_map(|l| l.names.iter().zip(&l.values));
+    starts.extend(listed.map(|(name, value)| format!("{name}={value:?}")));
+    if !starts.is_empty() {
+        words.push(format!("--start {}", quoted(&starts.join(","))));
+    }
+    words.push("--end {key}".into());
+    words.join(" ")
+}
+
+/// How long a motion is run from a point of a section: ten periods, or a hundredth of the time.
+fn unit_of_time(tables: &Tables) -> f64 {
+    let job = tables.sweep.family.maker().job(0, None).job;
+    job.strobe.map_or(0.01 * (job.end - job.start.t), |period| 10.0 * period)
+}
+
+/// Writes the figure and the page of a chart into a directory; the names of the files.
+pub fn save(dir: &Path, name: &str, chart: &Chart, page: &saltus_report::Page) -> Result<Vec<String>, SetupError> {
+    let unwritten = |e: saltus_io::output::WriteError| SetupError::new(e.to_string());
+    let (figure, html) = (format!("{name}.svg"), format!("{name}.html"));
+    let drawn = saltus_report::paper::chart(chart, Columns::Two).map_err(SetupError::new)?;
+    let bytes = saltus_report::paper::encode(&drawn.sheet, Kind::Svg, 300.0).map_err(SetupError::new)?;
+    saltus_io::output::write_file(&dir.join(&figure), |out| out.write_all(&bytes)).map_err(unwritten)?;
+    crate::report::save(&dir.join(&html), page)?;
+    Ok(vec![figure, html])
+}

@@ -1,0 +1,66 @@
+//! Charts as text, for people on a remote machine.
+
+use crate::sketch::Plane;
+use crate::text::{DIM, number, out, printable};
+use saltus_report::chart::Chart;
+
+/// Signs of the classes of a map.
+const SIGNS: &str = "123456789abcdefghijklmnopqrstuvwxyz";
+
+/// Draws a chart on standard output.
+pub fn print(chart: &Chart) {
+    let size = terminal_size::terminal_size().map(|(w, h)| (usize::from(w.0), usize::from(h.0)));
+    let (width, height) = size.map_or((80, 24), |(w, h)| (w.clamp(40, 160), h.clamp(14, 40)));
+    let Some(pane) = chart.panes.first() else { return };
+    let lines = match &pane.map {
+        Some(map) => {
+            let (columns, rows) = (width.saturating_sub(14).max(10), (height - 6).max(8));
+            let ((left, right), (low, high)) = map.extent();
+            let (wide, tall) = (map.x.len(), map.y.len());
+            let range = map.range();
+            let mut lines = Vec::new();
+            for r in 0..rows {
+                let j = ((rows - 1 - r) * tall + tall / 2) / rows;
+                let cell = |c: usize| {
+                    let value = map.values[j.min(tall - 1) * wide + ((c * wide + wide / 2) / columns).min(wide - 1)];
+                    sign(value, range, map.classes.len())
+                };
+                let label = match r {
+                    0 => number(high, 4),
+                    r if r + 1 == rows => number(low, 4),
+                    _ => String::new(),
+                };
+                lines.push(format!("{label:>10} │{}", (0..columns).map(cell).collect::<String>()));
+            }
+            let (left, right) = (number(left, 4), number(right, 4));
+            let space = columns.saturating_sub(left.len() + right.len());
+            lines.push(format!("{:>10} └{}", "", "─".repeat(columns)));
+            lines.push(format!("{:>12}{left}{:^space$}{right}", "", pane.x.name));
+            for (k, (name, _)) in map.classes.iter().enumerate() {
+                lines.push(format!("{:>12}{} {name}", "", sign(k as f64, range, map.classes.len())));
+            }
+            if map.classes.is_empty() {
+                lines.push(format!("{:>12}{}: {} to {}", "", map.label, number(range.0, 4), number(range.1, 4)));
+            }
+            lines
+        }
+        None => {
+            let points = || pane.dots.iter().flat_map(|d| d.x.iter().copied().zip(d.y.iter().copied()));
+            Plane::new(points(), &pane.x.name, width, height - 6).lines()
+        }
+    };
+    out!("\n{:>11} {}\n", "", printable(&pane.y.name));
+    for line in lines {
+        out!("{DIM}{}{DIM:#}\n", printable(&line));
+    }
+}
+
+fn sign(value: f64, (low, high): (f64, f64), classes: usize) -> char {
+    const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+    match (value.is_finite(), classes) {
+        (false, _) => ' ',
+        (true, 0) if high > low => SHADES[((value - low) / (high - low) * 4.99) as usize % 5],
+        (true, 0) => SHADES[2],
+        (true, _) => SIGNS.chars().nth(value as usize).unwrap_or('?'),
+    }
+}

@@ -1,0 +1,158 @@
+//! A family of the atlas: computed, written, drawn, and said in words.
+
+use super::args::FamilyArgs;
+use super::draw::{self, Drawn};
+use super::preview;
+use crate::commands::sweep;
+use crate::setup::Refusal;
+use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
+use crate::{progress, report};
+use saltus::SetupError;
+use saltus_ensemble::atlas::{At, Picture, Tables, Transition};
+use saltus_ensemble::store::Store;
+use saltus_ensemble::{Progress, Sweep};
+use saltus_io::output::{Format, WriteError};
+use saltus_report::AtlasReport;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Tables with more rows than this are not written as CSV.
+const LONG: u64 = 300_000;
+/// Changes that are printed.
+const SHOWN: usize = 12;
+
+/// What was found.
+struct Found<'a> {
+    args: &'a FamilyArgs,
+    sweep: &'a Sweep,
+    drawn: Drawn,
+    transitions: Vec<Transition>,
+    /// How many trajectories ended in which way, and the first that has a reason for it.
+    counts: Vec<(&'static str, u64)>,
+    complaint: Option<(u64, String)>,
+    done: Progress,
+    files: Vec<String>,
+}
+
+/// Computes a family, writes its tables and its picture, and says what was found.
+pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resume: bool) -> Result<ExitCode, Refusal> {
+    let dir = &args.out;
+    let mut store = Store::create(dir, sweep, (1, 1), resume)?;
+    if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
+        store.forget_from(first.start)?;
+    }
+    let plain =
+        |e: WriteError| SetupError::new(e.to_string()).help("what was computed is kept: --resume goes on with it");
+    picture.write(dir).map_err(plain)?;
+    let (finished, done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
+    if !finished {
+        match args.json {
+            true => crate::text::print_json(&json!({ "complete": false, "computed": done.done })),
+            false => out!("interrupted: the same command with --resume goes on\n"),
+        }
+        return Ok(ExitCode::from(progress::INTERRUPTED));
+    }
+    // (Long tables are for programs: CSV would be several times as large.)
+    let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
+    let files = progress::saving(|| store.tables(formats)).map_err(plain)?;
+    let drawn = draw::drawn(dir, picture, &Tables::open(dir)?)?;
+    if drawn.chart.is_empty() {
+        return Err(nothing(&store, picture).into());
+    }
+    let transitions = drawn.diagram.as_ref().map(|d| d.transitions()).unwrap_or_default();
+    let (counts, complaint) = (store.counts()?, store.complaint()?);
+    let mut found = Found { args, sweep, drawn, transitions, counts, complaint, done, files };
+    let page = saltus_report::atlas(found.report());
+    let pictures = draw::save(dir, name, &found.drawn.chart, &page)?;
+    found.files.extend(pictures);
+    if args.json {
+        found.print_json()
+    } else {
+        found.print()
+    }
+    let none = found.counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed"));
+    Ok(if none { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Why there is nothing to draw.
+fn nothing(store: &Store, picture: &Picture) -> SetupError {
+    if let Ok(Some((point, reason))) = store.complaint() {
+        let message = format!("no trajectory has anything to show; point {point}: {reason}");
+        return SetupError::new(message).help("the table `points.csv` has the reasons of all");
+    }
+    let (message, help) = match picture {
+        Picture::Bifurcation { at: At::Impacts, .. } | Picture::Section { at: At::Impacts, .. } => {
+            ("there are no impacts after the transient", "look once a period, --at strobe, or at other parameters")
+        }
+        _ => ("the section is not crossed after the transient", "choose another expression, or more periods"),
+    };
+    SetupError::new(message).help(help)
+}
+
+impl Found<'_> {
+    /// The parameter of a diagram.
+    fn parameter(&self) -> &str {
+        self.drawn.diagram.as_ref().map_or("", |d| d.parameter.as_str())
+    }
+
+    fn report(&self) -> AtlasReport<'_> {
+        let parameter = self.parameter();
+        let ends = [format!("{parameter} from"), format!("{parameter} to")];
+        let heads = ["branch", "before", "after"].map(str::to_string).into_iter().chain(ends).collect();
+        let row = |t: &Transition| {
+            vec![t.branch.clone(), t.before.to_string(), t.after.to_string(), number(t.from, 8), number(t.to, 8)]
+        };
+        AtlasReport {
+            title: self.sweep.file.title(),
+            subtitle: &self.drawn.subtitle,
+            origin: report::origin(&self.sweep.file),
+            chart: &self.drawn.chart,
+            tiles: vec![
+                ("trajectories", grouped(self.sweep.family.len())),
+                ("impacts", grouped(self.done.impacts)),
+                ("computed in", duration(self.done.seconds)),
+            ],
+            findings: self.complaint.iter().map(|(point, reason)| format!("point {point}: {reason}")).collect(),
+            table: ("Transitions".into(), heads, self.transitions.iter().map(row).collect()),
+        }
+    }
+
+    fn print_json(&self) {
+        let change = |t: &Transition| {
+            let (before, after) = (t.before.to_string(), t.after.to_string());
+            json!({ "branch": t.branch, "before": before, "after": after, "from": t.from, "to": t.to })
+        };
+        let complaint = self.complaint.as_ref().map(|(point, reason)| json!({ "point": point, "reason": reason }));
+        let status: serde_json::Map<_, _> =
+            self.counts.iter().map(|(word, n)| ((*word).to_string(), json!(n))).collect();
+        crate::text::print_json(&json!({
+            "model": self.sweep.file.name, "picture": self.drawn.subtitle, "trajectories": self.sweep.family.len(),
+            "parameter": self.parameter(), "status": status, "first_complaint": complaint,
+            "transitions": self.transitions.iter().map(change).collect::<Vec<_>>(), "impacts": self.done.impacts,
+            "seconds": self.done.seconds, "out": self.args.out.display().to_string(), "files": self.files,
+        }));
+    }
+
+    fn print(&self) {
+        out!("{BOLD}{}{BOLD:#}\n", printable(self.sweep.file.title()));
+        out!("{}\n", printable(&self.drawn.subtitle));
+        let words: Vec<String> = self.counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
+        out!("{}: {}\n", draw::trajectories(self.sweep.family.len()), words.join(", "));
+        if let Some((point, reason)) = &self.complaint {
+            out!("point {point}: {}\n", printable(reason));
+        }
+        out!("{} in {}\n", count(self.done.impacts, "impact"), duration(self.done.seconds));
+        preview::print(&self.drawn.chart);
+        for t in self.transitions.iter().take(SHOWN) {
+            let branch = match t.branch.as_str() {
+                "" => String::new(),
+                name => format!("{DIM}{}{DIM:#} ", printable(name)),
+            };
+            out!("{branch}{} … {}: {} → {}\n", number(t.from, 7), number(t.to, 7), t.before, t.after);
+        }
+        if let Some(more @ 1..) = self.transitions.len().checked_sub(SHOWN) {
+            out!("and {} in the page\n", count(more as u64, "further change"));
+        }
+        out!("wrote {} to {}\n", self.files.join(", "), self.args.out.display());
+    }
+}
