@@ -2,6 +2,7 @@
 
 pub mod atlas;
 pub mod check;
+pub mod code;
 pub mod compare;
 pub mod converge;
 pub mod devices;

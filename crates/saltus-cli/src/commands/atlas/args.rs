@@ -1,5 +1,6 @@
 //! Options of all commands of the atlas.
 
+use crate::commands::code::CodeArgs;
 use crate::setup::{Refusal, pairs};
 use saltus::SetupError;
 use saltus_ensemble::Request;
@@ -28,6 +29,8 @@ pub struct FamilyArgs {
     /// The relative tolerance [default: the model's, else 1e-10]
     #[arg(long, value_name = "X")]
     pub tol: Option<f64>,
+    #[command(flatten)]
+    pub code: CodeArgs,
     /// How many threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
@@ -65,7 +68,7 @@ impl FamilyArgs {
                 StartText::Axis(axis) => over.push(axis),
             }
         }
-        Ok(Request {
+        let request = Request {
             set: pairs("--set", &self.set, false)?,
             start,
             over,
@@ -74,7 +77,8 @@ impl FamilyArgs {
             period: self.period.clone(),
             tolerance: self.tol,
             ..Request::default()
-        })
+        };
+        Ok(self.code.of(request))
     }
 
     pub fn threads(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use super::args::{StartText, starts};
 use super::{draw, preview, unit};
+use crate::commands::code::CodeArgs;
 use crate::progress::{self, Bar};
 use crate::setup::{Refusal, pairs};
 use crate::text::{BOLD, count, duration, grouped, number, out, printable};
@@ -63,6 +64,8 @@ pub struct Args {
     /// The relative tolerance [default: the model's, else 1e-10]
     #[arg(long, value_name = "X")]
     tol: Option<f64>,
+    #[command(flatten)]
+    code: CodeArgs,
     /// How many threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
@@ -100,7 +103,8 @@ impl Args {
             tolerance: self.tol,
             ..Request::default()
         };
-        let error = match request.sweep(file.clone()) {
+        let request = self.code.of(request);
+        let error = match self.code.sweep(&request, file.clone()) {
             Ok(sweep) => return Ok(sweep),
             Err(error) => error,
         };
@@ -111,7 +115,7 @@ impl Args {
         // Where nothing is forced, motions return to where the first coordinate has a maximum.
         let section = format!("{}':down", model.coordinates[0]);
         let timed = Request { periods: None, end: self.end.clone(), sections: vec![section], ..request };
-        Ok(timed.sweep(file)?)
+        Ok(self.code.sweep(&timed, file)?)
     }
 }
 

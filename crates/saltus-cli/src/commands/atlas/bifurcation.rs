@@ -2,6 +2,7 @@
 
 use super::args::{FamilyArgs, without_period};
 use super::run::run;
+use crate::commands::code::CodeArgs;
 use crate::locate;
 use crate::setup::Refusal;
 use saltus::SetupError;
@@ -101,13 +102,14 @@ impl Args {
         if !matches!(of.as_str(), "period" | "impacts") {
             request.statistics = vec![statistic(&of)?];
         }
-        let sweep = made(request, file, self.family.periods.is_some() || self.family.transient.is_some())?;
+        let sweep =
+            made(&self.family.code, request, file, self.family.periods.is_some() || self.family.transient.is_some())?;
         Ok((sweep, Picture::Map { of }))
     }
 
     fn diagram_of(&self, file: ModelFile, request: Request) -> Result<(Sweep, Picture), Refusal> {
         let given = self.family.periods.is_some() || self.family.transient.is_some();
-        let base = made(request.clone(), file.clone(), given)?;
+        let base = made(&self.family.code, request.clone(), file.clone(), given)?;
         let model = base.family.problem().model();
         let at = match self.at.as_deref() {
             Some("strobe") => At::Strobe,
@@ -135,13 +137,13 @@ impl Args {
         if at != At::Impacts {
             request.observe = vec![of.clone()];
         }
-        Ok((request.sweep(file)?, Picture::Bifurcation { at, of }))
+        Ok((self.family.code.sweep(&request, file)?, Picture::Bifurcation { at, of }))
     }
 }
 
 /// The family of a request; where nothing has a period, times instead of periods.
-pub fn made(request: Request, file: ModelFile, times_are_given: bool) -> Result<Sweep, Refusal> {
-    let error = match request.sweep(file.clone()) {
+pub fn made(code: &CodeArgs, request: Request, file: ModelFile, times_are_given: bool) -> Result<Sweep, Refusal> {
+    let error = match code.sweep(&request, file.clone()) {
         Ok(sweep) => return Ok(sweep),
         Err(error) => error,
     };
@@ -154,7 +156,7 @@ pub fn made(request: Request, file: ModelFile, times_are_given: bool) -> Result<
     }
     let mut timed = request;
     without_period(&mut timed);
-    Ok(timed.sweep(file)?)
+    Ok(code.sweep(&timed, file)?)
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {

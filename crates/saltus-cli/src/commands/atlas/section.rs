@@ -62,7 +62,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         request.listed = Some(Listed { names: vec![name], values: vec![value] });
     }
     let given = args.family.periods.is_some() || args.family.transient.is_some();
-    let sweep = made(request, file.clone(), given)?;
+    let sweep = made(&args.family.code, request, file.clone(), given)?;
     let model = sweep.family.problem().model();
     let at = match args.at.as_deref() {
         Some("strobe") | None => At::Strobe,
@@ -96,6 +96,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if at != At::Impacts {
         request.observe = vec![x.clone(), y.clone()];
     }
-    let sweep = request.sweep(file)?;
+    let sweep = args.family.code.sweep(&request, file)?;
     run(&args.family, &sweep, &Picture::Section { at, x, y }, "section", args.resume)
 }

@@ -5,15 +5,14 @@ mod points;
 pub mod report;
 mod rerun;
 
+use super::code::CodeArgs;
 use super::merge::formats;
 use crate::locate;
 use crate::progress::{self, SweepBar};
 use crate::setup::{Refusal, pairs};
-use crate::text::printable;
 use saltus::SetupError;
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Block, Carry, Native, Plan, Progress, Request, Sweep};
-use saltus_io::ModelFile;
 use saltus_io::output::WriteError;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -106,12 +105,8 @@ pub struct Args {
     /// The relative tolerance [default: the model's, else 1e-10]
     #[arg(long, value_name = "X")]
     tol: Option<f64>,
-    /// Compile the model with the C compiler of this machine (`cc`, or CC): about three times as fast, equal within the tolerance
-    #[arg(long)]
-    native: bool,
-    /// Where the trajectories are computed: cpu, gpu (an NVIDIA GPU), or auto: on a GPU if there is one that can
-    #[arg(long, value_name = "WHERE", default_value = "cpu", value_parser = ["cpu", "gpu", "auto"], conflicts_with = "native")]
-    device: String,
+    #[command(flatten)]
+    code: CodeArgs,
     /// Write the CUDA source of the model to a file
     #[arg(long, value_name = "FILE.cu", help_heading = "Output")]
     emit_cuda: Option<PathBuf>,
@@ -173,8 +168,6 @@ impl Args {
             observe: Vec::new(),
             settled: self.settled,
             tolerance: self.tol,
-            native: self.native,
-            gpu: self.device != "cpu",
             carry: self.carry.as_deref().map(|word| match word {
                 "up" => Carry::Up,
                 "down" => Carry::Down,
@@ -182,19 +175,6 @@ impl Args {
             }),
             assemble: self.assemble,
         })
-    }
-
-    /// The family. Where a GPU is used if there is one, a sentence says why it is not.
-    fn sweep(&self, file: ModelFile) -> Result<Sweep, Refusal> {
-        let request = self.request()?;
-        match request.sweep(file.clone()) {
-            Err(error) if self.device == "auto" => {
-                let sweep = Request { gpu: false, ..request }.sweep(file)?;
-                eprintln!("on the processor: {}", printable(&error.error.message));
-                Ok(sweep)
-            }
-            other => Ok(other?),
-        }
     }
 
     /// Which part is to be run, of how many.
@@ -225,7 +205,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let formats = formats(&args.format)?;
     let part = args.part()?;
     let file = locate::model(args.model.as_deref().unwrap_or_default())?;
-    let sweep = args.sweep(file)?;
+    let sweep = args.code.sweep(&args.code.of(args.request()?), file)?;
     if let Some(path) = &args.emit_cuda {
         let source = Native::cuda(sweep.family.problem());
         let source = source.map_err(|why| SetupError::new(format!("there is no CUDA source of this model: {why}")))?;

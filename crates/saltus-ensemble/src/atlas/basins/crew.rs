@@ -1,7 +1,7 @@
 //! Many short pieces of trajectories, on all cores.
 
 use crate::points::Slot;
-use crate::{Family, Job, Outcome, Wanted, Worker, workers};
+use crate::{Family, Job, Native, Outcome, Wanted, Worker, workers};
 use saltus::Start;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -46,10 +46,17 @@ pub struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    pub fn new(family: &'a Family, parts: u64, wanted: Wanted, threads: usize, stop: &Arc<AtomicBool>) -> Self {
+    pub fn new(
+        family: &'a Family,
+        native: Option<&Native>,
+        parts: u64,
+        wanted: Wanted,
+        threads: usize,
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
         let template = family.maker().job(0, None).job;
         let unit = template.strobe.unwrap_or((template.end - template.start.t) / parts as f64);
-        let one = |_| Mutex::new(workers(family.problem(), &wanted, None, stop));
+        let one = |_| Mutex::new(workers(family.problem(), &wanted, native, stop));
         let workers = (0..threads.max(1)).map(one).collect();
         Crew { family, template, unit, wanted: Arc::new(wanted), workers, stop: stop.clone() }
     }

@@ -60,8 +60,8 @@ impl<'a> Hunt<'a> {
             return Err(SetupError::new(reason));
         }
         // (Where nothing has a period, the time of the family is one piece.)
-        let crew = Crew::new(family, PARTS, wanted, plan.threads, &plan.stop);
-        let witness = Crew::new(family, PARTS, witness, 1, &plan.stop);
+        let crew = Crew::new(family, plan.sweep.native.as_ref(), PARTS, wanted, plan.threads, &plan.stop);
+        let witness = Crew::new(family, None, PARTS, witness, 1, &plan.stop);
         let total = family.len();
         let found = Found { total, ..Found::default() };
         let extent = Vec::new();
