@@ -174,6 +174,7 @@ impl Args {
                 _ => Carry::Both,
             }),
             assemble: self.assemble,
+            ..Request::default()
         })
     }
 
