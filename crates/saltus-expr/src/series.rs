@@ -16,6 +16,7 @@ mod lanes;
 mod rounding;
 mod rules;
 mod switch;
+mod tangent;
 
 use std::sync::Arc;
 

@@ -183,6 +183,21 @@ impl Flow {
         self.full.margin(switch, end, out)
     }
 
+    /// The order of the last expansion.
+    pub fn reached(&self) -> usize {
+        self.reached
+    }
+
+    /// The name of a friction.
+    pub fn friction_name(&self, f: usize) -> &str {
+        &self.instance.model().frictions[f].name
+    }
+
+    /// The derivative of the argument of a switch along a direction of (t, q, v, p), at the point last evaluated.
+    pub fn switch_along(&self, switch: usize, direction: &[f64], room: &mut Vec<f64>) -> f64 {
+        self.full.argument_along(switch, direction, room)
+    }
+
     /// Puts a switch into its next state.
     pub fn set_state(&mut self, switch: usize, state: i64) {
         self.full.set_state(switch, state);

@@ -1,0 +1,224 @@
+//! Derivatives of motions through events, against closed forms and finite differences.
+
+use saltus::model::Builder;
+use saltus::motion::Variation;
+use saltus::{Options, Problem, Start};
+
+/// Jacobian of the final (q, v) with respect to the initial (q, v) and open parameters, by columns.
+fn jacobian(problem: &Problem, start: &Start, end: f64) -> Vec<Vec<f64>> {
+    let (d, open) = (problem.dimension(), problem.model().open.len());
+    let mut seed = Variation::of_state(d, open);
+    for p in 0..open {
+        let k = seed.push_zero();
+        seed.column_mut(k)[2 * d + p] = 1.0;
+    }
+    let options = Options::events(end).tolerance(1e-14).vary(seed);
+    let run = problem.run_from(start, &options).expect("starts").ok().expect("runs");
+    let all = run.variation.expect("asked for").expect("derivatives");
+    (0..all.len()).map(|k| all.column(k)[..2 * d].to_vec()).collect()
+}
+
+fn state(problem: &Problem, start: &Start, end: f64) -> Vec<f64> {
+    let run = problem.run_from(start, &Options::events(end).tolerance(1e-14)).expect("starts").ok().expect("runs");
+    let last = run.last();
+    last.q.iter().chain(&last.v).copied().collect()
+}
+
+/// The same by central differences of runs: good to about eight digits.
+fn differences(problem: &Problem, start: &Start, end: f64, h: f64) -> Vec<Vec<f64>> {
+    let d = problem.dimension();
+    let open = start.parameters.len();
+    let moved = |k: usize, by: f64| {
+        let mut start = start.clone();
+        match k {
+            k if k < d => start.q[k] += by,
+            k if k < 2 * d => start.v[k - d] += by,
+            k => start.parameters[k - 2 * d] += by,
+        }
+        state(problem, &start, end)
+    };
+    let column = |k: usize| {
+        let [a, b, c, e] = [moved(k, h), moved(k, -h), moved(k, 2.0 * h), moved(k, -2.0 * h)];
+        (0..2 * d).map(|i| (8.0 * (a[i] - b[i]) - (c[i] - e[i])) / (12.0 * h)).collect()
+    };
+    (0..2 * d + open).map(column).collect()
+}
+
+fn agree(name: &str, found: &[Vec<f64>], expected: &[Vec<f64>], to: f64) {
+    let size = expected.iter().flatten().fold(1.0_f64, |m, x| m.max(x.abs()));
+    for (k, (a, b)) in found.iter().zip(expected).enumerate() {
+        for (i, (a, b)) in a.iter().zip(b).enumerate() {
+            assert!(
+                (a - b).abs() <= to * size,
+                "{name}: entry {i} of column {k} is {a}, not {b}\n{found:?}\n{expected:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn forced_oscillator_with_a_stop() {
+    let model = Builder::new("oscillator")
+        .parameter("w", 0.9)
+        .parameter("e", 0.7)
+        .parameter("s", 0.3)
+        .coordinate("x", 0.0, 0.5)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .force("x", "cos(w*t) - 0.1*x'")
+        .restitution("e")
+        .constraint("stop", "s - x")
+        .build()
+        .expect("model");
+    let problem = model.open(&["w", "e", "s"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 12.0);
+    agree("oscillator", &found, &differences(&problem, &start, 12.0, 1e-4), 1e-7);
+}
+
+#[test]
+fn a_ball_on_a_moving_table_comes_to_rest_on_it() {
+    let model = Builder::new("ball")
+        .parameter("a", 0.02)
+        .parameter("e", 0.5)
+        .coordinate("y", 0.5, 0.0)
+        .coordinate("x", 0.0, 1.0)
+        .kinetic("y'^2/2 + x'^2*(1 + 0.3*y)/2 + 0.2*x'*y'")
+        .potential("9.81*y + x^2")
+        .restitution("e")
+        .constraint("floor", "y - a*sin(3*t) + 0.1*x^2")
+        .build()
+        .expect("model");
+    let problem = model.open(&["a", "e"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 2.0);
+    agree("ball", &found, &differences(&problem, &start, 2.0, 1e-4), 1e-6);
+}
+
+#[test]
+fn forces_that_jump_and_restitution_that_depends_on_the_speed() {
+    let model = Builder::new("switches")
+        .parameter("k", 2.0)
+        .parameter("e", 0.7)
+        .coordinate("x", 0.2, 1.3)
+        .kinetic("x'^2*(1+0.2*cos(x))/2")
+        .force("x", "sin(1.7*t) - k*max(x - 0.4, 0) - 0.3*sign(x + 0.1*x') - x*if(t > 2.2 + 0.1*k, 1.5, 1)")
+        .restitution("e*exp(-speed/5)")
+        .constraint("stop", "x + 0.5")
+        .build()
+        .expect("model");
+    let problem = model.open(&["k", "e"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 9.0);
+    agree("switches", &found, &differences(&problem, &start, 9.0, 1e-4), 1e-6);
+}
+
+#[test]
+fn two_bodies_hit_two_walls_at_one_instant() {
+    let model = Builder::new("two")
+        .parameter("e", 0.6)
+        .coordinate("x", 0.0, 1.0)
+        .coordinate("y", 0.0, 2.0)
+        .kinetic("x'^2/2 + y'^2/2")
+        .force("x", "-0.3*x'*y' + 0.1*sin(t)")
+        .force("y", "-0.6*x'*y' + 0.2*sin(t)")
+        .restitution("e")
+        .constraint("a", "1 - x")
+        .constraint("b", "2 - y")
+        .build()
+        .expect("model");
+    let problem = model.open(&["e"]).expect("open").problem().expect("problem");
+    let seed = Variation::of_state(2, 1);
+    let run = problem.run(&Options::events(2.0).vary(seed.clone())).expect("starts").ok().expect("runs");
+    // The forces depend on both velocities: which wall comes first matters to the derivative.
+    let obstacle = run.variation.expect("asked for").expect_err("no derivative");
+    assert!(obstacle.what.contains("order matters"), "{obstacle}");
+    // Without that coupling it does not.
+    let model = Builder::new("two")
+        .parameter("e", 0.6)
+        .coordinate("x", 0.0, 1.0)
+        .coordinate("y", 0.0, 2.0)
+        .kinetic("x'^2/2 + y'^2/2")
+        .force("x", "-0.3*x + 0.1*sin(t) + 0.2*y")
+        .force("y", "-0.3*y + 0.2*sin(t) + 0.8*x")
+        .restitution("e")
+        .constraint("a", "1 - x")
+        .constraint("b", "2 - y")
+        .build()
+        .expect("model");
+    let problem = model.open(&["e"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 4.0);
+    agree("two", &found, &differences(&problem, &start, 4.0, 1e-4), 1e-6);
+}
+
+#[test]
+fn a_landing_without_rebound_and_a_release() {
+    let model = Builder::new("table")
+        .parameter("a", 0.5)
+        .coordinate("y", 0.3, 0.0)
+        .coordinate("x", 0.1, 0.4)
+        .kinetic("y'^2/2 + x'^2/2")
+        .potential("3*y + x^2/2 + 0.2*x*y")
+        .restitution(0.0)
+        .constraint("floor", "y - a*sin(2.5*t) + 0.2*x^2")
+        .build()
+        .expect("model");
+    let problem = model.open(&["a"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 3.0);
+    agree("landing", &found, &differences(&problem, &start, 3.0, 1e-4), 1e-6);
+    // The contact has taken one dimension, and the speed across it: the columns of the state are of rank two.
+}
+
+#[test]
+fn a_pendulum_of_joints_hits_a_wall() {
+    let model = Builder::new("pendulum")
+        .parameter("g", 9.0)
+        .coordinate("x", 0.6, 0.0)
+        .coordinate("y", -0.8, 0.0)
+        .kinetic("(x'^2 + y'^2)/2")
+        .potential("g*y")
+        .joint("rod", &["x^2 + y^2 - 1"])
+        .restitution(0.8)
+        .constraint("wall", "x + 0.2")
+        .build()
+        .expect("model");
+    let problem = model.open(&["g"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 2.0);
+    // Of the perturbations of the start only the one along the circle is one; the columns are those of its projections.
+    let (h, g) = (1e-4, 9.0);
+    let at = |angle: f64, g: f64| {
+        let start = Start { q: vec![angle.cos(), angle.sin()], parameters: vec![g], ..start.clone() };
+        state(&problem, &start, 2.0)
+    };
+    let angle = (-0.8_f64).atan2(0.6);
+    let slope = |f: &dyn Fn(f64) -> Vec<f64>| -> Vec<f64> {
+        let [a, b, c, e] = [f(h), f(-h), f(2.0 * h), f(-2.0 * h)];
+        (0..4).map(|i| (8.0 * (a[i] - b[i]) - (c[i] - e[i])) / (12.0 * h)).collect()
+    };
+    let along = slope(&|by| at(angle + by, g));
+    let tangent: Vec<Vec<f64>> = [0.8, 0.6].iter().map(|share| along.iter().map(|x| share * x).collect()).collect();
+    agree("pendulum", &found[..2], &tangent, 1e-7);
+    agree("gravity", &found[4..], &[slope(&|by| at(angle, g + by))], 1e-7);
+}
+
+#[test]
+fn dry_friction_and_a_state() {
+    let model = Builder::new("slider")
+        .parameter("f", 0.25)
+        .coordinate("x", 0.0, 1.0)
+        .state("z", "x - z", 0.2)
+        .kinetic("x'^2/2")
+        .force("x", "-x + 1.5*cos(0.7*t) + 0.3*z")
+        .slider("brake", "x'", "f")
+        .restitution(0.7)
+        .constraint("stop", "1.1 - x + 0.1*z")
+        .build()
+        .expect("model");
+    let problem = model.open(&["f"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 15.0);
+    agree("slider", &found, &differences(&problem, &start, 15.0, 1e-4), 1e-6);
+}
