@@ -120,8 +120,8 @@ fn two_bodies_hit_two_walls_at_one_instant() {
         .coordinate("x", 0.0, 1.0)
         .coordinate("y", 0.0, 2.0)
         .kinetic("x'^2/2 + y'^2/2")
-        .force("x", "-0.3*x'*y' + 0.1*sin(t)")
-        .force("y", "-0.6*x'*y' + 0.2*sin(t)")
+        .force("x", "-0.3*y'^2 + 0.1*sin(t)")
+        .force("y", "-2.4*x'^2 + 0.2*sin(t)")
         .restitution("e")
         .constraint("a", "1 - x")
         .constraint("b", "2 - y")
@@ -149,7 +149,8 @@ fn two_bodies_hit_two_walls_at_one_instant() {
     let problem = model.open(&["e"]).expect("open").problem().expect("problem");
     let start = problem.start();
     let found = jacobian(&problem, &start, 4.0);
-    agree("two", &found, &differences(&problem, &start, 4.0, 1e-4), 1e-6);
+    // (Which comes first changes the second derivatives: differences are of first order here.)
+    agree("two", &found, &differences(&problem, &start, 4.0, 1e-6), 1e-6);
 }
 
 #[test]
@@ -168,7 +169,6 @@ fn a_landing_without_rebound_and_a_release() {
     let start = problem.start();
     let found = jacobian(&problem, &start, 3.0);
     agree("landing", &found, &differences(&problem, &start, 3.0, 1e-4), 1e-6);
-    // The contact has taken one dimension, and the speed across it: the columns of the state are of rank two.
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_pendulum_of_joints_hits_a_wall() {
     // Of the perturbations of the start only the one along the circle is one; the columns are those of its projections.
     let (h, g) = (1e-4, 9.0);
     let at = |angle: f64, g: f64| {
-        let start = Start { q: vec![angle.cos(), angle.sin()], parameters: vec![g], ..start.clone() };
+        let start = Start::new(0.0, vec![angle.cos(), angle.sin()], vec![0.0; 2]).with_parameters(vec![g]);
         state(&problem, &start, 2.0)
     };
     let angle = (-0.8_f64).atan2(0.6);
@@ -209,16 +209,21 @@ fn dry_friction_and_a_state() {
     let model = Builder::new("slider")
         .parameter("f", 0.25)
         .coordinate("x", 0.0, 1.0)
-        .state("z", "x - z", 0.2)
+        .state("z", 0.2, "x - z")
         .kinetic("x'^2/2")
         .force("x", "-x + 1.5*cos(0.7*t) + 0.3*z")
-        .slider("brake", "x'", "f")
+        .slider("brake", "x'", "f", None)
         .restitution(0.7)
         .constraint("stop", "1.1 - x + 0.1*z")
         .build()
         .expect("model");
     let problem = model.open(&["f"]).expect("open").problem().expect("problem");
     let start = problem.start();
-    let found = jacobian(&problem, &start, 15.0);
-    agree("slider", &found, &differences(&problem, &start, 15.0, 1e-4), 1e-6);
+    // (Entry 1 is the integral of the state, which nothing depends on.)
+    let seen = |all: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+        let columns = all.into_iter().enumerate().filter(|(k, _)| *k != 1);
+        columns.map(|(_, c)| vec![c[0], c[2], c[3]]).collect()
+    };
+    let found = seen(jacobian(&problem, &start, 15.0));
+    agree("slider", &found, &seen(differences(&problem, &start, 15.0, 1e-4)), 1e-6);
 }
