@@ -61,7 +61,7 @@ impl Engine for EventEngine {
     }
 
     fn impacts(&self) -> usize {
-        self.record.out.trajectory.impacts.len()
+        self.record.made()
     }
 
     fn cells(&self) -> &Cells {

@@ -39,6 +39,11 @@ impl Variation {
         self.len() - 1
     }
 
+    /// Leaves the first columns only.
+    pub fn truncate(&mut self, columns: usize) {
+        self.entries.truncate(columns * self.width());
+    }
+
     /// Entries of a column.
     pub fn width(&self) -> usize {
         2 * self.d + self.open

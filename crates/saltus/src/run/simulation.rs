@@ -96,6 +96,11 @@ impl Simulation {
         self.begun.engine.state().1
     }
 
+    /// Impacts so far.
+    pub fn impacts(&self) -> usize {
+        self.begun.engine.impacts()
+    }
+
     /// The perturbations that travel along ([`Options::vary`]), at this instant; None if there are none. An obstacle says from
     /// where on there are no derivatives.
     pub fn variation(&mut self) -> Option<Result<Variation, Obstacle>> {

@@ -1,0 +1,146 @@
+//! A frame of perturbations that is made orthonormal again and again.
+
+use super::{Exponent, NoExponents, PhaseSpace, advance};
+use crate::Simulation;
+use crate::analysis::phase_space::held_by_joints;
+use crate::linalg::dot;
+use crate::problem::{Problem, Start};
+
+/// A column that keeps less than this of its length beside the columns before it is gone: a contact has taken its direction.
+const GONE: f64 = 1e-9;
+
+/// Between two orthonormalisations a column should keep more than `SHORTER` of its length beside the others, or the time
+/// between them is halved; where all keep more than `LONGER`, it is doubled.
+const SHORTER: f64 = 1e-4;
+const LONGER: f64 = 0.2;
+
+/// A block is cut into at most 2^this parts, and into 2^FIRST at first.
+const MOST: u32 = 20;
+const FIRST: u32 = 6;
+
+/// Means over this many parts of the time make the error.
+const PARTS: usize = 20;
+
+pub(super) struct Frame {
+    /// Columns that are left, and how many there were.
+    columns: usize,
+    dimension: usize,
+    /// The logarithms of the lengths in each block, one list for each column.
+    logs: Vec<Vec<f64>>,
+    sums: Vec<f64>,
+    cuts: u32,
+}
+
+impl Frame {
+    /// The directions that joints leave at the start. (Those that a contact takes away there are gone at once.)
+    pub fn new(space: &PhaseSpace, problem: &Problem, at: &Start, sim: &mut Simulation) -> Result<Self, NoExponents> {
+        let dimension = space.dimension() - 2 * held_by_joints(problem, at);
+        let mut frame = Frame {
+            columns: space.dimension(),
+            dimension,
+            logs: Vec::new(),
+            sums: vec![0.0; space.dimension()],
+            cuts: FIRST,
+        };
+        frame.orthonormalise(space, sim)?;
+        frame.columns = frame.columns.min(dimension);
+        frame.begin_to_count();
+        Ok(frame)
+    }
+
+    /// What has been added up is forgotten.
+    pub fn begin_to_count(&mut self) {
+        self.logs = vec![Vec::new(); self.columns];
+    }
+
+    /// Carries the frame over a block.
+    pub fn block(
+        &mut self,
+        space: &PhaseSpace,
+        sim: &mut Simulation,
+        from: f64,
+        lasts: f64,
+    ) -> Result<(), NoExponents> {
+        self.sums.fill(0.0);
+        let parts = 1_u64 << self.cuts;
+        let mut least = 1.0_f64;
+        for k in 1..=parts {
+            advance(sim, from + lasts * k as f64 / parts as f64)?;
+            least = least.min(self.orthonormalise(space, sim)?);
+        }
+        for (log, sum) in self.logs.iter_mut().zip(&self.sums).take(self.columns) {
+            log.push(*sum);
+        }
+        self.logs.truncate(self.columns);
+        if least < SHORTER && self.cuts < MOST {
+            self.cuts += 1;
+        } else if least > LONGER && self.cuts > 0 {
+            self.cuts -= 1;
+        }
+        Ok(())
+    }
+
+    /// Gram and Schmidt, twice; logarithms of lengths are added up. Gives the least part that a column kept.
+    fn orthonormalise(&mut self, space: &PhaseSpace, sim: &mut Simulation) -> Result<f64, NoExponents> {
+        let mut all = match sim.variation() {
+            Some(Ok(all)) => all,
+            Some(Err(obstacle)) => return Err(NoExponents::Obstacle(obstacle)),
+            None => return Ok(1.0),
+        };
+        let mut kept: Vec<Vec<f64>> = Vec::with_capacity(self.columns);
+        let (mut least, mut sums) = (1.0_f64, Vec::with_capacity(self.columns));
+        for k in 0..self.columns.min(all.len()) {
+            let mut x = space.column(&all, k);
+            let whole = dot(&x, &x).sqrt();
+            for _ in 0..2 {
+                for before in &kept {
+                    let along = dot(&x, before);
+                    x.iter_mut().zip(before).for_each(|(x, b)| *x -= along * b);
+                }
+            }
+            let length = dot(&x, &x).sqrt();
+            if !(length > GONE * whole.max(f64::MIN_POSITIVE)) {
+                continue;
+            }
+            least = least.min(length / whole);
+            x.iter_mut().for_each(|x| *x /= length);
+            kept.push(x);
+            sums.push(self.sums[k] + length.ln());
+        }
+        self.columns = kept.len();
+        self.sums.truncate(0);
+        self.sums.extend(sums);
+        all.truncate(kept.len());
+        for (k, x) in kept.iter().enumerate() {
+            all.column_mut(k).fill(0.0);
+            space.set_column(&mut all, k, x);
+        }
+        sim.set_variation(&all);
+        Ok(least)
+    }
+
+    /// Means and their errors, largest first.
+    pub fn exponents(&self, block: f64) -> Vec<Exponent> {
+        let mut found: Vec<Exponent> = self.logs.iter().map(|log| mean(log, block)).collect();
+        found.resize(self.dimension.max(found.len()), Exponent { value: f64::NEG_INFINITY, error: 0.0 });
+        found.sort_by(|a, b| b.value.total_cmp(&a.value));
+        found
+    }
+}
+
+fn mean(log: &[f64], block: f64) -> Exponent {
+    let n = log.len().max(1) as f64;
+    let value = log.iter().sum::<f64>() / (n * block);
+    let parts = PARTS.min(log.len());
+    if parts < 2 {
+        return Exponent { value, error: f64::INFINITY };
+    }
+    let bound = |k: usize| k * log.len() / parts;
+    let means = (0..parts).map(|k| {
+        let part = &log[bound(k)..bound(k + 1)];
+        part.iter().sum::<f64>() / (part.len() as f64 * block)
+    });
+    let scatter: f64 = means.map(|m| (m - value).powi(2)).sum::<f64>() / (parts - 1) as f64;
+    // (Where nothing scatters, the ends of the mean are still cut somewhere within a turn of the frame.)
+    Exponent { value, error: (scatter / parts as f64).sqrt() }
+}
