@@ -4,6 +4,7 @@ pub mod check;
 pub mod compare;
 pub mod converge;
 pub mod equilibria;
+pub mod lyapunov;
 pub mod merge;
 pub mod models;
 pub mod new;

@@ -1,5 +1,7 @@
 //! Periodic orbits: a motion that comes back to where it was, found by Newton's method on the map of one period.
 
-mod close;
+mod find;
+mod judge;
 
-pub use close::{Orbit, Period, close};
+pub use find::{NoOrbit, OrbitOptions, is_same, orbit};
+pub use judge::{OrbitEvent, OrbitStability};

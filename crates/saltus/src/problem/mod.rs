@@ -17,6 +17,7 @@ mod instance;
 mod motion;
 mod ports;
 mod power;
+mod slopes;
 mod start;
 mod variational;
 

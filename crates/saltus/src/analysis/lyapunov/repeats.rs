@@ -1,7 +1,7 @@
 //! A motion that repeats itself has the exponents of its multipliers.
 
 use super::{Exponent, Lyapunov, LyapunovOptions, NoExponents, PhaseSpace};
-use crate::analysis::orbit::{Period, close};
+use crate::analysis::closing::{Period, close};
 use crate::analysis::phase_space::{NoMap, held_by_joints};
 use crate::linalg::eigenvalues;
 use crate::problem::{Problem, Start};

@@ -4,8 +4,8 @@
 //! the correction is orthogonal to the motion there.
 
 use crate::Options;
-use crate::analysis::phase_space::{NoMap, Passage, PhaseSpace};
-use crate::linalg::{FactoredLu, max_abs};
+use crate::analysis::phase_space::{NoMap, Passage, PhaseSpace, held_by_joints};
+use crate::linalg::{Svd, max_abs};
 use crate::problem::{Problem, Start};
 
 /// Newton steps, and halvings of one.
@@ -40,6 +40,10 @@ pub struct Orbit {
     pub residual: f64,
     /// Newton steps that were made.
     pub steps: usize,
+    /// How many periods of the forcing it takes; None where nothing depends on time, and the period is the orbit's own.
+    pub multiple: Option<usize>,
+    /// How many directions joints hold.
+    pub joints: usize,
 }
 
 /// The motion of one period from a state, and how far it misses itself.
@@ -98,7 +102,6 @@ pub fn close(
     let n = space.dimension();
     let mut best = attempt(problem, space, near.clone(), lasts, options)?;
     let mut steps = 0;
-    let mut factored = FactoredLu::default();
     while best.residual > CLOSED && steps < STEPS {
         let size = n + usize::from(is_free);
         let mut matrix = vec![0.0; size * size];
@@ -115,10 +118,9 @@ pub fn close(
                 matrix[n * size + i] = *rate;
             }
         }
-        if factored.set(size, &matrix).is_err() {
-            break;
-        }
-        factored.solve(&mut step);
+        // (Orbits of a conservative system come in families: the shortest step.)
+        let Some(svd) = Svd::new(size, size, &matrix, 1e-12) else { break };
+        let step = svd.least_norm(&step);
         if step.iter().any(|x| !x.is_finite()) {
             break;
         }
@@ -148,7 +150,8 @@ pub fn close(
         }
     }
     let Trial { start, period, passage, residual, .. } = best;
-    Ok(Orbit { start, period, passage, residual, steps })
+    let (multiple, joints) = (if is_free { None } else { Some(1) }, held_by_joints(problem, &start));
+    Ok(Orbit { start, period, passage, residual, steps, multiple, joints })
 }
 
 impl Orbit {
