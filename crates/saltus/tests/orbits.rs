@@ -2,7 +2,7 @@
 
 use saltus::analysis::{NoOrbit, OrbitOptions, orbit};
 use saltus::model::Builder;
-use saltus::{Problem, Start};
+use saltus::{Options, Problem, Start};
 use std::f64::consts::TAU;
 
 fn oscillator(c: f64, load: f64, w: f64, stops: &[&str], e: f64) -> Problem {
@@ -54,9 +54,12 @@ fn unstable_orbits_are_found_from_a_guess() {
     // P04 without damping, s = 0, past the period doubling at w = 2.653…: the orbit of one impact is a flip saddle.
     let w = 2.7;
     let problem = oscillator(0.0, 1.0, w, &["-x"], 0.8);
-    // (Followed from where it is stable.)
+    // (Followed from where it is stable: impact speed and phase there are those of the closed form.)
     let stable = oscillator(0.0, 1.0, 2.6, &["-x"], 0.8);
-    let near = orbit(&stable, &stable.start(), &OrbitOptions { transient: 300.0, ..options(2.6) }).expect("stable");
+    let after =
+        Start::new(3.02938293575397530582659184601 / 2.6, vec![0.0], vec![-0.8 * 0.505439970893956762875481291162]);
+    let guess = stable.run_from(&after, &Options::events(after.t + 0.5)).expect("starts").last().clone();
+    let near = orbit(&stable, &guess, &OrbitOptions { transient: 0.0, ..options(2.6) }).expect("stable");
     let trace: f64 = near.stability().multipliers.iter().map(|z| z.0).sum();
     assert!((trace + 1.149079309592059670605126).abs() < 1e-8, "{trace}");
     let found = orbit(&problem, &near.start, &OrbitOptions { transient: 0.0, multiple: Some(1), ..options(w) });

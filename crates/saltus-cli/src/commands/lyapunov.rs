@@ -2,6 +2,8 @@
 
 mod show;
 
+pub use show::complex;
+
 use crate::locate;
 use crate::progress::{self, Bar};
 use crate::setup::{Asked, ModelArgs, Refusal, StartArgs, pairs};
@@ -96,7 +98,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     let shown = show::Shown { problem: &problem, names: &names, points: &points, outcomes: &outcomes };
     if let Some(path) = &args.out {
-        progress::saving(|| shown.write(path)).map_err(|e| SetupError::new(e.to_string()))?;
+        progress::saving(|| output::write_file(path, |file| shown.write(file)))
+            .map_err(|e| SetupError::new(e.to_string()))?;
     }
     if args.json {
         shown.json()

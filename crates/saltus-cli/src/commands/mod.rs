@@ -8,6 +8,7 @@ pub mod lyapunov;
 pub mod merge;
 pub mod models;
 pub mod new;
+pub mod orbit;
 pub mod plot;
 pub mod rerun;
 pub mod run;

@@ -1,6 +1,8 @@
 //! Derivatives of ten random motions against finite differences in 50-digit arithmetic, which share no code with Saltus:
 //! `reference.py` makes `reference.json` and says how.
 
+mod shipped;
+
 use saltus::motion::Variation;
 use saltus::{Options, System};
 use saltus_io::ModelFile;

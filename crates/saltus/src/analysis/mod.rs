@@ -31,7 +31,7 @@ pub use execute::{Execute, Job, Timed, sequentially};
 pub use forcing::{forcing_period, period_of};
 pub use limit::{LongTime, long_time};
 pub use lyapunov::{Exponent, Lyapunov, LyapunovOptions, NoExponents, lyapunov};
-pub use orbit::{NoOrbit, OrbitEvent, OrbitOptions, OrbitStability, is_same, orbit};
+pub use orbit::{NoOrbit, OrbitEvent, OrbitOptions, OrbitStability, is_same_orbit, orbit, starts_around};
 pub use order::{Fit, fit};
 pub use pairing::{Pairing, pairing};
 pub use penetration::stiffness_for_penetration;

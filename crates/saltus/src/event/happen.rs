@@ -34,7 +34,7 @@ impl EventEngine {
                 self.no_slip_remains(f)?;
             }
             Event::Slip { friction, direction } => {
-                self.vary_slips(friction);
+                self.vary_slips(friction, direction[0]);
                 self.rubbing.loose[friction] = Some(direction);
             }
             Event::Release(a) => {

@@ -14,7 +14,7 @@ use super::blocks::Blocks;
 use super::gaps::own_rate;
 use super::inputs::Inputs;
 use super::motion::total_rate;
-use crate::model::Model;
+use crate::model::{Friction, Model};
 use saltus_expr::{MissingInput, NodeId, SeriesCode};
 use std::sync::Arc;
 
@@ -49,6 +49,8 @@ pub struct VariationalCode {
     pub kick_c_x: Part,
     pub rate_x: Part,
     pub gap_x: Part,
+    /// What friction holds while it sticks, μ or a limit, by (q, v, p, t); its values are the third block of `kick`.
+    pub holds_x: Part,
     /// ∂e/∂(speed, open parameters), one row for each constraint.
     pub restitution: Arc<Blocks>,
     /// Where accelerations (or J), reactions (or P) and the signs of slips are among the inputs.
@@ -137,6 +139,8 @@ impl VariationalCode {
             (all.part(&kick_r, &a), all.part(&kick_r, &lambda), all.part(&kick_r, &xt));
         let (kick_c_j, kick_c_x) = (all.part(&kick_c, &a), all.part(&kick_c, &xt));
         let (rate_x, gap_x) = (all.part(&rates, &xt), all.part(&gaps, &xt));
+        let holds: Vec<NodeId> = all.model.frictions.clone().iter().map(|f| at_rest(all.model, f)).collect();
+        let holds_x = all.part(&holds, &xt);
         let kicks = std::mem::take(&mut all.nodes);
         let speed = model.speed;
         let mut of_restitution = Vec::new();
@@ -164,7 +168,7 @@ impl VariationalCode {
             r_x,
             c_a,
             c_x,
-            kick: Blocks::compile(&model.graph, &more, &[&kicks, &rates])?,
+            kick: Blocks::compile(&model.graph, &more, &[&kicks, &rates, &holds])?,
             kick_r_j,
             kick_r_p,
             kick_r_x,
@@ -172,6 +176,7 @@ impl VariationalCode {
             kick_c_x,
             rate_x,
             gap_x,
+            holds_x,
             restitution: Blocks::compile(&model.graph, inputs, &[&of_restitution])?,
             a: first,
             lambda: first + d,
@@ -208,6 +213,12 @@ fn pulls(model: &mut Model, lambda: &[NodeId], signs: &[NodeId]) -> (Vec<NodeId>
         }
     }
     (reactions, dry)
+}
+
+/// The coefficient or limit of friction that sticks.
+fn at_rest(model: &mut Model, friction: &Friction) -> NodeId {
+    let zero = model.graph.constant(0.0);
+    model.graph.substitute(friction.sticking, &[(friction.speed, zero)])
 }
 
 /// For each row (gaps, joints, slips): its rate U, γ, and its gradient.

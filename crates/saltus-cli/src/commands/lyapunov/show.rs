@@ -55,8 +55,12 @@ impl Shown<'_> {
 
     fn print_one(&self, found: &Lyapunov) {
         let block = found.time / found.blocks as f64;
-        let impacts = number(found.impacts as f64 / found.blocks as f64, 6);
-        out!("  {} of {}, {impacts} impacts in each\n\n", count(found.blocks as u64, "period"), number(block, 8));
+        let impacts = match found.impacts {
+            0 => "no impact".to_string(),
+            n if n == found.blocks => "one impact in each".to_string(),
+            n => format!("{} impacts in each", number(n as f64 / found.blocks as f64, 6)),
+        };
+        out!("  {} of {}, {impacts}\n\n", count(found.blocks as u64, "period"), number(block, 8));
         for (k, e) in found.exponents.iter().enumerate() {
             out!("  λ{}  {}\n", k + 1, shown(e));
         }
@@ -126,9 +130,8 @@ impl Shown<'_> {
         print_json(&json!({ "title": model.title, "over": self.names, "points": rows }));
     }
 
-    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+    pub fn write(&self, file: &mut dyn Write) -> std::io::Result<()> {
         let n = self.outcomes.iter().flatten().flatten().map(|l| l.exponents.len()).max().unwrap_or(0);
-        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
         let lambdas = (1..=n).flat_map(|k| [format!("exponent_{k}"), format!("error_{k}")]);
         let heads: Vec<String> = self.names.iter().cloned().chain(lambdas).collect();
         writeln!(file, "{},dimension,impacts_per_period,kind", heads.join(","))?;
@@ -150,7 +153,7 @@ impl Shown<'_> {
                 None => writeln!(file, "{},nan,nan,none", cells.join(","))?,
             }
         }
-        file.flush()
+        Ok(())
     }
 }
 
@@ -162,7 +165,7 @@ fn sum(found: &Lyapunov) -> String {
 pub fn complex(z: &(f64, f64)) -> String {
     match z.1 == 0.0 {
         true => number(z.0, 10),
-        false => format!("{} {} {}i", number(z.0, 10), if z.1 < 0.0 { "−" } else { "+" }, number(z.1.abs(), 10)),
+        false => format!("{} {} {}i", number(z.0, 10), if z.1 < 0.0 { "-" } else { "+" }, number(z.1.abs(), 10)),
     }
 }
 

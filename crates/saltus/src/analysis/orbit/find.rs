@@ -51,6 +51,8 @@ pub enum NoOrbit {
         /// What was seen of the motion.
         seen: String,
     },
+    /// The motion comes to rest.
+    AtRest,
     /// Nothing depends on time, and how long an orbit takes is not known.
     NoPeriod {
         /// What was seen of the motion.
@@ -73,6 +75,7 @@ impl fmt::Display for NoOrbit {
                 "no periodic orbit was found near the guess: the best motion misses itself by {} of its size{seen}",
                 number(*residual, 2)
             ),
+            NoOrbit::AtRest => write!(f, "the motion comes to rest: there is no orbit to close"),
             NoOrbit::NoPeriod { seen } => write!(f, "how long an orbit takes is not known: {seen}"),
         }
     }
@@ -184,8 +187,7 @@ fn autonomous(
             about = Some(*period);
         }
         if let LongTime::Rest { .. } = settled {
-            let seen = "the motion comes to rest; `saltus equilibria` finds where".to_string();
-            return Err(NoOrbit::NotNear { residual: 0.0, seen: format!(": {seen}") });
+            return Err(NoOrbit::AtRest);
         }
     }
     let Some(about) = about else {

@@ -27,6 +27,14 @@ impl Vary {
         self.kick.run(t, &[q, v]);
         self.kick.write(0, &mut self.kicks);
         self.kick.write(1, &mut self.rates);
+        self.kick.write(2, &mut self.holds);
+    }
+
+    /// The direction in which friction slides in the impacts to come; 0: it does not.
+    pub fn slide(&mut self, friction: usize, sign: f64) {
+        if let Ok(code) = self.instance.problem().variational() {
+            self.kick.set(code.signs + friction, sign);
+        }
     }
 
     /// The columns as seen at the perturbed instant of an event: δx + x' δτ.
@@ -156,21 +164,22 @@ impl Vary {
         Ok(largest)
     }
 
-    /// For each column, when an event happens sooner or later: −δh/h', for a row of a part, with the motion's own rates.
-    pub fn shifts(&self, part: &Part, row: usize, v: &[f64], a: &[f64]) -> Option<Vec<f64>> {
+    /// The rate of what a row of a part is the derivative of, along the motion.
+    pub fn rate_of(&self, part: &Part, row: usize, v: &[f64], a: &[f64]) -> f64 {
         let (d, last) = (self.d, self.width - 1);
         let entries = part.places.iter().enumerate().filter(|(_, (r, _))| *r == row);
-        let rate: f64 = entries
-            .map(|(n, &(_, c))| {
-                let along = match c {
-                    c if c < d => v[c],
-                    c if c < 2 * d => a[c - d],
-                    c if c == last => 1.0,
-                    _ => 0.0,
-                };
-                self.kicks[part.first + n] * along
-            })
-            .sum();
+        let along = |c: usize| match c {
+            c if c < d => v[c],
+            c if c < 2 * d => a[c - d],
+            c if c == last => 1.0,
+            _ => 0.0,
+        };
+        entries.map(|(n, &(_, c))| self.kicks[part.first + n] * along(c)).sum()
+    }
+
+    /// For each column, when an event happens sooner or later: −δh/h', for a row of a part, with the motion's own rates.
+    pub fn shifts(&self, part: &Part, row: usize, v: &[f64], a: &[f64]) -> Option<Vec<f64>> {
+        let rate = self.rate_of(part, row, v, a);
         let shifts: Vec<f64> = (0..self.columns).map(|k| -self.along(part, row, k) / rate).collect();
         shifts.iter().all(|s| s.is_finite()).then_some(shifts)
     }

@@ -35,8 +35,9 @@ pub(super) struct Vary {
     series: Series,
     kick: Evaluator,
     kicks: Vec<f64>,
-    /// U of all rows at the point last looked at.
+    /// U of all rows at the point last looked at, and what friction holds there.
     rates: Vec<f64>,
+    holds: Vec<f64>,
     restitution: Evaluator,
     restitutions: Vec<f64>,
     approach: usize,
@@ -46,6 +47,10 @@ pub(super) struct Vary {
     room: Vec<f64>,
     base: Vec<f64>,
     terms: Vec<f64>,
+    /// The perturbed reactions of the rows held at the end of the last piece, one list for each column; and their own values
+    /// and rates.
+    pulled: Vec<f64>,
+    reactions: Vec<(f64, f64)>,
     pub obstacle: Option<Obstacle>,
 }
 
@@ -70,6 +75,7 @@ impl Vary {
             series: Series::new(code.flow.clone(), order),
             kicks: code.kick.buffer(0),
             rates: code.kick.buffer(1),
+            holds: code.kick.buffer(2),
             kick,
             restitutions: code.restitution.buffer(0),
             restitution,
@@ -80,6 +86,8 @@ impl Vary {
             room: Vec::new(),
             base: Vec::new(),
             terms: Vec::new(),
+            pulled: Vec::new(),
+            reactions: Vec::new(),
             obstacle: None,
             instance: at.clone(),
         };

@@ -2,13 +2,15 @@
 //!
 //! A *release* changes nothing: where a reaction vanishes, accelerations are continuous. So is friction that breaks loose with
 //! the coefficient it slides with. A *switch* of a force, and slip that stops, change the acceleration: δτ follows from the
-//! argument of the switch or from the slip. An *impact* has the δτ of the gap that closes; contacts held before go along with
+//! argument of the switch or from the slip, and where a coefficient jumps with it from what friction holds. An *impact* has the δτ of the gap that closes; contacts held before go along with
 //! it. Gaps that close at one instant have each their own: they act one after the other, if their order does not matter, and
 //! else the motion has no derivative.
 
 use super::Vary;
 use crate::Reason;
 use crate::event::EventEngine;
+use crate::event::flow::Grip;
+use crate::event::polynomial::{value, value_and_slope};
 
 /// Two ways to the same perturbations may differ by this part of them.
 const SAME: f64 = 1e-7;
@@ -51,13 +53,15 @@ impl EventEngine {
             }
         }
         vary.has_begun = true;
-        if s > 0.0 {
-            vary.transport(self.t, s, flow)?;
+        match s > 0.0 {
+            true => vary.transport(self.t, s, flow)?,
+            false => vary.pulled.clear(),
         }
         vary.held.clear();
         vary.held.extend_from_slice(flow.working());
-        let end = |i: usize| crate::event::polynomial::value(flow.acceleration(i), s);
-        vary.acceleration = Some((0..vary.d).map(end).collect());
+        vary.acceleration = Some((0..vary.d).map(|i| value(flow.acceleration(i), s)).collect());
+        vary.reactions.clear();
+        vary.reactions.extend((0..flow.working().len()).map(|k| value_and_slope(flow.reaction(k), s)));
         Ok(())
     }
 
@@ -138,16 +142,47 @@ impl EventEngine {
         });
     }
 
-    /// Slip begins.
-    pub(in crate::event) fn vary_slips(&mut self, f: usize) {
-        self.occur(|engine, _| {
+    /// Slip begins, in a direction. Where the coefficient stays the same, so does the acceleration.
+    pub(in crate::event) fn vary_slips(&mut self, f: usize, direction: f64) {
+        self.occur(|engine, vary| {
             engine.flow.evaluate(engine.t, &engine.q, &engine.v, false).map_err(|e| e.to_string())?;
-            let friction = &engine.flow.friction;
-            let (kinetic, sticking) = (friction.kinetic[f], friction.sticking[f]);
-            match (kinetic - sticking).abs() <= 1e-12 * sticking.abs() {
-                true => Ok(()),
-                false => Err(format!("`{}` breaks loose with a coefficient that jumps", engine.flow.friction_name(f))),
+            let flow = &engine.flow;
+            let (kinetic, sticking) = (flow.friction.kinetic[f], flow.friction.sticking[f]);
+            if (kinetic - sticking).abs() <= 1e-12 * sticking.abs() {
+                return Ok(());
             }
+            let element = &flow.friction.elements[f];
+            let place = |row: usize| vary.held.iter().position(|&h| h == row);
+            let pressing = element.constraint.map(|a| place(a).ok_or("what presses is not held")).transpose()?;
+            let own = match element.slips {
+                1 => place(flow.slip_row(element.first)).ok_or("the slip is not held")?,
+                _ => return Err(format!("`{}` breaks loose in space", flow.friction_name(f))),
+            };
+            let a = engine.acceleration_now(vary)?;
+            vary.look(engine.t, &engine.q, &engine.v, &[], &[]);
+            let part = vary.code().map_err(|e| e.to_string())?.holds_x.clone();
+            let (rate, holds) = (vary.rate_of(&part, f, &engine.v, &a), vary.holds[f]);
+            // h = μ λ − |force|, against the slip.
+            let force = vary.reactions[own].1 * -direction;
+            let (slope, held) = match pressing {
+                None => (rate - force, vary.held.len()),
+                Some(k) => (rate * vary.reactions[k].0 + holds * vary.reactions[k].1 - force, vary.held.len()),
+            };
+            let shift = |k: usize| {
+                let pulled = |row: usize| vary.pulled.get(k * held + row).copied().unwrap_or(f64::NAN);
+                let change = vary.along(&part, f, k);
+                let limit = match pressing {
+                    None => change,
+                    Some(row) => change * vary.reactions[row].0 + holds * pulled(row),
+                };
+                -(limit - pulled(own) * -direction) / slope
+            };
+            let shifts: Vec<f64> = (0..vary.columns).map(shift).collect();
+            if shifts.iter().any(|s| !s.is_finite()) {
+                return Err(format!("`{}` breaks loose without warning", engine.flow.friction_name(f)));
+            }
+            vary.see_at(&shifts, &engine.v, &a);
+            Ok(())
         });
     }
 
@@ -179,22 +214,26 @@ impl EventEngine {
         self.occur(|engine, vary| {
             let acting = engine.buffers.members.iter().copied().zip(engine.buffers.lambda.iter().copied());
             let acting: Vec<usize> = acting.filter(|&(_, p)| p > 0.0).map(|(a, _)| a).collect();
-            if let Some(&a) = acting.iter().find(|&&a| engine.rubs(a)) {
-                return Err(format!("`{}` is hit with friction", engine.constraint(a)));
-            }
             vary.look(engine.t, &engine.q, &engine.v, &[], &[]);
             let mut rows = Vec::with_capacity(acting.len());
             for &a in &acting {
                 let speed = -vary.rates[a].min(0.0);
                 rows.push((a, engine.restitution(a, speed).map_err(|e| e.to_string())?));
             }
+            let rubbing: Vec<usize> = acting.iter().copied().filter(|&a| engine.rubs(a)).collect();
+            let sticking = engine.rub_columns(vary, &rubbing)?;
             let after = engine.buffers.x.clone();
-            let found = engine.strike_columns(vary, &rows)?;
+            let found = engine.strike_columns(vary, &rows, &sticking);
+            (0..engine.flow.friction.elements.len()).for_each(|f| vary.slide(f, 0.0));
+            let found = found?;
             let size = crate::linalg::max_abs(&after).max(crate::linalg::max_abs(&engine.v));
             vary.acceleration = None;
-            match found.iter().zip(&after).all(|(a, b)| (a - b).abs() <= SAME * size) {
-                true => Ok(()),
-                false => Err("contacts are hit at one instant, and their order matters".into()),
+            match (found.iter().zip(&after).all(|(a, b)| (a - b).abs() <= SAME * size), rubbing.first()) {
+                (true, _) => Ok(()),
+                (false, None) => Err("contacts are hit at one instant, and their order matters".into()),
+                (false, Some(&a)) => {
+                    Err(format!("`{}` is hit with friction in a way that is not covered", engine.constraint(a)))
+                }
             }
         });
     }
@@ -204,10 +243,37 @@ impl EventEngine {
         self.instance.model().constraints[a].friction.is_some_and(|f| !self.rubbing.never[f])
     }
 
-    fn strike_columns(&mut self, vary: &mut Vary, rows: &[(usize, f64)]) -> Result<Vec<f64>, String> {
+    /// Friction in an impact, in the plane: slips that stick are rows that act, with their tangential restitution; others slide,
+    /// in a direction that their impulse tells.
+    fn rub_columns(&mut self, vary: &mut Vary, rubbing: &[usize]) -> Result<Vec<(usize, f64)>, String> {
+        let (mut sticking, model) = (Vec::new(), self.instance.model());
+        for &a in rubbing {
+            let Some(f) = model.constraints[a].friction else { continue };
+            let (element, friction) = (&self.flow.friction.elements[f], &self.flow.friction);
+            if element.slips > 1 {
+                return Err(format!("`{}` is hit with friction in space", self.constraint(a)));
+            }
+            let row = self.flow.slip_row(element.first);
+            let other = self.buffers.others.iter().find(|(r, _)| r + self.instance.constraints() == row);
+            let pull = other.map_or(0.0, |(_, p)| *p);
+            let press = self.buffers.members.iter().position(|&b| b == a).map_or(0.0, |k| self.buffers.lambda[k]);
+            match pull.abs() < friction.kinetic[f].min(friction.sticking[f]) * press * (1.0 - 1e-9) {
+                true => sticking.push((row, model.frictions[f].tangential)),
+                false => vary.slide(f, -pull.signum()),
+            }
+        }
+        Ok(sticking)
+    }
+
+    fn strike_columns(
+        &mut self,
+        vary: &mut Vary,
+        rows: &[(usize, f64)],
+        sticking: &[(usize, f64)],
+    ) -> Result<Vec<f64>, String> {
         let joints = self.rubbing.joints.clone();
         let with_joints = |rows: &[(usize, f64)]| -> Vec<(usize, f64)> {
-            rows.iter().copied().chain(joints.iter().map(|&row| (row, 0.0))).collect()
+            rows.iter().copied().chain(joints.iter().map(|&row| (row, 0.0))).chain(sticking.iter().copied()).collect()
         };
         let (held, striking): (Vec<_>, Vec<_>) = rows.iter().partition(|(a, _)| vary.held.contains(a));
         let part = vary.code().map_err(|e| e.to_string())?.gap_x.clone();
@@ -228,6 +294,9 @@ impl EventEngine {
         if shifts.iter().all(agree) {
             vary.see_at(&shifts[0], &v, &a);
             return vary.strike(self.t, &self.q, &v, &with_joints(rows));
+        }
+        if rows.iter().any(|&(a, _)| self.rubs(a)) {
+            return Err("contacts with friction are hit at one instant".into());
         }
         // One after the other, and the other way round.
         let (before, mut found) = (vary.x.clone(), Vec::new());
@@ -274,10 +343,22 @@ impl EventEngine {
         }
         let rows: Vec<(usize, f64)> = rows.iter().map(|&row| (row, 0.0)).collect();
         self.occur(|engine, vary| {
-            if rows.iter().any(|&(row, _)| row < engine.instance.constraints() && engine.rubs(row)) {
-                return Err("impacts with friction accumulate".into());
+            // Friction that slides goes along with the impulses, as it does with reactions.
+            for f in 0..engine.flow.friction.elements.len() {
+                match (engine.flow.friction.grip[f], engine.flow.friction.elements[f].slips) {
+                    (Grip::Slide([sign, _]), 1) => vary.slide(f, sign),
+                    (Grip::Slide(_), _) => return Err("impacts with friction in space accumulate".into()),
+                    _ => {}
+                }
             }
-            vary.strike(engine.t, &engine.q, v, &rows).map(|_| ())
+            let found = vary.strike(engine.t, &engine.q, v, &rows);
+            (0..engine.flow.friction.elements.len()).for_each(|f| vary.slide(f, 0.0));
+            vary.acceleration = None;
+            let size = crate::linalg::max_abs(v).max(f64::MIN_POSITIVE);
+            match found?.iter().zip(&engine.v).all(|(a, b)| (a - b).abs() <= SAME * size) {
+                true => Ok(()),
+                false => Err("impacts accumulate in a way that is not covered".into()),
+            }
         });
     }
 }

@@ -24,6 +24,9 @@ const MOST: usize = 1_000_000;
 impl Vary {
     /// Carries the columns over the first `s` of what the flow has expanded.
     pub fn transport(&mut self, t: f64, s: f64, flow: &Flow) -> Result<(), String> {
+        if self.columns == 0 {
+            return Ok(());
+        }
         self.signs(flow)?;
         let order = flow.reached();
         // Switches keep their states in a piece: those of its middle.
@@ -45,6 +48,9 @@ impl Vary {
             }
             let last = step >= (s - at) * (1.0 - 1e-12);
             self.advance(order, step);
+            if last {
+                self.pull(order, step, flow.working().len());
+            }
             at = if last { s } else { at + step };
         }
         Ok(())
@@ -214,6 +220,19 @@ impl Vary {
             h = fits;
         }
         h
+    }
+
+    /// The perturbed reactions at the end of a step.
+    fn pull(&mut self, order: usize, step: f64, held: usize) {
+        let (d, stride) = (self.d, order + 2);
+        let per_column = self.terms.len() / self.columns.max(1);
+        self.pulled.clear();
+        for all in self.terms.chunks(per_column).take(self.columns) {
+            for k in 0..held {
+                let first = (3 * d + k) * stride;
+                self.pulled.push(value(&all[first..first + order], step));
+            }
+        }
     }
 
     /// The columns at the end of a step.
