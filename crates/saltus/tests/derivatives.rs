@@ -227,3 +227,108 @@ fn dry_friction_and_a_state() {
     let found = seen(jacobian(&problem, &start, 15.0));
     agree("slider", &found, &seen(differences(&problem, &start, 15.0, 1e-4)), 1e-6);
 }
+
+#[test]
+fn volumes_shrink_by_the_damping_and_by_the_square_of_the_restitution() {
+    let (c, e, end) = (0.13_f64, 0.7_f64, 25.0);
+    let problem = Builder::new("oscillator")
+        .coordinate("x", 0.0, 0.5)
+        .kinetic("x'^2/2")
+        .potential("x^2/2 + x^4/8")
+        .force("x", format!("1.3*cos(0.9*t) - {c}*x'"))
+        .restitution(e)
+        .constraint("stop", "0.3 + 0.1*sin(t) - x")
+        .build()
+        .expect("model")
+        .problem()
+        .expect("problem");
+    let options = Options::events(end).tolerance(1e-13).vary(Variation::of_state(1, 0));
+    let run = problem.run(&options).expect("starts").ok().expect("runs");
+    let all = run.variation.as_ref().expect("asked for").as_ref().expect("derivatives");
+    let determinant = all.column(0)[0] * all.column(1)[1] - all.column(0)[1] * all.column(1)[0];
+    let impacts = run.trajectory.impacts.len();
+    assert!(impacts > 4);
+    let expected = e.powi(2 * impacts as i32) * (-c * end).exp();
+    assert!((determinant / expected - 1.0).abs() < 1e-8, "{determinant} {expected}");
+}
+
+#[test]
+fn a_body_hits_a_floor_with_friction() {
+    // A rod that lands on one end, slides or sticks in the impacts, and a floor that moves.
+    for (mu, spin) in [(0.1, 0.5), (0.9, 0.3)] {
+        let model = Builder::new("rod")
+            .parameter("mu", mu)
+            .parameter("e", 0.5)
+            .coordinate("x", 0.0, 1.2)
+            .coordinate("y", 1.1, 0.0)
+            .coordinate("a", 0.6, spin)
+            .kinetic("(x'^2 + y'^2)/2 + a'^2/24")
+            .potential("9.81*y")
+            .restitution("e")
+            .constraint("floor", "y - 0.5*sin(a) - 0.02*sin(5*t)")
+            .friction("mu", &["x' + 0.5*sin(a)*a'"])
+            .build()
+            .expect("model");
+        let problem = model.open(&["mu", "e"]).expect("open").problem().expect("problem");
+        let start = problem.start();
+        let found = jacobian(&problem, &start, 0.65);
+        agree("rod", &found, &differences(&problem, &start, 0.65, 1e-5), 1e-6);
+    }
+}
+
+#[test]
+fn friction_breaks_loose_with_a_coefficient_that_jumps() {
+    let model = Builder::new("block")
+        .parameter("k", 1.0)
+        .parameter("s", 0.4)
+        .coordinate("x", 0.0, 0.3)
+        .kinetic("x'^2/2")
+        .force("x", "-k*(x - 0.3*t) + 0.05*x^2")
+        .slider("ground", "x'", "0.2 + 0.01*x", Some("s*(1 + 0.1*x)".into()))
+        .build()
+        .expect("model");
+    let problem = model.open(&["k", "s"]).expect("open").problem().expect("problem");
+    let start = problem.start();
+    let found = jacobian(&problem, &start, 12.0);
+    agree("block", &found, &differences(&problem, &start, 12.0, 1e-5), 1e-6);
+}
+
+#[test]
+fn what_has_no_derivative_says_so() {
+    let graze = Builder::new("graze")
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .force("x", "cos(t)")
+        .restitution(0.5)
+        .constraint("stop", "2 - x")
+        .build()
+        .expect("model")
+        .problem()
+        .expect("problem");
+    // x = 1 − cos t touches 2 at t = π, without speed.
+    let run = graze.run(&Options::events(4.0).vary(Variation::of_state(1, 0))).expect("starts").ok().expect("runs");
+    let touched = run.timeline.of(saltus::PhaseKind::Graze).count() + run.trajectory.impacts.len() > 0;
+    match run.variation.expect("asked for") {
+        Err(obstacle) => assert!(obstacle.what.contains("graz"), "{obstacle}"),
+        Ok(all) => assert!(touched && all.column(0)[0].is_finite(), "{all:?}"),
+    }
+    let stepped = Options::steps("mabrouk", 1e-3).until(1.0).vary(Variation::of_state(1, 0));
+    assert!(graze.run(&stepped).expect_err("refused").to_string().contains("derivatives"));
+    let wrong = Options::events(1.0).vary(Variation::of_state(2, 0));
+    assert!(graze.run(&wrong).expect_err("refused").to_string().contains("perturbations"));
+    let cradle = Builder::new("three balls")
+        .coordinate("a", 0.0, 1.0)
+        .coordinate("b", 1.0, 0.0)
+        .coordinate("c", 1.1, 0.0)
+        .kinetic("(a'^2 + b'^2 + c'^2)/2")
+        .restitution(1.0)
+        .constraint("ab", "b - a - 0.1")
+        .constraint("bc", "c - b - 0.1")
+        .build()
+        .expect("model")
+        .problem()
+        .expect("problem");
+    let run = cradle.run(&Options::events(2.0).vary(Variation::of_state(3, 0))).expect("starts").ok().expect("runs");
+    let obstacle = run.variation.expect("asked for").expect_err("the order matters");
+    assert!(obstacle.t > 0.89 && obstacle.t < 0.91, "{obstacle}");
+}

@@ -127,3 +127,44 @@ fn contact_takes_directions_away() {
     assert!(found.exponents.iter().all(|e| e.value == f64::NEG_INFINITY), "{found:?}");
     assert_eq!(found.kaplan_yorke(), 0.0);
 }
+
+#[test]
+fn a_motion_with_contact_in_every_period_repeats_itself() {
+    let ball = Builder::new("ball")
+        .coordinate("y", 0.5, 0.0)
+        .kinetic("y'^2/2")
+        .potential("y")
+        .restitution(0.0)
+        .constraint("table", "y - 1.2*sin(t)")
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let found = exponents(&ball, 1.0, 200, 50);
+    assert!(found.repeats.is_some(), "{found:?}");
+}
+
+#[test]
+fn fast_and_slow_directions_are_told_apart() {
+    // Two oscillators, one of them so heavily damped that its fast direction shrinks by e^−600 in a block: exponents of the
+    // roots of λ² + cλ + k, and a state of its own.
+    let problem = Builder::new("two")
+        .coordinate("x", 0.3, 0.0)
+        .coordinate("y", 0.2, 0.0)
+        .state("z", 0.1, "-3*z + cos(1.4142*t)")
+        .kinetic("(x'^2 + y'^2)/2")
+        .force("x", "-x - 100*x' + cos(t)")
+        .force("y", "-2*y - 0.2*y' + x + sin(0.7182818*t)")
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let found =
+        lyapunov(&problem, &problem.start(), &LyapunovOptions::blocks(TAU, 30, 40), &mut |_| true).expect("exponents");
+    let fast = -50.0 - (2500.0_f64 - 1.0).sqrt();
+    let expected = [1.0 / fast, -0.1, -0.1, -3.0, fast];
+    for (e, x) in found.exponents.iter().zip(expected) {
+        assert!((e.value - x).abs() < 0.02 * x.abs().max(0.1), "{found:?}, not {expected:?}");
+    }
+    assert!((found.sum() - (-100.0 - 0.2 - 3.0)).abs() < 1e-6, "{}", found.sum());
+}

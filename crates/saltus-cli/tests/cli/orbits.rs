@@ -24,7 +24,7 @@ fn sensitivities_of_the_end_of_a_run() {
     assert!((by("h", energy) - 2.5).abs() < 1e-8, "{found}");
     assert!((by("h", "y") - by("y", "y")).abs() < 1e-12);
     // By differences of runs.
-    let y = |h: &str| number(&dir.json(&["run", "ball.toml", "--set", h, "--json"])["last"]["q"][0]);
+    let y = |h: &str| number(&dir.json(&["run", "ball.toml", "--set", h, "--json"])["final"]["q"][0]);
     let slope = (y("h=1.0001") - y("h=0.9999")) / 2e-4;
     assert!((by("h", "y") - slope).abs() < 1e-6, "{slope} {found}");
     let text = dir.saltus(&[&args[..8], &[]].concat()).stdout;

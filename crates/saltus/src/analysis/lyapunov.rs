@@ -190,7 +190,7 @@ pub fn lyapunov(
         return Ok(found);
     }
     let mut sim = problem.resume(&at)?.engine(&plain.vary(space.unit()))?;
-    let mut frame = Frame::new(&space, problem, &at, &mut sim)?;
+    let mut frame = Frame::new(&space, problem, &at, &mut sim, (options.block, options.tolerance))?;
     let blocks = count as usize;
     // The perturbations find their directions before they count.
     let warm = (blocks / 10).clamp(5, 1000);

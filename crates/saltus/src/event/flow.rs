@@ -10,6 +10,7 @@
 //! linear system with the matrices of the first order: order k of M, g, ∇f and γ gives order k of a and λ, and those give
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
+mod along;
 mod control;
 mod delassus;
 mod ends;
@@ -181,21 +182,6 @@ impl Flow {
     /// The margin of a switch; see [`Series::margin`].
     pub fn margin(&self, switch: usize, end: usize, out: &mut [f64]) -> Option<i64> {
         self.full.margin(switch, end, out)
-    }
-
-    /// The order of the last expansion.
-    pub fn reached(&self) -> usize {
-        self.reached
-    }
-
-    /// The name of a friction.
-    pub fn friction_name(&self, f: usize) -> &str {
-        &self.instance.model().frictions[f].name
-    }
-
-    /// The derivative of the argument of a switch along a direction of (t, q, v, p), at the point last evaluated.
-    pub fn switch_along(&self, switch: usize, direction: &[f64], room: &mut Vec<f64>) -> f64 {
-        self.full.argument_along(switch, direction, room)
     }
 
     /// Puts a switch into its next state.

@@ -74,6 +74,7 @@ impl Shown<'_> {
                 format!("The motion repeats itself after {period}: the exponents are those of its multipliers, {each}.")
             }
             None if found.is_chaotic() => "Chaotic: the largest exponent is positive by more than three of its errors.".into(),
+            None if found.largest().value == f64::NEG_INFINITY => "Neighbouring motions become one in a finite time.".into(),
             None => "Neither a motion that repeats itself nor clearly chaotic: more periods (--periods), or a longer transient, tell.".into(),
         };
         if lost > 0 {

@@ -1,13 +1,13 @@
 //! A frame of perturbations that is made orthonormal again and again.
 
 use super::{Exponent, NoExponents, PhaseSpace, advance};
-use crate::Simulation;
 use crate::analysis::phase_space::held_by_joints;
 use crate::linalg::dot;
 use crate::problem::{Problem, Start};
+use crate::{Keep, Options, Simulation};
 
 /// A column that keeps less than this of its length beside the columns before it is gone: a contact has taken its direction.
-const GONE: f64 = 1e-9;
+const GONE: f64 = 1e-13;
 
 /// Between two orthonormalisations a column should keep more than `SHORTER` of its length beside the others, or the time
 /// between them is halved; where all keep more than `LONGER`, it is doubled.
@@ -17,6 +17,30 @@ const LONGER: f64 = 0.2;
 /// A block is cut into at most 2^this parts, and into 2^FIRST at first.
 const MOST: u32 = 20;
 const FIRST: u32 = 6;
+
+/// Into how many parts a block is cut at first: so many that no column shrinks too much in the first of them. (One that a contact
+/// takes away is gone however short it is.)
+fn calibrate(
+    space: &PhaseSpace,
+    problem: &Problem,
+    at: &Start,
+    block: f64,
+    tolerance: f64,
+) -> Result<u32, NoExponents> {
+    let options = Options::events(f64::INFINITY).tolerance(tolerance).keep(Keep::NOTHING).vary(space.unit());
+    for cuts in (FIRST..MOST).step_by(2) {
+        let mut sim = problem.resume(at)?.engine(&options)?;
+        let n = space.dimension();
+        let mut trial = Frame { columns: n, dimension: n, logs: Vec::new(), sums: vec![0.0; n], cuts };
+        trial.orthonormalise(space, &mut sim)?;
+        let before = trial.columns;
+        advance(&mut sim, at.t + block / f64::from(1_u32 << cuts))?;
+        if trial.orthonormalise(space, &mut sim)? >= SHORTER && trial.columns == before {
+            return Ok(cuts);
+        }
+    }
+    Ok(FIRST)
+}
 
 /// Means over this many parts of the time make the error.
 const PARTS: usize = 20;
@@ -33,14 +57,20 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The directions that joints leave at the start. (Those that a contact takes away there are gone at once.)
-    pub fn new(space: &PhaseSpace, problem: &Problem, at: &Start, sim: &mut Simulation) -> Result<Self, NoExponents> {
+    pub fn new(
+        space: &PhaseSpace,
+        problem: &Problem,
+        at: &Start,
+        sim: &mut Simulation,
+        (block, tolerance): (f64, f64),
+    ) -> Result<Self, NoExponents> {
         let dimension = space.dimension() - 2 * held_by_joints(problem, at);
         let mut frame = Frame {
             columns: space.dimension(),
             dimension,
             logs: Vec::new(),
             sums: vec![0.0; space.dimension()],
-            cuts: FIRST,
+            cuts: calibrate(space, problem, at, block, tolerance)?,
         };
         frame.orthonormalise(space, sim)?;
         frame.columns = frame.columns.min(dimension);
@@ -71,7 +101,6 @@ impl Frame {
         for (log, sum) in self.logs.iter_mut().zip(&self.sums).take(self.columns) {
             log.push(*sum);
         }
-        self.logs.truncate(self.columns);
         if least < SHORTER && self.cuts < MOST {
             self.cuts += 1;
         } else if least > LONGER && self.cuts > 0 {
@@ -88,6 +117,7 @@ impl Frame {
             None => return Ok(1.0),
         };
         let mut kept: Vec<Vec<f64>> = Vec::with_capacity(self.columns);
+        let mut left = Vec::with_capacity(self.columns);
         let (mut least, mut sums) = (1.0_f64, Vec::with_capacity(self.columns));
         for k in 0..self.columns.min(all.len()) {
             let mut x = space.column(&all, k);
@@ -105,7 +135,11 @@ impl Frame {
             least = least.min(length / whole);
             x.iter_mut().for_each(|x| *x /= length);
             kept.push(x);
+            left.push(k);
             sums.push(self.sums[k] + length.ln());
+        }
+        if self.logs.len() > kept.len() {
+            self.logs = left.iter().map(|&k| std::mem::take(&mut self.logs[k])).collect();
         }
         self.columns = kept.len();
         self.sums.truncate(0);

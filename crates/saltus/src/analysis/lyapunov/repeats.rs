@@ -1,11 +1,11 @@
 //! A motion that repeats itself has the exponents of its multipliers.
 
 use super::{Exponent, Lyapunov, LyapunovOptions, NoExponents, PhaseSpace};
+use crate::Options;
 use crate::analysis::closing::{Period, close};
 use crate::analysis::phase_space::{NoMap, held_by_joints};
 use crate::linalg::eigenvalues;
 use crate::problem::{Problem, Start};
-use crate::{Keep, Options};
 
 /// How many blocks a motion may take to repeat itself.
 const MOST: usize = 12;
@@ -23,7 +23,7 @@ pub(super) fn exponents(
     options: &LyapunovOptions,
 ) -> Result<Option<Lyapunov>, NoExponents> {
     let is_forced = problem.model().depends_on_time();
-    let run_options = Options::events(at.t).tolerance(options.tolerance.min(1e-12)).keep(Keep::IMPACTS);
+    let run_options = Options::events(at.t).tolerance(options.tolerance.min(1e-12));
     // From block to block, until it is back where it was.
     let begin = space.state(at);
     let mut now = at.clone();

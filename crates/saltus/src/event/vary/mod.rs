@@ -98,6 +98,7 @@ impl Vary {
     /// Other columns from here on.
     pub fn set(&mut self, columns: &Variation) {
         self.columns = columns.len();
+        self.is_pending = false;
         self.x.clear();
         for k in 0..columns.len() {
             self.x.extend_from_slice(columns.column(k));

@@ -214,6 +214,9 @@ impl EventEngine {
         self.occur(|engine, vary| {
             let acting = engine.buffers.members.iter().copied().zip(engine.buffers.lambda.iter().copied());
             let acting: Vec<usize> = acting.filter(|&(_, p)| p > 0.0).map(|(a, _)| a).collect();
+            if acting.is_empty() {
+                return Ok(());
+            }
             vary.look(engine.t, &engine.q, &engine.v, &[], &[]);
             let mut rows = Vec::with_capacity(acting.len());
             for &a in &acting {
