@@ -26,9 +26,9 @@ fn options(w: f64) -> OrbitOptions {
 fn one_impact_a_period_at_one_stop() {
     // P04: impact speed, phase, trace and determinant from the closed form.
     for (load, speed, phase, trace) in [
-        (1.0, 1.69573293759488200965877974736, 0.0759521649383123860542138034321, -1.168590628683059104308092),
-        (0.5, 0.837016023199659529250237825161, 0.177112359690663194744198180018, -1.162331782090688962204368),
-        (0.101, 0.0285633058873323754926410122207, 1.40372650267034524437026006612, -0.8125091527721990920766835),
+        (1.0, 1.695732937594882, 0.07595216493831239, -1.1685906286830592),
+        (0.5, 0.8370160231996595, 0.1771123596906632, -1.1623317820906889),
+        (0.101, 0.028563305887332375, 1.4037265026703452, -0.812509152772199),
     ] {
         let problem = oscillator(0.1, load, 1.0, &["1 - x"], 0.8);
         let found = orbit(&problem, &problem.start(), &options(1.0)).expect("an orbit");
@@ -43,7 +43,7 @@ fn one_impact_a_period_at_one_stop() {
         let sum: f64 = stability.multipliers.iter().map(|z| z.0).sum();
         let [a, b] = stability.multipliers[..] else { panic!("two multipliers") };
         let product = a.0 * b.0 - a.1 * b.1;
-        assert!((sum - trace).abs() < 1e-8 && (product - 0.341432378298306080752468).abs() < 1e-8, "{stability:?}");
+        assert!((sum - trace).abs() < 1e-8 && (product - 0.3414323782983061).abs() < 1e-8, "{stability:?}");
         assert!(stability.is_stable() && found.residual < 1e-11);
         assert_eq!(found.sequence(problem.model()), "impact 1 - x");
     }
@@ -56,12 +56,11 @@ fn unstable_orbits_are_found_from_a_guess() {
     let problem = oscillator(0.0, 1.0, w, &["-x"], 0.8);
     // (Followed from where it is stable: impact speed and phase there are those of the closed form.)
     let stable = oscillator(0.0, 1.0, 2.6, &["-x"], 0.8);
-    let after =
-        Start::new(3.02938293575397530582659184601 / 2.6, vec![0.0], vec![-0.8 * 0.505439970893956762875481291162]);
+    let after = Start::new(3.029382935753975 / 2.6, vec![0.0], vec![-0.8 * 0.5054399708939568]);
     let guess = stable.run_from(&after, &Options::events(after.t + 0.5)).expect("starts").last().clone();
     let near = orbit(&stable, &guess, &OrbitOptions { transient: 0.0, ..options(2.6) }).expect("stable");
     let trace: f64 = near.stability().multipliers.iter().map(|z| z.0).sum();
-    assert!((trace + 1.149079309592059670605126).abs() < 1e-8, "{trace}");
+    assert!((trace + 1.1490793095920597).abs() < 1e-8, "{trace}");
     let found = orbit(&problem, &near.start, &OrbitOptions { transient: 0.0, multiple: Some(1), ..options(w) });
     let found = found.expect("an orbit");
     let stability = found.stability();
@@ -75,8 +74,8 @@ fn unstable_orbits_are_found_from_a_guess() {
 fn two_impacts_a_period_between_two_stops() {
     // P10: the half map gives trace and determinant.
     for (w, s, e, speed, trace, det) in [
-        (1.0, 0.5, 0.7, 0.908670512146167720096723017547, -1.1996244670706044123, 0.35789731861383634933),
-        (2.0, 0.5, 0.7, 0.955109474724808003910099187506, -0.74055426664423800917, 0.41877163958508438035),
+        (1.0, 0.5, 0.7, 0.9086705121461677, -1.1996244670706044, 0.35789731861383633),
+        (2.0, 0.5, 0.7, 0.955109474724808, -0.740554266644238, 0.4187716395850844),
     ] {
         let stops = [format!("{s} - x"), format!("{s} + x")];
         let problem = oscillator(0.1, 1.0, w, &[&stops[0], &stops[1]], e);
@@ -110,12 +109,11 @@ fn a_ball_on_a_table() {
     let found = orbit(&problem, &guess, &options(1.0)).expect("an orbit");
     let impacts = &found.passage.run.trajectory.impacts;
     assert_eq!(impacts.len(), 1);
-    assert!((impacts.get(0).t - 0.634215868925774158356733983549).abs() < 1e-11, "{}", impacts.get(0).t);
+    assert!((impacts.get(0).t - 0.6342158689257742).abs() < 1e-11, "{}", impacts.get(0).t);
     assert!((impacts.get(0).v_after[0] - std::f64::consts::PI).abs() < 1e-11);
     let multipliers = found.stability().multipliers;
     assert!(
-        (multipliers[0].0 + 0.24159859860076449597).abs() < 1e-8
-            && (multipliers[0].1 - 0.43775577341041051738).abs() < 1e-8
+        (multipliers[0].0 + 0.2415985986007645).abs() < 1e-8 && (multipliers[0].1 - 0.4377557734104105).abs() < 1e-8
     );
     // e = 0: it lands, rests and is thrown again; all directions are lost.
     let problem = ball(1.2, 0.0);
@@ -123,7 +121,7 @@ fn a_ball_on_a_table() {
     let sequence = found.sequence(problem.model());
     assert!(sequence.contains("contact table") && sequence.contains("release table"), "{sequence}");
     let release = found.events(problem.model()).into_iter().find(|e| e.kind == "release").expect("a release");
-    assert!((release.t.0 - 0.985110783337745659613564153162).abs() < 1e-11, "{release:?}");
+    assert!((release.t.0 - 0.9851107833377457).abs() < 1e-11, "{release:?}");
     assert!(found.stability().multipliers.iter().all(|z| z.0.hypot(z.1) < 1e-9));
     // e = 0.2 at a weak table: chatter in every period.
     let problem = ball(1.1, 0.2);

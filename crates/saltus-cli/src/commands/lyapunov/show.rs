@@ -87,13 +87,13 @@ impl Shown<'_> {
     fn print_points(&self) {
         let n = self.outcomes.iter().flatten().flatten().map(|l| l.exponents.len()).max().unwrap_or(0);
         let heads: String = self.names.iter().map(|name| format!("{:>12}", printable(name))).collect();
-        let lambdas: String = (1..=n).map(|k| format!("{:>26}", format!("λ{k}"))).collect();
+        let lambdas: String = (1..=n).map(|k| format!("{:>32}", format!("λ{k}"))).collect();
         out!("  {DIM}{heads}{lambdas}{:>10}  {DIM:#}\n", "D");
         for (point, outcome) in self.points.iter().zip(self.outcomes) {
             let values: String = point.values.iter().map(|x| format!("{:>12}", number(*x, 8))).collect();
             match outcome {
                 Some(Ok(found)) => {
-                    let each: String = found.exponents.iter().map(|e| format!("{:>26}", shown(e))).collect();
+                    let each: String = found.exponents.iter().map(|e| format!("{:>32}", shown(e))).collect();
                     out!("  {values}{each}{:>10}  {}\n", number(found.kaplan_yorke(), 4), kind(found));
                 }
                 Some(Err(why)) => out!("  {values}  {}\n", printable(why)),
