@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 ///
 ///   saltus lyapunov oscillator
 ///
-///   saltus lyapunov oscillator --set s=0 --set w=2.8 --periods 5000
+///   saltus lyapunov oscillator --set s=0 --set e=0.9 --set w=3.1 --periods 5000
 ///
 ///   saltus lyapunov oscillator --set s=0 --over w=2.5:3:100 --out exponents.csv
 #[derive(clap::Args)]

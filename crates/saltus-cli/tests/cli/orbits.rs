@@ -50,7 +50,20 @@ fn exponents_of_one_motion_and_of_many() {
     }
     assert_eq!((found["kind"].as_str(), found["repeats_after"].as_u64()), (Some("periodic"), Some(1)));
     let dir = Scratch::new();
-    let family = ["--set", "s=0", "--set", "c=0.02", "--over", "w=2.5,2.8", "--transient", "100", "--periods", "100"];
+    let family = [
+        "--set",
+        "s=0",
+        "--set",
+        "c=0.02",
+        "--set",
+        "e=0.9",
+        "--over",
+        "w=2.5,3.1",
+        "--transient",
+        "100",
+        "--periods",
+        "100",
+    ];
     let more =
         ["--tol", "1e-9", "--threads", "2", "--period", "2*pi/w", "--start", "x=-0.3", "--out", "table.csv", "--json"];
     let found = dir.json(&[&["lyapunov", "oscillator"][..], &family, &more].concat());

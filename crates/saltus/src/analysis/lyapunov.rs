@@ -206,7 +206,12 @@ pub fn lyapunov(
         }
     }
     let impacts = sim.impacts() - impacts;
+    // A motion may have settled only now, after a chaotic transient, say: a mean over both is that of neither.
     let exponents = frame.exponents(options.block);
+    let at = sim.finish().last().clone();
+    if let Some(found) = repeats::exponents(problem, &space, &at, options)? {
+        return Ok(found);
+    }
     Ok(Lyapunov { exponents, time: blocks as f64 * options.block, blocks, impacts, repeats: None })
 }
 

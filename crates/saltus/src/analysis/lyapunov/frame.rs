@@ -15,7 +15,7 @@ const SHORTER: f64 = 1e-4;
 const LONGER: f64 = 0.2;
 
 /// A block is cut into at most 2^this parts, and into 2^FIRST at first.
-const MOST: u32 = 20;
+const MOST: u32 = 16;
 const FIRST: u32 = 6;
 
 /// Into how many parts a block is cut at first: so many that no column shrinks too much in the first of them. (One that a contact
@@ -93,14 +93,16 @@ impl Frame {
     ) -> Result<(), NoExponents> {
         self.sums.fill(0.0);
         let parts = 1_u64 << self.cuts;
-        let mut least = 1.0_f64;
+        let mut logs = 0.0;
         for k in 1..=parts {
             advance(sim, from + lasts * k as f64 / parts as f64)?;
-            least = least.min(self.orthonormalise(space, sim)?);
+            logs += self.orthonormalise(space, sim)?.ln();
         }
         for (log, sum) in self.logs.iter_mut().zip(&self.sums).take(self.columns) {
             log.push(*sum);
         }
+        // (An impact with little speed brings columns together however short the parts are: the mean of all parts decides.)
+        let least = (logs / parts as f64).exp();
         if least < SHORTER && self.cuts < MOST {
             self.cuts += 1;
         } else if least > LONGER && self.cuts > 0 {

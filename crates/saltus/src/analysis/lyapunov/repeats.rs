@@ -8,7 +8,7 @@ use crate::linalg::eigenvalues;
 use crate::problem::{Problem, Start};
 
 /// How many blocks a motion may take to repeat itself.
-const MOST: usize = 12;
+const MOST: usize = 48;
 
 /// How near it must come to itself to count as repeating, relative to the size of the state.
 const NEAR: f64 = 1e-6;

@@ -136,7 +136,8 @@ impl Vary {
     }
 
     /// Puts the columns on the tangent space of the rows held: δf = 0 and δU = 0, by the shortest way in the kinetic metric.
-    /// Gives the largest part of a column that was taken away.
+    /// Gives the largest change, as a part of the largest perturbation. (What has shrunk to a millionth of what it began with is
+    /// measured by that.)
     pub fn project(&mut self, t: f64, q: &[f64], v: &[f64], rows: &[usize]) -> Result<f64, String> {
         let code = self.instance.problem().variational().map_err(|e| e.to_string())?;
         let (gap_x, rate_x) = (code.gap_x.clone(), code.rate_x.clone());
@@ -149,6 +150,8 @@ impl Vary {
                 continue;
             }
             self.factor_kick(rows)?;
+            let entries = (0..self.columns).flat_map(|k| &self.column(k)[first..first + d]);
+            let size = entries.fold(1e-6 * self.seeded, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
             for k in 0..self.columns {
                 let mut right = vec![0.0; d + rows.len()];
                 for (n, &row) in rows.iter().enumerate() {
@@ -156,9 +159,8 @@ impl Vary {
                 }
                 self.factored.solve(&mut right);
                 let x = &mut self.x[k * self.width + first..k * self.width + first + d];
-                let (size, gone) = (crate::linalg::max_abs(x), crate::linalg::max_abs(&right[..d]));
                 x.iter_mut().zip(&right).for_each(|(x, r)| *x += r);
-                largest = largest.max(gone / size.max(f64::MIN_POSITIVE));
+                largest = largest.max(crate::linalg::max_abs(&right[..d]) / size);
             }
         }
         Ok(largest)

@@ -26,6 +26,8 @@ pub(super) struct Vary {
     width: usize,
     columns: usize,
     x: Vec<f64>,
+    /// The largest entry of the columns when they were given.
+    seeded: f64,
     is_pending: bool,
     has_begun: bool,
     /// The rows held in the last piece.
@@ -68,6 +70,7 @@ impl Vary {
             width: 2 * d + open + 1,
             columns: 0,
             x: Vec::new(),
+            seeded: 0.0,
             is_pending: false,
             has_begun: false,
             held: Vec::new(),
@@ -104,6 +107,7 @@ impl Vary {
             self.x.extend_from_slice(columns.column(k));
             self.x.push(0.0);
         }
+        self.seeded = crate::linalg::max_abs(&self.x);
     }
 
     /// The columns at an instant; none may be pending.
