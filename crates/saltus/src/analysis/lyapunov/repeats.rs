@@ -10,8 +10,10 @@ use crate::problem::{Problem, Start};
 /// How many blocks a motion may take to repeat itself.
 const MOST: usize = 48;
 
-/// How near it must come to itself to count as repeating, relative to the size of the state.
+/// How near it must come to itself to count as repeating, relative to the size of the state; and to count as on its way to an
+/// orbit that is stable.
 const NEAR: f64 = 1e-6;
+const NEARLY: f64 = 1e-3;
 
 /// A multiplier below this part of the largest there can be is that of a direction that contact takes away.
 const GONE: f64 = 1e-12;
@@ -37,7 +39,9 @@ pub(super) fn exponents(
         now = run.last().clone();
         let state = space.state(&now);
         let size = begin.iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
-        if begin.iter().zip(&state).any(|(a, b)| !((a - b).abs() <= NEAR * size)) {
+        let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())) / size;
+        let off = apart(&begin, &state);
+        if !(off <= NEARLY) {
             continue;
         }
         let lasts = blocks as f64 * options.block;
@@ -47,13 +51,16 @@ pub(super) fn exponents(
             Err(_) => return Ok(None),
         };
         let moved = space.state(&orbit.start);
-        if moved.iter().zip(&state).any(|(a, b)| !((a - b).abs() <= 1e2 * NEAR * size)) {
+        if !orbit.is_closed() || !(apart(&moved, &state) <= 1e2 * off.max(NEAR)) {
             return Ok(None);
         }
         let joints = 2 * held_by_joints(problem, &orbit.start);
         let Some(mut found) = eigenvalues(space.dimension(), &orbit.passage.jacobian) else { return Ok(None) };
         found.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)));
         found.truncate(space.dimension() - joints);
+        if off > NEAR && found.iter().any(|z| z.0.hypot(z.1) >= 1.0) {
+            return Ok(None);
+        }
         let largest = orbit.passage.jacobian.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
         let value = |z: &(f64, f64)| match z.0.hypot(z.1) {
             size if size > GONE * largest => size.ln() / lasts,
