@@ -162,6 +162,26 @@ fn a_period_of_its_own() {
 }
 
 #[test]
+fn stick_and_slip_on_a_belt() {
+    // Slip from where the spring force is that of sticking, about where it is that of sliding: 2π − 2 atan(D/V), and sticking for
+    // 2D/V, with the difference D of both.
+    let (speed, d) = (0.5_f64, 0.2_f64);
+    let problem = Builder::new("belt")
+        .coordinate("x", 1.5, 0.0)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .slider("belt", format!("x' - {speed}"), "0.3", Some("0.5".into()))
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let found = orbit(&problem, &problem.start(), &OrbitOptions::default()).expect("an orbit");
+    let expected = TAU - 2.0 * (d / speed).atan() + 2.0 * d / speed;
+    assert!((found.period - expected).abs() < 1e-10, "{} {expected}", found.period);
+    assert!(found.stability().multipliers[0].0.abs() < 1e-9, "{:?}", found.stability());
+}
+
+#[test]
 fn what_is_no_orbit_is_told() {
     // A body that drifts away.
     let problem = Builder::new("body")

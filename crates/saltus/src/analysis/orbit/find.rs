@@ -6,7 +6,7 @@ use crate::analysis::phase_space::{NoMap, PhaseSpace};
 use crate::analysis::{LongTime, LyapunovOptions, long_time, lyapunov};
 use crate::problem::{Problem, Start};
 use crate::text::number;
-use crate::{Keep, Options, Status};
+use crate::{Keep, Options, Side, Status};
 use std::fmt;
 
 /// What is looked for, and from where.
@@ -31,6 +31,9 @@ impl Default for OrbitOptions {
 
 /// A motion is near an orbit of n periods if it misses itself by no more than this part of its size.
 const NEAR: f64 = 2e-2;
+
+/// Instants at which a motion is looked at for a return to where it ends.
+const LOOKS: usize = 20_000;
 
 /// At most so many periods of the forcing are tried.
 const MOST: usize = 16;
@@ -186,6 +189,7 @@ fn autonomous(
         if let (LongTime::Periodic { period, .. }, None) = (&settled, about) {
             about = Some(*period);
         }
+        about = about.or_else(|| recurrence(space, &run));
         if let LongTime::Rest { .. } = settled {
             return Err(NoOrbit::AtRest);
         }
@@ -200,6 +204,28 @@ fn autonomous(
         true => Ok(found),
         false => Err(NoOrbit::NotNear { residual: found.residual, seen: String::new() }),
     }
+}
+
+/// How long ago the motion was last near where it ends, after it had been away: by the spans of its entries over its second half.
+fn recurrence(space: &PhaseSpace, run: &crate::Run) -> Option<f64> {
+    let motion = &run.trajectory;
+    let (first, last) = motion.span()?;
+    let state = |t: f64| motion.at(t, Side::Left).map(|(q, v)| space.state(&Start::new(t, q, v)));
+    let instant = |k: usize| last - 0.5 * (last - first) * k as f64 / LOOKS as f64;
+    let states: Vec<Vec<f64>> = (0..=LOOKS).map_while(|k| state(instant(k))).collect();
+    let (here, n) = (states.first()?.clone(), space.dimension());
+    let span = |i: usize| {
+        let (low, high) =
+            states.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x[i]), b.max(x[i])));
+        (high - low).max(f64::MIN_POSITIVE)
+    };
+    let spans: Vec<f64> = (0..n).map(span).collect();
+    let away = |x: &Vec<f64>| (0..n).fold(0.0_f64, |m, i| m.max((x[i] - here[i]).abs() / spans[i]));
+    let distances: Vec<f64> = states.iter().map(away).collect();
+    let left = distances.iter().position(|&d| d > 0.25)?;
+    let back = (left + 1..distances.len().saturating_sub(1))
+        .find(|&k| distances[k] < 0.05 && distances[k] <= distances[k - 1] && distances[k] <= distances[k + 1])?;
+    Some(last - instant(back))
 }
 
 /// Whether two starts are one state.
