@@ -1,6 +1,6 @@
 //! Periodic orbits against closed forms: states to 1e-11, multipliers to 1e-8.
 
-use saltus::analysis::{NoOrbit, OrbitOptions, orbit};
+use saltus::analysis::{NoOrbit, OrbitOptions, is_same_orbit, orbit, starts_around};
 use saltus::model::Builder;
 use saltus::{Options, Problem, Start};
 use std::f64::consts::TAU;
@@ -207,4 +207,40 @@ fn what_is_no_orbit_is_told() {
         .expect("compiles");
     let refusal = orbit(&problem, &problem.start(), &OrbitOptions::default()).expect_err("there is none");
     assert!(refusal.to_string().contains("rest") || refusal.to_string().contains("period"), "{refusal}");
+}
+
+#[test]
+fn a_start_may_leave_states_out_and_two_orbits_are_told_apart() {
+    // x'' + x'/5 + x = z, z' = −z + cos t: a response of one period; the state is not given.
+    let problem = Builder::new("with a state")
+        .coordinate("x", 0.0, 0.0)
+        .state("z", 0.3, "-z + cos(t)")
+        .kinetic("x'^2/2")
+        .potential("x^2")
+        .force("x", "z - x'/5")
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let start = Start::new(0.0, vec![0.1], vec![0.0]);
+    let settings = OrbitOptions { transient: 0.0, ..options(1.0) };
+    let found = orbit(&problem, &start, &settings).expect("an orbit");
+    // z = (cos t + sin t)/2
+    assert!((found.start.v[1] - 0.5).abs() < 1e-11, "{:?}", found.start);
+    assert!(
+        (found.stability().multipliers.iter().map(|z| z.0.hypot(z.1)).product::<f64>() - (-1.2 * TAU).exp()).abs()
+            < 1e-10
+    );
+    for other in starts_around(&problem, &start, TAU, 4, 7) {
+        let again = orbit(&problem, &other, &settings).expect("an orbit");
+        assert!(is_same_orbit(&problem, &found, &again));
+    }
+    // Six periods with chatter, and two without, coexist.
+    let problem = oscillator(0.02, 1.0, 2.7, &["-x"], 0.8);
+    let chatters = orbit(&problem, &Start::new(0.0, vec![0.0], vec![0.0]), &options(2.7)).expect("an orbit");
+    let guess = Start::new(0.0, vec![-0.783], vec![0.0295]);
+    let bounces = orbit(&problem, &guess, &options(2.7)).expect("an orbit");
+    assert_eq!((chatters.multiple, bounces.multiple), (Some(6), Some(2)));
+    assert!(!is_same_orbit(&problem, &chatters, &bounces));
+    assert!(chatters.sequence(problem.model()).contains("chatter"), "{}", chatters.sequence(problem.model()));
 }

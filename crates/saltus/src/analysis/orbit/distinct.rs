@@ -13,6 +13,8 @@ const DRAWS: usize = 50;
 /// Starts around one: the start itself, and further ones as far from it as the motion from there goes in `lasts`.
 pub fn starts_around(problem: &Problem, start: &Start, lasts: f64, count: usize, seed: u64) -> Vec<Start> {
     let space = PhaseSpace::of(problem);
+    let Ok(at) = problem.instance(start) else { return vec![start.clone()] };
+    let start = at.start();
     let center = space.state(start);
     let options = Options::events(start.t + lasts);
     let degrees = problem.model().degrees();

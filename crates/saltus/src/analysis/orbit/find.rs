@@ -100,6 +100,8 @@ impl std::error::Error for NoOrbit {}
 /// ```
 pub fn orbit(problem: &Problem, start: &Start, options: &OrbitOptions) -> Result<Orbit, NoOrbit> {
     let space = PhaseSpace::of(problem);
+    // (With what a person leaves out: first-order states, parameters.)
+    let start = &problem.instance(start).map_err(NoMap::Setup)?.start().clone();
     let run_options = Options::events(f64::INFINITY).tolerance(options.tolerance);
     match (problem.model().depends_on_time(), options.period) {
         (true, Some(period)) => forced(problem, &space, start, period, options, &run_options),
