@@ -1,5 +1,6 @@
 //! Derivatives of the shipped models against differences of runs.
 
+use saltus::analysis::{NoMap, sensitivity};
 use saltus::motion::Variation;
 use saltus::{Keep, Options, Problem, Start};
 use saltus_io::AnySystem;
@@ -62,4 +63,52 @@ fn shipped_models_have_the_derivatives_of_differences() {
         assert!(worst < 1e-4, "{name}: off by {worst}");
     }
     assert!(covered > 8, "{covered}");
+}
+
+#[test]
+fn shipped_models_have_the_sensitivities_of_differences() {
+    let mut compared = 0;
+    for name in saltus_io::shipped::names(false) {
+        let file = saltus_io::shipped::find(name).expect("shipped").expect("parses");
+        let opened = file.system().expect("opens");
+        let AnySystem::Problem(closed) = &opened.system else { continue };
+        let model = closed.model();
+        if closed.dimension() > 8 {
+            continue;
+        }
+        let end = opened.start.t + 0.6331 * (opened.defaults.end.unwrap_or(10.0) - opened.start.t);
+        let options = Options::events(end).tolerance(1e-13).keep(Keep::NOTHING);
+        for (parameter, value) in model.parameters.iter().filter(|(_, v)| *v != 0.0 && *v != 1.0).take(3) {
+            // (One that decides how many there are of something cannot stay open.)
+            let Ok(problem) = model.open(&[parameter]).and_then(|m| m.problem()) else { continue };
+            let at = |value: f64| {
+                let start = problem.start_with(&[(parameter, value)]).expect("a start");
+                state(&problem, &start, &options)
+            };
+            let found = match sensitivity(&problem, &problem.start(), true, &[parameter], &options) {
+                Ok(found) => found,
+                Err(NoMap::Obstacle(obstacle)) => {
+                    let known = WITHOUT.iter().any(|(n, _)| *n == name) || obstacle.what.contains("order matters");
+                    assert!(known, "{name}: {obstacle}");
+                    continue;
+                }
+                Err(other) => panic!("{name}: {other}"),
+            };
+            let by = 1e-6 * value.abs();
+            let (Some(after), Some(before)) = (at(value + by), at(value - by)) else { continue };
+            let slopes = &found.derivatives[0];
+            // (What the tolerance leaves of a difference.)
+            let noise = 1e-12 * after.iter().fold(1.0_f64, |m, x| m.max(x.abs())) / by;
+            let scale = slopes.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            for (i, slope) in slopes.iter().enumerate() {
+                let difference = (after[i] - before[i]) / (2.0 * by);
+                assert!(
+                    (slope - difference).abs() <= 1e-4 * scale + noise,
+                    "{name} by {parameter}: {slope}, not {difference}"
+                );
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 25, "{compared}");
 }
