@@ -17,6 +17,7 @@ mod rounding;
 mod rules;
 mod source;
 mod switch;
+mod tangent;
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! `saltus run MODEL`: integrate and say what happened.
 
+mod sensitivity;
+
 use super::summary;
 use crate::done::Done;
 use crate::progress::{self, Bar};
@@ -62,6 +64,12 @@ pub struct Args {
     /// The seed of the perturbations
     #[arg(long, default_value_t = 1, help_heading = "Trust")]
     seed: u64,
+    /// Also print the derivatives of the final state by a parameter, or by a start (x, x', a state); may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Trust")]
+    sensitivity: Vec<String>,
+    /// With --sensitivity: also those of an expression of t, x, x' at the end; may be repeated
+    #[arg(long, value_name = "EXPR", requires = "sensitivity", help_heading = "Trust")]
+    quantity: Vec<String>,
     /// Fail (exit code 3) where the ledger is beyond its tolerances: positions in K, the law, the energy account
     #[arg(long, help_heading = "Trust")]
     strict: bool,
@@ -134,6 +142,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     let wanted = args.probe.filter(|_| !progress::is_stopped());
     let probe = wanted.map(|n| probed(&ready, &options, n as usize, args)).transpose()?;
+    let derivatives = match args.sensitivity.is_empty() || !done.run.status.is_complete() {
+        true => None,
+        false => Some(sensitivity::of(&ready, &options, &args.sensitivity, &args.quantity)?),
+    };
     if let Some(path) = &args.model.report {
         let findings = probe.iter().map(|p| p.sentence.clone()).collect();
         let page = report::of_run(&ready, &done, findings);
@@ -145,6 +157,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         if let Some(probe) = &probe {
             object["probe"] = probe_json(probe, ready.opened.system.model().degrees());
         }
+        if let Some(derivatives) = &derivatives {
+            object["sensitivity"] = derivatives.json();
+        }
         if !unwritten.is_empty() {
             object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
@@ -153,6 +168,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         summary::print(&ready, &done);
         if let Some(probe) = &probe {
             summary::probe(&ready, probe);
+        }
+        if let Some(derivatives) = &derivatives {
+            derivatives.print();
         }
         if args.plot {
             sketch::print(system.model(), &done.run.trajectory, args.ascii);

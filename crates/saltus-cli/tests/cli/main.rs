@@ -8,6 +8,7 @@ mod command_line;
 mod docs;
 mod laws;
 mod options;
+mod orbits;
 mod plot;
 mod report;
 mod robust;

@@ -1,8 +1,9 @@
 //! What drives a system: whether anything depends on time, and with which period.
 
+use super::HarmonicForcing;
 use crate::Model;
 use crate::linalg::Dice;
-use crate::problem::{Dynamics, Gaps, Problem};
+use crate::problem::{Dynamics, Gaps, Problem, Start};
 
 /// Lags tried at each scale.
 const LAGS: usize = 300;
@@ -45,6 +46,14 @@ pub fn forcing_period(problem: &Problem, end: f64) -> Option<f64> {
         }
     }
     None
+}
+
+/// The period of the forcing for the parameters of a start: exactly, where all of it is sines and cosines, else as
+/// [`forcing_period`] finds it.
+pub fn period_of(problem: &Problem, start: &Start, end: f64) -> Option<f64> {
+    let parameters = if start.parameters.is_empty() { problem.start().parameters } else { start.parameters.clone() };
+    let harmonic = HarmonicForcing::of(problem.model()).and_then(|mut forcing| forcing.period(&parameters));
+    harmonic.or_else(|| forcing_period(problem, end))
 }
 
 struct Forcing<'p> {

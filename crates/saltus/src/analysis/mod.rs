@@ -1,6 +1,7 @@
 //! What can be said about a system, a run, or runs beside each other: functions that return data.
 
 mod check;
+mod closing;
 mod compare;
 mod converge;
 mod distance;
@@ -8,26 +9,35 @@ mod equilibria;
 mod execute;
 mod forcing;
 mod limit;
+mod lyapunov;
+mod orbit;
 mod order;
 mod pairing;
 mod penetration;
+mod phase_space;
 mod probe;
 mod rates;
+mod sensitivity;
 mod shocks;
 mod trouble;
 
 pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check, check_from};
+pub use closing::{Orbit, Period};
 pub use compare::{CompareOptions, ComparedRuns, Comparison, Way, compare, ways};
 pub use converge::{ConvergeOptions, Convergence, Level, NoConvergence, Orders, Over, Reference, converge};
 pub use distance::{Distance, distance};
 pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Isolation, Stability, equilibria};
 pub use execute::{Execute, Job, Timed, sequentially};
-pub use forcing::forcing_period;
+pub use forcing::{forcing_period, period_of};
 pub use limit::{LongTime, long_time};
+pub use lyapunov::{Exponent, Lyapunov, LyapunovOptions, NoExponents, lyapunov};
+pub use orbit::{NoOrbit, OrbitEvent, OrbitOptions, OrbitStability, is_same_orbit, orbit, starts_around};
 pub use order::{Fit, fit};
 pub use pairing::{Pairing, pairing};
 pub use penetration::stiffness_for_penetration;
+pub use phase_space::{NoMap, Passage, PhaseSpace};
 pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
 pub use rates::HarmonicForcing;
+pub use sensitivity::{Sensitivity, sensitivity};
 pub use shocks::{Shock, Shocks, StopStatistics};
 pub use trouble::trouble;

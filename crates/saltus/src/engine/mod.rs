@@ -6,6 +6,7 @@ mod steps;
 pub(crate) use steps::{StepEngine, StepPlan, grid};
 
 use crate::Reason;
+use crate::motion::{Obstacle, Variation};
 use crate::problem::Cells;
 use crate::record::Recorder;
 use std::time::{Duration, Instant};
@@ -67,6 +68,14 @@ pub(crate) trait Engine {
 
     /// A port has changed: what was extrapolated from its old value is no longer valid.
     fn port_changed(&mut self) {}
+
+    /// The perturbations carried along, at the present state; None if there are none.
+    fn variation(&mut self) -> Option<Result<Variation, Obstacle>> {
+        None
+    }
+
+    /// Other perturbations from here on.
+    fn set_variation(&mut self, _columns: &Variation) {}
 
     /// Closes what is open: impacts, contacts, the last instant.
     fn finish(&mut self);

@@ -16,6 +16,7 @@
 //! constraints in turn (a block on two corners) the times of the impacts themselves are extrapolated: Aitken's Δ² over
 //! one cycle.
 
+use super::vary::Crossed;
 use super::{EventEngine, Touch};
 use crate::record::Settling;
 use crate::{Phase, PhaseKind, Reason};
@@ -44,6 +45,7 @@ impl EventEngine {
         let mut phase = Phase::new(PhaseKind::Chatter, start.min(self.t), self.t, &held);
         phase.impacts = impacts;
         phase.error = (4.0 * f64::EPSILON * self.t.abs()).max(f64::MIN_POSITIVE);
+        self.vary_crosses(Crossed::Corner);
         let rows = self.rows_with(&held);
         self.flow.set_working(&rows);
         self.hold(0.0)?;
@@ -169,6 +171,7 @@ impl EventEngine {
             (self.q, self.v) = (q, v);
             return self.evaluate(true);
         }
+        self.vary_settles(&v, &rows);
         let (start, impacts) = self.record.sequence(listed);
         let is_lossy = listed.iter().any(|&a| self.instance.restitution()[a] < 1.0);
         let phase = is_lossy.then(|| {

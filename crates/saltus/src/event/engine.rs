@@ -3,6 +3,7 @@
 use super::{EventEngine, Touch};
 use crate::Reason;
 use crate::engine::Engine;
+use crate::motion::{Obstacle, Variation};
 use crate::problem::Cells;
 use crate::record::Recorder;
 
@@ -60,11 +61,31 @@ impl Engine for EventEngine {
     }
 
     fn impacts(&self) -> usize {
-        self.record.out.trajectory.impacts.len()
+        self.record.made()
     }
 
     fn cells(&self) -> &Cells {
         self.instance.cells()
+    }
+
+    fn variation(&mut self) -> Option<Result<Variation, Obstacle>> {
+        self.vary.as_ref()?;
+        // (What happened at this instant is complete with the accelerations after it.)
+        if self.flow.expand(self.t, &self.q, &self.v, &self.rubbing.rows, self.fresh).is_ok() {
+            self.vary_along(0.0);
+        }
+        let vary = self.vary.as_ref()?;
+        let a: Vec<f64> = (0..self.q.len()).map(|i| self.flow.acceleration(i)[0]).collect();
+        Some(match &vary.obstacle {
+            Some(obstacle) => Err(obstacle.clone()),
+            None => Ok(vary.get(self.t, &a)),
+        })
+    }
+
+    fn set_variation(&mut self, columns: &Variation) {
+        if let Some(vary) = &mut self.vary {
+            vary.set(columns);
+        }
     }
 
     fn port_changed(&mut self) {

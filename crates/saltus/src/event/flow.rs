@@ -10,6 +10,7 @@
 //! linear system with the matrices of the first order: order k of M, g, ∇f and γ gives order k of a and λ, and those give
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
+mod along;
 mod control;
 mod delassus;
 mod ends;

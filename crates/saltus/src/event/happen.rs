@@ -15,6 +15,7 @@ impl EventEngine {
                 return Ok(());
             }
             Event::Switch { switch, state } => {
+                self.vary_switches(switch);
                 self.flow.set_state(switch, state);
                 self.switched += usize::from(!self.flow.is_root(switch) && !self.flow.is_mark(switch));
                 // At the place itself a root has no series to go on with.
@@ -28,10 +29,14 @@ impl EventEngine {
                 if at_once && self.rubbing.loose[f].take().is_some() {
                     self.rubbing.edge[f] = true;
                 }
+                self.vary_stops(f);
                 self.slip_stops()?;
                 self.no_slip_remains(f)?;
             }
-            Event::Slip { friction, direction } => self.rubbing.loose[friction] = Some(direction),
+            Event::Slip { friction, direction } => {
+                self.vary_slips(friction, direction[0]);
+                self.rubbing.loose[friction] = Some(direction);
+            }
             Event::Release(a) => {
                 self.touch[a] = Touch::Closed;
                 self.released[a] = true;
@@ -49,6 +54,7 @@ impl EventEngine {
                     self.own_events_at_jump();
                 } else if was == Touch::Open {
                     // No speed: a tangential contact.
+                    self.vary_grazes(a);
                     self.record.phase(Phase::new(PhaseKind::Graze, self.t, self.t, &[a]));
                 } else if at_once {
                     // Free to open, it did not: it is pressed, by a higher derivative than the acceleration.

@@ -87,6 +87,9 @@ impl EventEngine {
     /// An impact at the present state.
     pub(super) fn strike(&mut self) -> Result<(), Reason> {
         let Jump { approach, measured } = self.law(true)?;
+        if self.vary.is_some() {
+            self.vary_strikes();
+        }
         let Self { buffers, flow, .. } = self;
         let acting = buffers.members.iter().copied().zip(buffers.lambda.iter().copied());
         let impulses: Vec<(usize, f64)> = acting.filter(|&(_, p)| p > 0.0).collect();

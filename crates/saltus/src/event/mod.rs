@@ -32,9 +32,10 @@ mod rubbing;
 mod scales;
 mod stretch;
 mod trust;
+mod vary;
 
 use crate::linalg::{Metric, Rows};
-use crate::motion::{Crossing, PhaseKind};
+use crate::motion::{Crossing, PhaseKind, Variation};
 use crate::problem::{Dynamics, Gaps, Instance};
 use crate::project::Polyhedron;
 use crate::record::Keep;
@@ -45,6 +46,7 @@ use polynomial::{MAX_DEGREE, Roots};
 use record::Record;
 use rubbing::Rubbing;
 use scales::{Window, sum};
+use vary::Vary;
 
 /// What a constraint does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +82,8 @@ pub(crate) struct EventPlan {
     /// Whether the run ends where everything has come to rest.
     pub until_rest: bool,
     pub keep: Keep,
+    /// Perturbations to be carried along.
+    pub vary: Option<Variation>,
 }
 
 /// The engine that goes from event to event.
@@ -159,6 +163,8 @@ pub(crate) struct EventEngine {
     implied: Vec<bool>,
     /// Joints and friction.
     rubbing: Rubbing,
+    /// Perturbations that travel along.
+    vary: Option<Box<Vary>>,
     record: Record,
     buffers: Buffers,
 }
@@ -183,7 +189,7 @@ struct Buffers {
 
 impl EventEngine {
     pub fn new(plan: EventPlan) -> Result<Self, SetupError> {
-        let EventPlan { instance, tolerance: tol, safety_net, interval, end, until_rest, keep } = plan;
+        let EventPlan { instance, tolerance: tol, safety_net, interval, end, until_rest, keep, vary } = plan;
         let (d, m) = (instance.dimension(), instance.constraints());
         let code = instance.problem().motion()?;
         // The order at which a step of a convergent series costs least per digit (Jorba & Zou 2005), and some more: a step
@@ -254,6 +260,7 @@ impl EventEngine {
             pressed: vec![false; m],
             implied: vec![false; m],
             rubbing: Rubbing::new(&instance)?,
+            vary: vary.map(|seed| Vary::new(&instance, &seed, order).map(Box::new)).transpose()?,
             record: Record::new(&instance, interval, end, keep)?,
             buffers: Buffers {
                 rows: Rows::with_capacity(m, flow.gradients.values.len()),
@@ -392,6 +399,7 @@ impl EventEngine {
         }
         // Where a rest ends the run, one interval of it is enough.
         let s = if self.until_rest && self.flow_is_still() { s.min(self.interval) } else { s };
+        self.vary_along(s);
         if s > 0.0 {
             self.accept(s, s == left)?;
         }

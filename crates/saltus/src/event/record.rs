@@ -203,6 +203,11 @@ impl Record {
         if self.out.keep.has(Keep::IMPACTS) { &self.out.trajectory.impacts } else { &self.memory }
     }
 
+    /// How many impacts there have been.
+    pub fn made(&self) -> usize {
+        self.count
+    }
+
     /// A phase.
     pub fn phase(&mut self, phase: Phase) {
         self.out.phase(phase);

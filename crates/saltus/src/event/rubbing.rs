@@ -35,11 +35,11 @@ pub(super) struct Rubbing {
     /// Whether the model has any.
     pub is_there: bool,
     /// The rows of the joints held: those that do not follow from the others.
-    joints: Vec<usize>,
+    pub joints: Vec<usize>,
     /// All rows held at present: constraints, joints, slips that stick.
     pub rows: Vec<usize>,
     /// Friction that is zero whatever happens.
-    never: Vec<bool>,
+    pub never: Vec<bool>,
     /// Friction that has broken loose since time last advanced, and in which direction.
     pub loose: Vec<Option<[f64; 2]>>,
     /// Friction that can neither stick nor slide clearly since time last advanced: on the edge. It sticks until its limit is

@@ -4,6 +4,7 @@
 //! steps are a thousandth of those that events took of late, whatever is stored. Where the stretch ends, constraints in
 //! contact are closed again, and events take over. A stretch that leaves K by more than its steps explain ends the run.
 
+use super::vary::Crossed;
 use super::{EventEngine, Touch};
 use crate::engine::{Engine, Reporter, StepEngine, StepPlan, grid};
 use crate::problem::{Reached, Start};
@@ -41,6 +42,7 @@ impl EventEngine {
     pub(super) fn cross(&mut self, reason: Reason) -> Result<(), Reason> {
         let stiff = matches!(reason, Reason::Stiff { .. });
         if self.crossing.is_none() {
+            self.vary_crosses(Crossed::Stepped);
             let left = self.end - self.t;
             let (h, length) = match stiff {
                 true => (left / STIFF_STEPS, left),

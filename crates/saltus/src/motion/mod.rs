@@ -6,6 +6,7 @@ mod pieces;
 mod timeline;
 mod touch;
 mod trajectory;
+mod variation;
 
 pub use events::{Crossing, EventHit};
 pub(crate) use impacts::Measured;
@@ -16,3 +17,4 @@ pub use timeline::{Phase, PhaseKind, Timeline};
 pub use touch::Touch;
 pub(crate) use touch::touches_of;
 pub use trajectory::{Contact, Cursor, OutsideMotion, Side, Trajectory};
+pub use variation::{Obstacle, Variation};

@@ -107,6 +107,11 @@ impl Evaluator {
         }
     }
 
+    /// Sets one more input, behind the usual ones, for the runs to come.
+    pub fn set(&mut self, place: usize, value: f64) {
+        self.scalar.inputs_mut()[place] = value;
+    }
+
     /// Writes the varying entries of block `k` into a buffer made by [`Blocks::buffer`].
     #[inline]
     pub fn write(&self, k: usize, target: &mut [f64]) {

@@ -18,7 +18,9 @@ mod instance;
 mod motion;
 mod ports;
 mod power;
+mod slopes;
 mod start;
+mod variational;
 
 pub(crate) use blocks::{Blocks, Evaluator};
 pub use bonds::Bonds;
@@ -36,6 +38,7 @@ pub(crate) use motion::Layout;
 pub(crate) use ports::{PortChange, PortHistory};
 pub use power::Power;
 pub use start::{Reached, Start};
+pub(crate) use variational::{Part, VariationalCode};
 
 use crate::{Model, SetupError};
 use dynamics::DynamicsCode;
@@ -81,6 +84,7 @@ struct Inner {
     numbers: Arc<Blocks>,
     /// Compiled when first asked for.
     motion: OnceLock<MotionCode>,
+    variational: OnceLock<VariationalCode>,
     stiffness: OnceLock<Option<Arc<Blocks>>>,
     events: OnceLock<Option<Arc<Blocks>>>,
     quantities: OnceLock<Option<Arc<Blocks>>>,
@@ -177,6 +181,7 @@ impl Problem {
             power,
             numbers,
             motion: OnceLock::new(),
+            variational: OnceLock::new(),
             stiffness: OnceLock::new(),
             events: OnceLock::new(),
             quantities: OnceLock::new(),
@@ -263,6 +268,20 @@ impl Problem {
             let _ = inner.motion.set(code);
         }
         inner.motion.get().ok_or_else(|| SetupError::new("the series of the motion were not compiled"))
+    }
+
+    /// Where the approach speed of restitutions is among the inputs.
+    pub(crate) fn approach(&self) -> usize {
+        self.inner.inputs.approach()
+    }
+
+    /// The derivatives of the equations of motion.
+    pub(crate) fn variational(&self) -> Result<&VariationalCode, SetupError> {
+        let inner = &self.inner;
+        if inner.variational.get().is_none() {
+            let _ = inner.variational.set(VariationalCode::compile(&inner.model, &inner.inputs).map_err(unbound)?);
+        }
+        inner.variational.get().ok_or_else(|| SetupError::new("the derivatives of the motion were not compiled"))
     }
 
     /// An evaluator of ∂g/∂q; None if g does not depend on q.

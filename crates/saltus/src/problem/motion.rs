@@ -171,7 +171,7 @@ fn bodies(model: &Model) -> Vec<usize> {
 }
 
 /// d/dt of an expression, less what the accelerations of the coordinates do. (States have rates.)
-fn total_rate(model: &mut Model, node: NodeId) -> NodeId {
+pub(super) fn total_rate(model: &mut Model, node: NodeId) -> NodeId {
     let mut rate = model.graph.derivative(node, model.t);
     for (&q, &v) in model.q.iter().zip(&model.v) {
         let slope = model.graph.derivative(node, q);

@@ -81,6 +81,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
     }
     match &scheme.method {
         Method::Events { safety_net } => by_events(&at, options, scheme, *safety_net),
+        Method::Steps(_) if options.vary.is_some() => Err(no_derivatives("a time-stepping scheme")),
         Method::Steps(stepping) => {
             let (end, h, warning) = steps(options, start.t)?;
             let engine = StepEngine::new(StepPlan {
@@ -118,6 +119,13 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
     }
 }
 
+/// Perturbations travel with events only.
+fn no_derivatives(what: &str) -> SetupError {
+    SetupError::new(format!("derivatives of the motion are not known to {what}"))
+        .with_kind(Kind::Unsupported)
+        .help("run a model of expressions by events: `auto` or `event-driven`")
+}
+
 fn by_events(at: &Instance, options: &Options, scheme: Scheme, safety_net: bool) -> Result<Begun, SetupError> {
     let start = at.start();
     let tolerance = options.settings.number(&TOLERANCE).unwrap_or(1e-10);
@@ -130,6 +138,7 @@ fn by_events(at: &Instance, options: &Options, scheme: Scheme, safety_net: bool)
         end: options.end,
         until_rest: options.until_rest && !at.model().depends_on_time(),
         keep: options.keep,
+        vary: options.vary.clone(),
     };
     Ok(Begun {
         engine: Box::new(EventEngine::new(plan)?),
@@ -149,6 +158,9 @@ fn by_events(at: &Instance, options: &Options, scheme: Scheme, safety_net: bool)
 
 /// A structure begins.
 pub(super) fn structure(structure: &Structure, start: &Start, options: &Options) -> Result<Begun, SetupError> {
+    if options.vary.is_some() {
+        return Err(no_derivatives("runs of structures"));
+    }
     let mut scheme = options.scheme;
     let mut settings = options.settings.clone();
     if let StructureSteps::Instead(name) = scheme.structures {

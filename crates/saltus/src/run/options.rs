@@ -1,5 +1,6 @@
 //! What to run and what to keep of it.
 
+use crate::motion::Variation;
 use crate::record::Keep;
 use crate::scheme::{self, SCHEMES, Scheme, SettingValue, Settings};
 use crate::structure::Reduction;
@@ -35,6 +36,8 @@ pub struct Options {
     pub keep: Keep,
     /// For a structure: modes instead of degrees of freedom.
     pub reduction: Option<Reduction>,
+    /// Perturbations that travel with the motion: its derivatives. By events only.
+    pub vary: Option<Variation>,
 }
 
 /// A scheme, or the name of one.
@@ -83,6 +86,7 @@ impl Options {
             until_rest: false,
             keep: Keep::ALL,
             reduction: None,
+            vary: None,
         }
     }
 
@@ -142,6 +146,24 @@ impl Options {
     /// For a structure: this many modes instead of its degrees of freedom.
     pub fn modes(mut self, modes: usize) -> Self {
         self.reduction = Some(Reduction { modes, residual: false });
+        self
+    }
+
+    /// Perturbations that travel with the motion ([`crate::Run::variation`]): its derivatives.
+    ///
+    /// ```
+    /// use saltus::{Options, model::Builder, motion::Variation};
+    /// let ball = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("10*y")
+    ///     .restitution(0.5).constraint("floor", "y").build()?.problem()?;
+    /// let run = ball.run(&Options::events(0.8).vary(Variation::of_state(1, 0)))?.ok()?;
+    /// // How the height at t = 0.8 depends on that at the start: the ball has bounced once, at τ.
+    /// let tau = 0.2_f64.sqrt();
+    /// let derivatives = run.variation.expect("asked for")?;
+    /// assert!((derivatives.position(0)[0] - (15.0 * (0.8 - tau) - 5.0 * tau) / (10.0 * tau)).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn vary(mut self, columns: Variation) -> Self {
+        self.vary = Some(columns);
         self
     }
 

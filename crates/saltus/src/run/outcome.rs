@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::ledger::Ledger;
-use crate::motion::{Timeline, Touch, Trajectory};
+use crate::motion::{Obstacle, Timeline, Touch, Trajectory, Variation};
 use crate::problem::Start;
 use crate::record::{Audit, Extremes};
 use crate::scheme::Scheme;
@@ -48,6 +48,8 @@ pub struct Run {
     pub extremes: Vec<Extremes>,
     /// Deflected shapes at some instants, for drawing.
     pub shapes: Vec<(f64, Vec<f64>)>,
+    /// The perturbations that travelled along ([`Options::vary`]), at the end; or why there are none there.
+    pub variation: Option<Result<Variation, Obstacle>>,
     pub(crate) last: Start,
 }
 

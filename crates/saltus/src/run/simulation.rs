@@ -3,7 +3,7 @@
 use super::begin::Begun;
 use super::{Options, Progress, Run, System, advice};
 use crate::ledger::{Evidence, Ledger};
-use crate::motion::{EventHit, Side, Timeline, Trajectory, touches_of};
+use crate::motion::{EventHit, Obstacle, Side, Timeline, Trajectory, Variation, touches_of};
 use crate::problem::{PortChange, PortHistory, Reached, Start};
 use crate::record::{Audit, Extremes, Gauge, Keep};
 use crate::stepping::Account;
@@ -96,6 +96,22 @@ impl Simulation {
         self.begun.engine.state().1
     }
 
+    /// Impacts so far.
+    pub fn impacts(&self) -> usize {
+        self.begun.engine.impacts()
+    }
+
+    /// The perturbations that travel along ([`Options::vary`]), at this instant; None if there are none. An obstacle says from
+    /// where on there are no derivatives.
+    pub fn variation(&mut self) -> Option<Result<Variation, Obstacle>> {
+        self.begun.engine.variation()
+    }
+
+    /// Other perturbations from here on.
+    pub fn set_variation(&mut self, columns: &Variation) {
+        self.begun.engine.set_variation(columns);
+    }
+
     /// Sets a port; it keeps its value until it is set again.
     pub fn set(&mut self, port: &str, value: f64) -> Result<(), SetupError> {
         let Some(k) = self.model.open.iter().position(|p| p.name == port && p.is_port) else {
@@ -172,6 +188,7 @@ impl Simulation {
     pub fn finish_altered(self, alter: &mut dyn FnMut(Recorded)) -> Run {
         let Simulation { mut begun, model, options, start, status, ports, .. } = self;
         let within_impact = begun.engine.is_within_impact();
+        let variation = begun.engine.variation();
         begun.engine.finish();
         let (q, v, closed) = begun.engine.full_state();
         let parameters = begun.engine.cells().to_vec();
@@ -225,6 +242,7 @@ impl Simulation {
             shapes: std::mem::take(&mut recorder.shapes),
             trajectory,
             last,
+            variation,
         };
         run.warnings.splice(0..0, std::mem::take(&mut begun.warnings));
         run.notes.extend(std::mem::take(&mut begun.notes));

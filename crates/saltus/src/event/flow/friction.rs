@@ -386,7 +386,7 @@ impl Flow {
     }
 
     /// The acceleration of the working set and friction at the point last evaluated; reactions into `right`.
-    pub(super) fn accelerate_point(&mut self, a: &mut [f64]) -> Result<(), Reason> {
+    pub fn accelerate_point(&mut self, a: &mut [f64]) -> Result<(), Reason> {
         let (d, m) = (self.d, self.working.len());
         a.copy_from_slice(&self.free);
         if self.friction.is_sliding() {

@@ -1,6 +1,7 @@
 //! Impacts with joints and friction, and Painlevé's case.
 
 use super::super::flow::Grip;
+use super::super::vary::Crossed;
 use super::super::{EventEngine, Touch};
 use crate::Reason;
 use crate::contact::{FrictionImpact, Law};
@@ -94,6 +95,7 @@ impl EventEngine {
 
     /// Painlevé: the slip of a contact that presses is stopped by an impulse, without a collision.
     pub(in crate::event) fn jam(&mut self, constraint: &str) -> Result<(), Reason> {
+        self.vary_crosses(Crossed::Jammed);
         let refused = || Reason::Painleve { constraint: constraint.to_string() };
         let model = self.instance.model();
         let a = model.constraints.iter().position(|c| c.name == constraint).ok_or_else(refused)?;

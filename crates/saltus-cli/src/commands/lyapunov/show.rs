@@ -1,0 +1,187 @@
+//! Exponents as text, JSON and a table.
+
+use super::{Outcome, Point};
+use crate::text::{BOLD, DIM, count, number, out, print_json, printable, wrapped};
+use saltus::Problem;
+use saltus::analysis::{Exponent, Lyapunov};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+
+pub struct Shown<'a> {
+    pub problem: &'a Problem,
+    pub names: &'a [String],
+    pub points: &'a [Point],
+    pub outcomes: &'a [Outcome],
+}
+
+/// What the motion is, in a word.
+fn kind(found: &Lyapunov) -> &'static str {
+    match &found.repeats {
+        Some(_) => "periodic",
+        None if found.is_chaotic() => "chaotic",
+        None => "undecided",
+    }
+}
+
+/// A value with its error, to the digits that mean something.
+fn shown(e: &Exponent) -> String {
+    if e.value == f64::NEG_INFINITY {
+        return "−∞".into();
+    }
+    let digits = match e.error > 0.0 && e.error.is_finite() {
+        true => ((e.value.abs() / e.error).log10().floor() + 3.0).clamp(2.0, 12.0) as usize,
+        false => 12,
+    };
+    format!("{} ± {}", number(e.value, digits), number(e.error, 2))
+}
+
+impl Shown<'_> {
+    pub fn print(&self, out_path: Option<&Path>) {
+        out!("{BOLD}{}{BOLD:#}\n", printable(&self.problem.model().title));
+        if self.names.is_empty() {
+            if let Some(Some(Ok(found))) = self.outcomes.first() {
+                self.print_one(found);
+            } else {
+                out!("interrupted\n");
+            }
+        } else {
+            self.print_points();
+        }
+        if let Some(path) = out_path {
+            out!("\nwrote {}\n", path.display());
+        }
+    }
+
+    fn print_one(&self, found: &Lyapunov) {
+        let block = found.time / found.blocks as f64;
+        let impacts = match found.impacts {
+            0 => "no impact".to_string(),
+            n if n == found.blocks => "one impact in each".to_string(),
+            n => format!("{} impacts in each", number(n as f64 / found.blocks as f64, 6)),
+        };
+        out!("  {} of {}, {impacts}\n\n", count(found.blocks as u64, "period"), number(block, 8));
+        for (k, e) in found.exponents.iter().enumerate() {
+            out!("  λ{}  {}\n", k + 1, shown(e));
+        }
+        out!("\n  sum {}\n", sum(found));
+        out!("  Kaplan–Yorke dimension {}\n\n", number(found.kaplan_yorke(), 6));
+        let lost = found.exponents.iter().filter(|e| e.value == f64::NEG_INFINITY).count();
+        let mut sentence = match &found.repeats {
+            Some((n, multipliers)) => {
+                let each = multipliers.iter().map(complex).collect::<Vec<_>>().join(", ");
+                let period = if *n == 1 { "a period".to_string() } else { format!("{n} periods") };
+                format!("The motion repeats itself after {period}: the exponents are those of its multipliers, {each}.")
+            }
+            None if found.is_chaotic() => "Chaotic: the largest exponent is positive by more than three of its errors.".into(),
+            None if found.largest().value == f64::NEG_INFINITY => "Neighbouring motions become one in a finite time.".into(),
+            None => "Neither a motion that repeats itself nor clearly chaotic: more periods (--periods), or a longer transient, tell.".into(),
+        };
+        if lost > 0 {
+            let directions = if lost == 1 { "a direction" } else { "directions" };
+            sentence += &format!(" Contact takes {directions} away for good: −∞.");
+        }
+        out!("{}\n", wrapped(&sentence, 0, 100));
+    }
+
+    fn print_points(&self) {
+        let n = self.outcomes.iter().flatten().flatten().map(|l| l.exponents.len()).max().unwrap_or(0);
+        let heads: String = self.names.iter().map(|name| format!("{:>12}", printable(name))).collect();
+        let lambdas: String = (1..=n).map(|k| format!("{:>32}", format!("λ{k}"))).collect();
+        out!("  {DIM}{heads}{lambdas}{:>10}  {DIM:#}\n", "D");
+        for (point, outcome) in self.points.iter().zip(self.outcomes) {
+            let values: String = point.values.iter().map(|x| format!("{:>12}", number(*x, 8))).collect();
+            match outcome {
+                Some(Ok(found)) => {
+                    let each: String = found.exponents.iter().map(|e| format!("{:>32}", shown(e))).collect();
+                    out!("  {values}{each}{:>10}  {}\n", number(found.kaplan_yorke(), 4), kind(found));
+                }
+                Some(Err(why)) => out!("  {values}  {}\n", printable(why)),
+                None => out!("  {values}  not run: interrupted\n"),
+            }
+        }
+    }
+
+    pub fn json(&self) {
+        let model = self.problem.model();
+        if self.names.is_empty() {
+            let mut object = match self.outcomes.first() {
+                Some(Some(Ok(found))) => of(found),
+                _ => json!({ "error": { "message": "interrupted" } }),
+            };
+            object["title"] = json!(model.title);
+            return print_json(&object);
+        }
+        let rows: Vec<Value> = self
+            .points
+            .iter()
+            .zip(self.outcomes)
+            .map(|(point, outcome)| {
+                let mut row = match outcome {
+                    Some(Ok(found)) => of(found),
+                    Some(Err(why)) => json!({ "error": { "message": why } }),
+                    None => json!({ "error": { "message": "interrupted" } }),
+                };
+                for (name, x) in self.names.iter().zip(&point.values) {
+                    row["at"][name] = json!(x);
+                }
+                row
+            })
+            .collect();
+        print_json(&json!({ "title": model.title, "over": self.names, "points": rows }));
+    }
+
+    pub fn write(&self, file: &mut dyn Write) -> std::io::Result<()> {
+        let n = self.outcomes.iter().flatten().flatten().map(|l| l.exponents.len()).max().unwrap_or(0);
+        let lambdas = (1..=n).flat_map(|k| [format!("exponent_{k}"), format!("error_{k}")]);
+        let heads: Vec<String> = self.names.iter().cloned().chain(lambdas).collect();
+        writeln!(file, "{},dimension,impacts_per_period,kind", heads.join(","))?;
+        for (point, outcome) in self.points.iter().zip(self.outcomes) {
+            let mut cells: Vec<String> = point.values.iter().map(|x| format!("{x:?}")).collect();
+            let found = outcome.as_ref().and_then(|o| o.as_ref().ok());
+            for k in 0..n {
+                let e = found.and_then(|l| l.exponents.get(k));
+                cells.extend([
+                    e.map_or("nan".into(), |e| format!("{:?}", e.value)),
+                    e.map_or("nan".into(), |e| format!("{:?}", e.error)),
+                ]);
+            }
+            match found {
+                Some(l) => {
+                    let impacts = l.impacts as f64 / l.blocks as f64;
+                    writeln!(file, "{},{:?},{impacts:?},{}", cells.join(","), l.kaplan_yorke(), kind(l))?;
+                }
+                None => writeln!(file, "{},nan,nan,none", cells.join(","))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sum(found: &Lyapunov) -> String {
+    let sum = found.sum();
+    if sum == f64::NEG_INFINITY { "−∞".into() } else { number(sum, 10) }
+}
+
+pub fn complex(z: &(f64, f64)) -> String {
+    match z.1 == 0.0 {
+        true => number(z.0, 10),
+        false => format!("{} {} {}i", number(z.0, 10), if z.1 < 0.0 { "-" } else { "+" }, number(z.1.abs(), 10)),
+    }
+}
+
+/// (JSON has no −∞: null.)
+fn of(found: &Lyapunov) -> Value {
+    let exponents: Vec<Value> =
+        found.exponents.iter().map(|e| json!({ "value": finite(e.value), "error": finite(e.error) })).collect();
+    json!({
+        "exponents": exponents, "sum": finite(found.sum()), "dimension": found.kaplan_yorke(), "kind": kind(found),
+        "time": found.time, "periods": found.blocks, "impacts": found.impacts,
+        "multipliers": found.repeats.as_ref().map(|(_, m)| m.iter().map(|z| [z.0, z.1]).collect::<Vec<_>>()),
+        "repeats_after": found.repeats.as_ref().map(|(n, _)| n),
+    })
+}
+
+fn finite(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { Value::Null }
+}

@@ -1,0 +1,222 @@
+//! Lyapunov exponents: how fast perturbations of a motion grow or shrink, in the mean.
+//!
+//! Perturbations travel with the motion, through impacts and contact, and are made orthonormal again and again (Benettin et
+//! al. 1980; QR): the mean of the logarithms of their lengths are the exponents. A contact that begins takes away the
+//! directions across its constraint, for good: exponents of −∞. Where the motion repeats itself, the exponents are those of
+//! the multipliers of its period, without any mean.
+
+mod frame;
+mod repeats;
+
+use super::phase_space::{NoMap, PhaseSpace};
+use crate::motion::Obstacle;
+use crate::problem::{Problem, Start};
+use crate::{Keep, Options, SetupError, Simulation, StepFailure, Stop};
+use frame::Frame;
+use std::fmt;
+
+/// Over which part of a motion exponents are means.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LyapunovOptions {
+    /// How long the motion runs before, for the transient.
+    pub transient: f64,
+    /// The time over which the mean is taken.
+    pub time: f64,
+    /// The length of the blocks into which that time is cut: the period of the forcing, where there is one. Other lengths are
+    /// as good for the exponents, but a motion that repeats itself is not recognised.
+    pub block: f64,
+    /// The tolerance of the motion.
+    pub tolerance: f64,
+}
+
+impl LyapunovOptions {
+    /// A number of blocks for the transient, and a number of them for the mean.
+    pub fn blocks(block: f64, transient: usize, count: usize) -> Self {
+        let (transient, time) = (transient as f64 * block, count as f64 * block);
+        LyapunovOptions { transient, time, block, tolerance: 1e-10 }
+    }
+}
+
+/// One exponent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exponent {
+    /// Its value, in one over the unit of time; −∞ for a direction that a contact takes away.
+    pub value: f64,
+    /// Its standard error, from the scatter of means over parts of the time.
+    pub error: f64,
+}
+
+/// The exponents of a motion.
+#[derive(Clone, Debug)]
+pub struct Lyapunov {
+    /// Largest first; one for each dimension of the phase space without time (and without what joints hold).
+    pub exponents: Vec<Exponent>,
+    /// The time over which the means were taken, and its number of blocks.
+    pub time: f64,
+    /// Blocks in it.
+    pub blocks: usize,
+    /// Impacts in it, those of accumulations as far as they were made one by one.
+    pub impacts: usize,
+    /// Where the motion repeats itself after so many blocks: its multipliers (real and imaginary parts), from which the
+    /// exponents are.
+    pub repeats: Option<(usize, Vec<(f64, f64)>)>,
+}
+
+/// Why there are no exponents.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum NoExponents {
+    /// The motion cannot begin, or the times make no sense.
+    Setup(SetupError),
+    /// The motion ends.
+    Failed(StepFailure),
+    /// The motion has no derivatives.
+    Obstacle(Obstacle),
+    /// The observer asked to stop.
+    Interrupted,
+}
+
+impl fmt::Display for NoExponents {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            NoExponents::Setup(error) => write!(f, "{error}"),
+            NoExponents::Failed(failure) => write!(f, "{failure}"),
+            NoExponents::Obstacle(obstacle) => write!(f, "{obstacle}"),
+            NoExponents::Interrupted => write!(f, "interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for NoExponents {}
+
+impl From<SetupError> for NoExponents {
+    fn from(error: SetupError) -> Self {
+        NoExponents::Setup(error)
+    }
+}
+
+impl From<StepFailure> for NoExponents {
+    fn from(failure: StepFailure) -> Self {
+        NoExponents::Failed(failure)
+    }
+}
+
+impl From<NoMap> for NoExponents {
+    fn from(reason: NoMap) -> Self {
+        match reason {
+            NoMap::Setup(error) => NoExponents::Setup(error),
+            NoMap::Failed(failure) => NoExponents::Failed(failure),
+            NoMap::Obstacle(obstacle) => NoExponents::Obstacle(obstacle),
+            NoMap::Breached(breaches) => NoExponents::Setup(SetupError::new(breaches.join("; "))),
+        }
+    }
+}
+
+impl Lyapunov {
+    /// The largest exponent.
+    pub fn largest(&self) -> Exponent {
+        self.exponents.first().copied().unwrap_or(Exponent { value: f64::NEG_INFINITY, error: 0.0 })
+    }
+
+    /// The sum of all exponents: the mean rate at which volumes of the phase space grow.
+    pub fn sum(&self) -> f64 {
+        self.exponents.iter().map(|e| e.value).sum()
+    }
+
+    /// The dimension of Kaplan and Yorke: j + Σ_{i≤j} λᵢ/|λⱼ₊₁|, with the largest j whose sum is not negative. Exponents that
+    /// are zero to three of their errors (and 1e-9 of the fastest) count as zero.
+    pub fn kaplan_yorke(&self) -> f64 {
+        let scale = self.exponents.iter().map(|e| e.value.abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+        let mut sum = 0.0;
+        for (j, e) in self.exponents.iter().enumerate() {
+            let is_zero = e.value.abs() <= (3.0 * e.error).max(1e-9 * scale);
+            let value = if is_zero { 0.0 } else { e.value };
+            if sum + value < 0.0 {
+                return j as f64 + if value.is_finite() { sum / value.abs() } else { 0.0 };
+            }
+            sum += value;
+        }
+        self.exponents.len() as f64
+    }
+
+    /// Whether the largest exponent is positive by more than three of its errors.
+    pub fn is_chaotic(&self) -> bool {
+        let first = self.largest();
+        self.repeats.is_none() && first.value > 3.0 * first.error && first.value > 0.0
+    }
+}
+
+/// The exponents of the motion from a start. `observer` is told the share that is done; false stops.
+///
+/// ```
+/// use saltus::{analysis::{LyapunovOptions, lyapunov}, model::Builder};
+/// // x'' = x − x'/10: exponents −0.05 ± √(0.0025 + 1).
+/// let top = Builder::new("top").coordinate("x", 0.0, 0.0).kinetic("x'^2/2").force("x", "x - x'/10").build()?.problem()?;
+/// let found = lyapunov(&top, &top.start(), &LyapunovOptions::blocks(1.0, 10, 100), &mut |_| true)?;
+/// assert!((found.largest().value - (1.0025_f64.sqrt() - 0.05)).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn lyapunov(
+    problem: &Problem,
+    start: &Start,
+    options: &LyapunovOptions,
+    observer: &mut dyn FnMut(f64) -> bool,
+) -> Result<Lyapunov, NoExponents> {
+    let count = (options.time / options.block).round();
+    let usable = |x: f64| x > 0.0 && x.is_finite();
+    if !(usable(options.block) && usable(options.time) && options.transient >= 0.0 && options.transient.is_finite()) {
+        return Err(SetupError::new("the times of a mean must be positive, finite numbers").into());
+    }
+    if !(2.0..=1e9).contains(&count) {
+        let message = format!("{} blocks of {} are no mean: between two and a billion are", count, options.block);
+        return Err(SetupError::new(message).into());
+    }
+    let space = PhaseSpace::of(problem);
+    let plain = Options::events(f64::INFINITY).tolerance(options.tolerance).keep(Keep::NOTHING);
+    let whole = options.transient + 1.15 * options.time;
+    // The transient, without perturbations.
+    let mut sim = problem.resume(start)?.engine(&plain)?;
+    let begins = start.t + options.transient;
+    let slices = (options.transient / options.block).ceil().clamp(1.0, 1e4);
+    for k in 1..=slices as usize {
+        advance(&mut sim, start.t + options.transient * k as f64 / slices)?;
+        if !observer((sim.t() - start.t) / whole) {
+            return Err(NoExponents::Interrupted);
+        }
+    }
+    let at = sim.finish().last().clone();
+    if let Some(found) = repeats::exponents(problem, &space, &at, options)? {
+        return Ok(found);
+    }
+    let mut sim = problem.resume(&at)?.engine(&plain.vary(space.unit()))?;
+    let mut frame = Frame::new(&space, problem, &at, &mut sim, (options.block, options.tolerance))?;
+    let blocks = count as usize;
+    // The perturbations find their directions before they count.
+    let warm = (blocks / 10).clamp(5, 1000);
+    let mut impacts = 0;
+    for k in 0..warm + blocks {
+        if k == warm {
+            frame.begin_to_count();
+            impacts = sim.impacts();
+        }
+        frame.block(&space, &mut sim, begins + options.block * k as f64, options.block)?;
+        if !observer((sim.t() - start.t) / whole) {
+            return Err(NoExponents::Interrupted);
+        }
+    }
+    let impacts = sim.impacts() - impacts;
+    // A motion may have settled only now, after a chaotic transient, say: a mean over both is that of neither.
+    let exponents = frame.exponents(options.block);
+    let at = sim.finish().last().clone();
+    if let Some(found) = repeats::exponents(problem, &space, &at, options)? {
+        return Ok(found);
+    }
+    Ok(Lyapunov { exponents, time: blocks as f64 * options.block, blocks, impacts, repeats: None })
+}
+
+/// On to a time, past events of the user's own.
+fn advance(sim: &mut Simulation, to: f64) -> Result<(), StepFailure> {
+    while !matches!(sim.advance_to(to)?, Stop::Time) {}
+    Ok(())
+}

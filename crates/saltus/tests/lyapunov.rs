@@ -1,0 +1,170 @@
+//! Lyapunov exponents against closed forms, the contraction of volumes, and two motions beside each other.
+
+use saltus::analysis::{LyapunovOptions, lyapunov};
+use saltus::model::Builder;
+use saltus::{Keep, Model, Options, Problem, Start};
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+fn oscillator(c: f64, load: f64, w: f64, stops: &[&str], e: f64) -> Arc<Model> {
+    let mut model = Builder::new("oscillator")
+        .coordinate("x", -0.3, 0.1)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .force("x", format!("{load}*cos({w}*t) - {c}*x'"))
+        .restitution(e);
+    for stop in stops {
+        model = model.constraint(stop, *stop);
+    }
+    model.build().expect("a model")
+}
+
+fn exponents(problem: &Problem, w: f64, transient: usize, blocks: usize) -> saltus::analysis::Lyapunov {
+    let options = LyapunovOptions::blocks(TAU / w, transient, blocks);
+    lyapunov(problem, &problem.start(), &options, &mut |_| true).expect("exponents")
+}
+
+/// Moduli of the roots of μ² − trace μ + det.
+fn moduli(trace: f64, det: f64) -> [f64; 2] {
+    let inside = 0.25 * trace * trace - det;
+    match inside < 0.0 {
+        true => [det.sqrt(); 2],
+        false => {
+            let (a, b) = (0.5 * trace + inside.sqrt(), 0.5 * trace - inside.sqrt());
+            [a.abs().max(b.abs()), a.abs().min(b.abs())]
+        }
+    }
+}
+
+#[test]
+fn orbits_of_one_and_of_two_stops_have_the_exponents_of_their_multipliers() {
+    // P04, one stop: trace and determinant of the period map from the closed form.
+    for (load, trace, det) in [
+        (1.0, -1.168590628683059, 0.341432378298306),
+        (0.5, -1.162331782090689, 0.341432378298306),
+        (0.101, -0.812509152772199, 0.341432378298306),
+    ] {
+        let problem = oscillator(0.1, load, 1.0, &["1 - x"], 0.8).problem().expect("compiles");
+        let found = exponents(&problem, 1.0, 300, 10);
+        assert!(found.repeats.is_some(), "{found:?}");
+        for (e, m) in found.exponents.iter().zip(moduli(trace, det)) {
+            assert!((e.value - m.ln() / TAU).abs() < 1e-8, "{load}: {found:?}");
+            assert!((e.value - m.ln() / TAU).abs() < 10.0 * e.error + 1e-10, "{load}: {found:?}");
+        }
+    }
+    // P10, two stops: a period is twice the half map.
+    for (w, s, e, trace, det) in [
+        (1.0, 0.5, 0.7, -1.1996244670706044, 0.35789731861383633),
+        (1.0, 1.0, 0.8, -1.36738703158758, 0.4674577222711332),
+    ] {
+        let stops = [format!("{s} - x"), format!("{s} + x")];
+        let problem = oscillator(0.1, 1.0, w, &[&stops[0], &stops[1]], e).problem().expect("compiles");
+        let found = exponents(&problem, w, 300, 10);
+        for (e, m) in found.exponents.iter().zip(moduli(trace, det)) {
+            assert!((e.value - 2.0 * m.ln() * w / TAU).abs() < 1e-8, "{w} {s}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_chaotic_motion_has_the_exponent_of_two_motions_beside_each_other() {
+    let (w, e, c) = (3.1, 0.9_f64, 0.02);
+    let problem = oscillator(c, 1.0, w, &["-x"], e).problem().expect("compiles");
+    let found = exponents(&problem, w, 100, 2000);
+    assert!(found.is_chaotic(), "{found:?}");
+    // Volumes shrink by the damping and by e² in each impact: in the same time, to rounding.
+    let contraction = -c + 2.0 * e.ln() * found.impacts as f64 / found.time;
+    assert!((found.sum() - contraction).abs() < 1e-6, "{} {contraction}", found.sum());
+    assert!(found.kaplan_yorke() > 1.0 && found.kaplan_yorke() < 2.0);
+    // Two motions, brought near each other again in every period.
+    let (size, n) = (1e-8, 2000);
+    let options = |end: f64| Options::events(end).tolerance(1e-13).keep(Keep::NOTHING);
+    let mut a: Start = problem.run(&options(100.0 * TAU / w)).expect("starts").last().clone();
+    let mut away = [size, 0.0];
+    let mut logs = Vec::new();
+    for _ in 0..n {
+        let end = a.t + TAU / w;
+        let b = Start::new(a.t, vec![a.q[0] + away[0]], vec![a.v[0] + away[1]]);
+        let (x, Ok(y)) = (problem.run_from(&a, &options(end)).expect("starts"), problem.run_from(&b, &options(end)))
+        else {
+            // (Inside the stop: the other way.)
+            away = [-away[0], -away[1]];
+            continue;
+        };
+        let d = [y.last().q[0] - x.last().q[0], y.last().v[0] - x.last().v[0]];
+        let length = d[0].hypot(d[1]);
+        // (Where one of them misses an impact, they are not near any more.)
+        logs.push((length / size).ln());
+        away = [d[0] / length * size, d[1] / length * size];
+        a = x.last().clone();
+    }
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64 * w / TAU;
+    let batch: Vec<f64> =
+        logs.chunks(logs.len() / 20).map(|c| c.iter().sum::<f64>() / c.len() as f64 * w / TAU).collect();
+    let scatter = batch.iter().map(|b| (b - mean).powi(2)).sum::<f64>() / (batch.len() - 1) as f64;
+    let error = (scatter / batch.len() as f64).sqrt();
+    let first = found.largest();
+    let both = first.error.hypot(error);
+    println!("{:?} against {mean} ± {error}; sum {} dimension {}", found.exponents, found.sum(), found.kaplan_yorke());
+    assert!((first.value - mean).abs() < 3.0 * both, "{first:?} against {mean} ± {error}");
+}
+
+#[test]
+fn contact_takes_directions_away() {
+    // A ball on a table that throws it, without restitution: it lands and rests, period after period.
+    let ball = Builder::new("ball")
+        .coordinate("y", 0.5, 0.0)
+        .kinetic("y'^2/2")
+        .potential("y")
+        .restitution(0.0)
+        .constraint("table", "y - 1.2*sin(t)")
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let found = exponents(&ball, 1.0, 20, 50);
+    assert_eq!(found.exponents.len(), 2);
+    assert!(found.exponents.iter().all(|e| e.value == f64::NEG_INFINITY), "{found:?}");
+    assert_eq!(found.kaplan_yorke(), 0.0);
+}
+
+#[test]
+fn a_motion_with_contact_in_every_period_repeats_itself() {
+    let ball = Builder::new("ball")
+        .coordinate("y", 0.5, 0.0)
+        .kinetic("y'^2/2")
+        .potential("y")
+        .restitution(0.0)
+        .constraint("table", "y - 1.2*sin(t)")
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let found = exponents(&ball, 1.0, 200, 50);
+    assert!(found.repeats.is_some(), "{found:?}");
+}
+
+#[test]
+fn fast_and_slow_directions_are_told_apart() {
+    // Two oscillators, one of them so heavily damped that its fast direction shrinks by e^−600 in a block: exponents of the
+    // roots of λ² + cλ + k, and a state of its own.
+    let problem = Builder::new("two")
+        .coordinate("x", 0.3, 0.0)
+        .coordinate("y", 0.2, 0.0)
+        .state("z", 0.1, "-3*z + cos(1.4142*t)")
+        .kinetic("(x'^2 + y'^2)/2")
+        .force("x", "-x - 100*x' + cos(t)")
+        .force("y", "-2*y - 0.2*y' + x + sin(0.7182818*t)")
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let found =
+        lyapunov(&problem, &problem.start(), &LyapunovOptions::blocks(TAU, 30, 40), &mut |_| true).expect("exponents");
+    let fast = -50.0 - (2500.0_f64 - 1.0).sqrt();
+    let expected = [1.0 / fast, -0.1, -0.1, -3.0, fast];
+    for (e, x) in found.exponents.iter().zip(expected) {
+        assert!((e.value - x).abs() < 0.02 * x.abs().max(0.1), "{found:?}, not {expected:?}");
+    }
+    assert!((found.sum() - (-100.0 - 0.2 - 3.0)).abs() < 1e-6, "{}", found.sum());
+}
