@@ -21,7 +21,7 @@ picture() {
 }
 
 picture grazing 150 bifurcation oscillator --set w=0.8 --over A=0.34:0.46:500 --carry both
-picture doubling 180 bifurcation ball-table --over G=1.1:1.9:600 --at impacts
+picture doubling 180 bifurcation ball-table --over G=1.1:1.9:600 --at impacts --exponents
 picture hysteresis 130 bifurcation oscillator --set c=0.02 --set A=0.4 --over w=0.74:0.86:700 --carry both
 picture coexistence 170 bifurcation oscillator --over w=2.2:3.4:300 --start x=-3:0.5:8 --start "x'=0"
 picture periods 170 bifurcation oscillator --over w=0.5:1.1:300 --over A=0.2:1.2:200

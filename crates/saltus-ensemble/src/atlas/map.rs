@@ -29,7 +29,7 @@ pub struct Cell {
 }
 
 impl Map {
-    /// The map of a family with two axes. `of` is `period`, `impacts` (in a period) or a column.
+    /// The map of a family with two axes. `of` is `period`, `impacts` (in a period), `exponent` or a column.
     pub fn read(tables: &Tables, of: &str) -> Result<Self, SetupError> {
         let family = &tables.sweep.family;
         let names = axis_names(family);
@@ -41,6 +41,10 @@ impl Map {
         let labels = tables.labels()?;
         let values = match of {
             "period" | "impacts" => vec![f64::NAN; labels.len()],
+            "exponent" => {
+                let found = tables.exponents()?;
+                found.ok_or_else(|| SetupError::new("the exponents of this map were not computed"))?.largest
+            }
             column => tables.points.numbers(column)?,
         };
         let cell = |k: usize, j: usize| {

@@ -5,6 +5,7 @@
 
 pub mod basins;
 mod diagram;
+mod exponents;
 mod label;
 mod map;
 mod observe;
@@ -14,6 +15,7 @@ mod section;
 mod tables;
 
 pub use diagram::{Branch, Diagram, Place, Transition};
+pub use exponents::Exponents;
 pub use label::Label;
 pub use map::{Cell, Map};
 pub use observe::{Expression, Observer};

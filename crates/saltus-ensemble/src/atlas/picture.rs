@@ -44,7 +44,7 @@ pub enum Picture {
     },
     /// Two parameters, and a quantity as a colour.
     Map {
-        /// `period`, `impacts`, or a column of the table of points.
+        /// `period`, `impacts`, `exponent`, or a column of the table of points.
         of: String,
     },
     /// Two quantities of one long motion.

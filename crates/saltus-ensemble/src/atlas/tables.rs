@@ -1,7 +1,7 @@
 //! The tables of a family, read back, with the family itself.
 
 use crate::Sweep;
-use crate::atlas::Label;
+use crate::atlas::{Exponents, Label};
 use crate::store::Manifest;
 use saltus::SetupError;
 use saltus_io::table::SavedTable;
@@ -42,6 +42,11 @@ impl Tables {
             true => SavedTable::open(&path),
             false => Err(SetupError::new(format!("there is no `{name}.npz` in `{}`", self.dir.display()))),
         }
+    }
+
+    /// The largest exponents of all trajectories, where they were computed.
+    pub fn exponents(&self) -> Result<Option<Exponents>, SetupError> {
+        Exponents::read(&self.dir, self.sweep.family.len() as usize)
     }
 
     /// What each trajectory settled on.

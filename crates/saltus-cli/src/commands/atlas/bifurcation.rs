@@ -18,7 +18,11 @@ use std::process::ExitCode;
 /// shown as a band below. With --carry each motion starts where its neighbour ended, which shows
 /// hysteresis; several starts (--start x=-2:2:5) show motions that coexist.
 ///
-/// Two axes make a map, coloured by the period, by impacts per period, or by a statistic.
+/// With --exponents a panel shows the largest Lyapunov exponent: positive where motions are
+/// chaotic, zero where they change.
+///
+/// Two axes make a map, coloured by the period, by impacts per period, by the largest exponent,
+/// or by a statistic.
 ///
 /// The directory has the tables, the figure (bifurcation.svg) and a page for any browser
 /// (bifurcation.html), in which a click on a dot copies the command that runs it again.
@@ -28,6 +32,8 @@ use std::process::ExitCode;
 ///   saltus bifurcation oscillator --over w=0.6:0.9:600 --carry both --out diagram
 ///
 ///   saltus bifurcation oscillator --over w=0.5:1.5:600 --at impacts --of speed --out speeds
+///
+///   saltus bifurcation ball-table --over G=1.45:1.75:120 --at impacts --exponents --out doubling
 ///
 ///   saltus bifurcation oscillator --over w=0.5:1.5:200 --over A=0.5:2:150 --out map
 ///
@@ -47,9 +53,13 @@ pub struct Args {
     /// What is shown: an expression of t, x, x'; at impacts of speed, impulse, phase, t [default: the first coordinate, or speed]
     #[arg(long, value_name = "EXPR", help_heading = "What is shown")]
     of: Option<String>,
-    /// What colours a map: `period`, `impacts`, or a statistic: max(x), min(x), mean(x^2), rms(x') [default: period]
+    /// What colours a map: `period`, `impacts`, `exponent` (the largest of Lyapunov), or a statistic: max(x), min(x), mean(x^2),
+    /// rms(x') [default: period]
     #[arg(long, value_name = "WHAT", help_heading = "What is shown")]
     map: Option<String>,
+    /// Show the largest Lyapunov exponent of each motion in a panel below
+    #[arg(long, help_heading = "What is shown")]
+    exponents: bool,
     /// Start each motion where its neighbour ended: up, down, or both, one after the other
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"])]
     carry: Option<String>,
@@ -63,7 +73,7 @@ fn statistic(text: &str) -> Result<String, SetupError> {
     let inner = ["min(", "max(", "mean(", "rms("].iter().find_map(|f| text.strip_prefix(f)?.strip_suffix(')'));
     inner.map(str::to_string).ok_or_else(|| {
         SetupError::new(format!("`--map {text}` is not known"))
-            .help("there are period, impacts, and statistics: max(x), min(x), mean(x^2), rms(x')")
+            .help("there are period, impacts, exponent, and statistics: max(x), min(x), mean(x^2), rms(x')")
     })
 }
 
@@ -99,7 +109,7 @@ impl Args {
 
     fn map_of(&self, file: ModelFile, mut request: Request) -> Result<(Sweep, Picture), Refusal> {
         let of = self.map.clone().unwrap_or_else(|| "period".into());
-        if !matches!(of.as_str(), "period" | "impacts") {
+        if !matches!(of.as_str(), "period" | "impacts" | "exponent") {
             request.statistics = vec![statistic(&of)?];
         }
         let sweep =
@@ -163,5 +173,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let file = locate::model(&args.family.model)?;
     let (sweep, picture) = args.sweep(file)?;
     let name = if matches!(picture, Picture::Map { .. }) { "map" } else { "bifurcation" };
-    run(&args.family, &sweep, &picture, name, args.resume)
+    let exponents = args.exponents || args.map.as_deref() == Some("exponent");
+    run(&args.family, &sweep, &picture, name, args.resume, exponents)
 }

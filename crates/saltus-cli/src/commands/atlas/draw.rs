@@ -90,7 +90,13 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     };
     let main = dots(|b: &Branch| (0..b.x.len()).map(|k| (b.x[k], b.y[k], b.point[k])).collect());
     let band = dots(|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
-    let per = if family.has_period() { "impacts/period" } else { "impacts/time" };
+    let exponents = tables.exponents()?;
+    // (Three panes have little room for words.)
+    let per = match (family.has_period(), &exponents) {
+        (_, Some(_)) => "impacts",
+        (true, None) => "impacts/period",
+        (false, None) => "impacts/time",
+    };
     let title = format!("{}: {of} {} over {}", tables.manifest.title, place(at), x.name);
     // (Without a period, what is not seen in the impacts is not known.)
     let spans = match diagram.branches.len() <= 2 && family.has_period() {
@@ -101,13 +107,30 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
         "{}.{} Below: impacts per period{}.",
         trajectories(family.len()),
         if spans.is_empty() { "" } else { " Above: the period, in periods of the forcing; – where there is none." },
-        if family.has_period() { " of the forcing" } else { "" }
+        match (family.has_period(), &exponents) {
+            (true, None) => " of the forcing",
+            (true, Some(_)) => " of the forcing, and the largest Lyapunov exponent, where it is finite",
+            (false, None) => "",
+            (false, Some(_)) => ", and the largest Lyapunov exponent, where it is finite",
+        }
     );
-    let has_band = family.problem().constraints() > 0;
+    let (has_band, below) = (family.problem().constraints() > 0, band.clone());
     let mut panes = vec![Pane { x: x.clone(), y: axis(model, of), is_log, dots: main, spans, ..Pane::default() }];
     if has_band {
         let y = Quantity::new(per, "");
-        panes.push(Pane { x, y, is_log, is_band: true, has_zero: true, dots: band, ..Pane::default() });
+        panes.push(Pane { x: x.clone(), y, is_log, is_band: true, has_zero: true, dots: band, ..Pane::default() });
+    }
+    if let Some(exponents) = &exponents {
+        let mut dots = below;
+        for group in &mut dots {
+            group.y = group.key.iter().map(|&point| exponents.largest[point as usize]).collect();
+            // (−∞, where contact takes every perturbation away, and what has none are not shown.)
+            let keep: Vec<usize> = (0..group.y.len()).filter(|&k| group.y[k].is_finite()).collect();
+            let pick = |values: &[f64]| keep.iter().map(|&k| values[k]).collect::<Vec<f64>>();
+            (group.x, group.y, group.key) = (pick(&group.x), pick(&group.y), pick(&group.key));
+        }
+        let y = Quantity::new("exponent", "");
+        panes.push(Pane { x: x.clone(), y, is_log, is_band: true, has_zero: true, dots, ..Pane::default() });
     }
     let subtitle = format!("Bifurcation diagram: {of} {} over {}", place(at), diagram.parameter);
     let chart = Chart { title, caption, panes, rerun: Rerun::default() };
@@ -187,6 +210,7 @@ fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
     let label = match of {
         "period" => "period".to_string(),
         "impacts" => "impacts per periods".to_string(),
+        "exponent" => "largest exponent".to_string(),
         column => match unit(model, column) {
             unit if unit.is_empty() => column.to_string(),
             unit => format!("{column} ({unit})"),

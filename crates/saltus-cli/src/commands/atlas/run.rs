@@ -4,17 +4,20 @@ use super::args::FamilyArgs;
 use super::draw::{self, Drawn};
 use super::preview;
 use crate::commands::sweep;
+use crate::progress::Bar;
 use crate::setup::Refusal;
 use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
 use crate::{progress, report};
 use saltus::SetupError;
-use saltus_ensemble::atlas::{At, Picture, Tables, Transition};
+use saltus_ensemble::atlas::{At, Exponents, Picture, Tables, Transition};
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Progress, Sweep};
 use saltus_io::output::{Format, WriteError};
 use saltus_report::AtlasReport;
 use serde_json::json;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Tables with more rows than this are not written as CSV.
 const LONG: u64 = 300_000;
@@ -35,7 +38,15 @@ struct Found<'a> {
 }
 
 /// Computes a family, writes its tables and its picture, and says what was found.
-pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resume: bool) -> Result<ExitCode, Refusal> {
+/// With `exponents`, those of all trajectories as well.
+pub fn run(
+    args: &FamilyArgs,
+    sweep: &Sweep,
+    picture: &Picture,
+    name: &str,
+    resume: bool,
+    exponents: bool,
+) -> Result<ExitCode, Refusal> {
     let dir = &args.out;
     let mut store = Store::create(dir, sweep, (1, 1), resume)?;
     if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
@@ -46,16 +57,19 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
     picture.write(dir).map_err(plain)?;
     let (finished, done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
     if !finished {
-        match args.json {
-            true => crate::text::print_json(&json!({ "complete": false, "computed": done.done })),
-            false => out!("interrupted: the same command with --resume goes on\n"),
-        }
-        return Ok(ExitCode::from(progress::INTERRUPTED));
+        return Ok(interrupted(args, &done));
     }
     // (Long tables are for programs: CSV would be several times as large.)
     let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
-    let files = progress::saving(|| store.tables(formats)).map_err(plain)?;
-    let drawn = draw::drawn(dir, picture, &Tables::open(dir)?)?;
+    let mut files = progress::saving(|| store.tables(formats)).map_err(plain)?;
+    let tables = Tables::open(dir)?;
+    if exponents {
+        let Some(found) = largest_exponents(&tables, args.threads(), args.json)? else {
+            return Ok(interrupted(args, &done));
+        };
+        files.push(progress::saving(|| found.write(dir)).map_err(plain)?);
+    }
+    let drawn = draw::drawn(dir, picture, &tables)?;
     if drawn.chart.is_empty() {
         return Err(nothing(&store, picture).into());
     }
@@ -72,6 +86,32 @@ pub fn run(args: &FamilyArgs, sweep: &Sweep, picture: &Picture, name: &str, resu
     }
     let none = found.counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed"));
     Ok(if none { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn interrupted(args: &FamilyArgs, done: &Progress) -> ExitCode {
+    match args.json {
+        true => crate::text::print_json(&json!({ "complete": false, "computed": done.done })),
+        false => out!("interrupted: the same command with --resume goes on\n"),
+    }
+    ExitCode::from(progress::INTERRUPTED)
+}
+
+/// The largest exponents of all trajectories; None if it was stopped.
+fn largest_exponents(tables: &Tables, threads: usize, quiet: bool) -> Result<Option<Exponents>, SetupError> {
+    let (stop, bar) = (AtomicBool::new(false), Mutex::new(Bar::new(quiet)));
+    let total = tables.sweep.family.len();
+    let found = Exponents::compute(tables, threads, &stop, &|done| {
+        if progress::is_stopped() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        if let Ok(mut bar) = bar.lock() {
+            bar.counted(done as u64, total, "exponents");
+        }
+    });
+    if let Ok(bar) = bar.into_inner() {
+        bar.finish();
+    }
+    found
 }
 
 /// Why there is nothing to draw.

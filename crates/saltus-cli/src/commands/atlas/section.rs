@@ -97,5 +97,5 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         request.observe = vec![x.clone(), y.clone()];
     }
     let sweep = args.family.code.sweep(&request, file)?;
-    run(&args.family, &sweep, &Picture::Section { at, x, y }, "section", args.resume)
+    run(&args.family, &sweep, &Picture::Section { at, x, y }, "section", args.resume, false)
 }

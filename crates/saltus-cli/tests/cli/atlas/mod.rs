@@ -118,11 +118,34 @@ fn any_expression_can_be_shown_at_impacts_strobes_and_sections() {
     assert!(svg.contains(">period 1, 0 impacts<") && svg.contains(">period 2, 1 impact<"), "{svg}");
 }
 
+/// Before its period doubles, a ball on a table has two multipliers of the size e: both exponents are ln(e)/2π.
+#[test]
+fn exponents_are_shown_below() {
+    let here = Scratch::new();
+    let base = ["bifurcation", "ball-table", "--over", "G=1.2:1.3:3", "--at", "impacts", "--out", "diagram"];
+    let said = said(&here, &[&base[..], &["--exponents"]].concat());
+    assert!(said["files"].to_string().contains("exponents.csv"), "{said}");
+    let table = here.read("diagram/exponents.csv");
+    let values: Vec<f64> =
+        table.lines().skip(1).map(|l| l.split(',').nth(1).expect("a value").parse().expect("a number")).collect();
+    let exact = 0.5_f64.ln() / std::f64::consts::TAU;
+    assert!(values.len() == 3 && values.iter().all(|v| (v - exact).abs() < 1e-8), "{values:?} {exact}");
+    let svg = here.read("diagram/bifurcation.svg");
+    assert!(svg.contains(">exponent<"));
+    let drawn = here.saltus(&["plot", "diagram", "--columns", "two", "--out", "again.svg"]);
+    assert!(drawn.succeeded() && here.read("again.svg") == svg, "{drawn:?}");
+    here.write("diagram/exponents.csv", "point,exponent,error\n0,1,1\n");
+    let damaged = here.saltus(&["plot", "diagram", "--out", "again.svg"]);
+    assert!(!damaged.succeeded() && damaged.stderr.contains("does not have 3 rows"), "{damaged:?}");
+}
+
 #[test]
 fn two_parameters_make_a_map() {
     let here = Scratch::new();
     let base = ["bifurcation", "oscillator", "--over", "w=0.7:0.9:4", "--over", "A=0.3:0.5:3", "--transient", "80"];
-    for (map, legend) in [("period", ">period 1<"), ("impacts", ">0/1<"), ("max(x)", ">max(x)<")] {
+    for (map, legend) in
+        [("period", ">period 1<"), ("impacts", ">0/1<"), ("max(x)", ">max(x)<"), ("exponent", ">largest exponent<")]
+    {
         let out = format!("map-{}", &map[..2]);
         let said = said(&here, &[&base[..], &["--map", map, "--out", &out]].concat());
         assert_eq!(said["trajectories"], 12, "{said}");
