@@ -31,6 +31,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// A directory for results must not be there, or be empty: the files of others are neither replaced nor mixed with these.
 pub fn vacant(dir: &Path) -> Result<(), SetupError> {
+    // (One that was killed before it wrote anything left an unfinished file.)
+    output::clear_unfinished(dir);
     let is_empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
     let what = match (dir.is_file(), is_empty) {
         (true, _) => "is a file, not a directory",

@@ -56,6 +56,11 @@ pub fn prepare(dir: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
+/// Removes what a program that was killed left unfinished in a directory.
+pub fn clear_unfinished(dir: &Path) {
+    tidy(dir);
+}
+
 /// Every file that a run may leave in its directory.
 fn all_files() -> impl Iterator<Item = &'static str> {
     let tables = ["impacts.csv", "contacts.csv", "energy.csv", "timeline.csv", "events.csv", "shocks.csv"];
