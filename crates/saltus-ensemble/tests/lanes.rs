@@ -262,6 +262,24 @@ fn bad_starts_have_their_reason() {
     }
 }
 
+/// What rests at zero, to rounding, violates nothing: violations are measured by the gaps that there were.
+#[test]
+fn rest_is_no_violation() {
+    let ball = Builder::new("ball")
+        .coordinate("y", 1.0, 0.0)
+        .kinetic("y'^2/2")
+        .potential("9.81*y")
+        .restitution(0.5)
+        .constraint("floor", "y - 0.1*s");
+    let case = case("ball", ball, &[("s", 0.0, 1.0)], 30.0);
+    let jobs = jobs(&case, 40);
+    for (code, mut worker) in agree::crew(case.name, &case.problem, TOLERANCE) {
+        for outcome in worker.run(&jobs, &wanted()) {
+            assert_eq!(outcome.status, Ok(saltus::Status::Finished), "{code}: {:?}", outcome.checks);
+        }
+    }
+}
+
 /// What a motion settled on. (How many of infinitely many impacts are computed one by one is up to the engine.)
 fn kind(o: &Outcome) -> (u32, u32, u32) {
     match o.settled {

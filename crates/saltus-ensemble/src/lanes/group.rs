@@ -76,6 +76,8 @@ pub struct Group<const W: usize> {
     /// The largest residual of the equations of motion of each lane so far, and the deepest violation of a constraint.
     pub residual: Lane<W>,
     pub violation: Lane<W>,
+    /// The largest gap of each lane so far, of all constraints: what a violation is measured by.
+    pub widest: Lane<W>,
     pub ratios: Vec<f64>,
     pub shifted: Vec<Lane<W>>,
 }
@@ -108,6 +110,7 @@ impl<const W: usize> Group<W> {
             is_smooth: [false; W],
             residual: Lane::all(0.0),
             violation: Lane::all(0.0),
+            widest: Lane::all(0.0),
             ratios: vector::ratios(n),
             shifted: zeros(n + 1),
             code,
@@ -262,6 +265,7 @@ impl<const W: usize> Group<W> {
         for a in 0..self.code.m {
             let gap = &self.series.output(self.code.gaps + a)[0];
             vector::largest(gap, &mut self.extent[a]);
+            vector::largest(gap, &mut self.widest);
             vector::largest(&scaled(gap, -1.0), &mut self.violation);
         }
         worst

@@ -94,6 +94,7 @@ impl<const W: usize> LaneWorker<W> {
         self.group.forget(l, end - start.t);
         self.group.residual.0[l] = 0.0;
         self.group.violation.0[l] = 0.0;
+        self.group.widest.0[l] = 0.0;
         let mode = &mut self.group.modes[l];
         mode.is_active = true;
         mode.waits = false;
@@ -415,8 +416,8 @@ impl<const W: usize> LaneWorker<W> {
     fn finish(&mut self, l: usize, status: Status, t: f64, q: &[f64], v: &[f64]) -> Outcome {
         self.group.modes[l].is_active = false;
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
-        let extent = self.group.extent.iter().map(|extent| extent.0[l]).fold(0.0, f64::max);
-        tally.check(self.group.residual.0[l], self.group.violation.0[l], extent, self.group.tolerance, q);
+        let group = &self.group;
+        tally.check(group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
         tally.outcome(status, t, q.to_vec(), v.to_vec())
     }
 }

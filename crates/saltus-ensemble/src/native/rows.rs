@@ -4,7 +4,7 @@ use crate::lanes::LaneCode;
 use std::fmt::Write;
 
 /// Single rows.
-const SINGLE: [&str; 29] = [
+const SINGLE: [&str; 30] = [
     "T",
     "STOP",
     "END",
@@ -34,6 +34,7 @@ const SINGLE: [&str; 29] = [
     "FASTEST",
     "MOVED",
     "SEEN",
+    "WIDEST",
 ];
 
 /// Where the rows are.
@@ -86,6 +87,8 @@ single! {
     FASTEST = 26;
     MOVED = 27;
     SEEN = 28;
+    /// The largest gap so far, of all constraints.
+    WIDEST = 29;
 }
 
 /// Groups of rows.

@@ -137,7 +137,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
             "extents",
             each_gap(code, &series, |a, g| {
                 format!(
-                    "S(R_EXTENT + {a}) = larger({g}[0], S(R_EXTENT + {a}));\nS(R_VIOLATION) = larger(-{g}[0], S(R_VIOLATION));\n"
+                    "S(R_EXTENT + {a}) = larger({g}[0], S(R_EXTENT + {a}));\nS(R_VIOLATION) = larger(-{g}[0], S(R_VIOLATION));\nS(R_WIDEST) = larger({g}[0], S(R_WIDEST));\n"
                 )
             }),
         ),

@@ -218,8 +218,8 @@ impl<I: Iterate> CompiledWorker<I> {
     fn finish(&mut self, l: usize, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
         self.set(rows::ACTIVE, l, 0.0);
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
-        let extent = self.all(Group::Extent, l).into_iter().fold(0.0, f64::max);
-        tally.check(self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l), extent, self.hand.tolerance, &q);
+        let (residual, violation) = (self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l));
+        tally.check(residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &q);
         tally.outcome(status, t, q, v)
     }
 }
