@@ -4,7 +4,7 @@
 //! The blocks of a page continue each other, as they do for a reader: each stands inside the scope of those before it.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fs};
 
 const PAGES: &[(&str, &str)] = &[
@@ -16,7 +16,7 @@ const PAGES: &[(&str, &str)] = &[
 ];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("..");
     let mut code = String::new();
     for (name, page) in PAGES {
         println!("cargo::rerun-if-changed=../{page}");
