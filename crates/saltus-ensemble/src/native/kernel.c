@@ -159,18 +159,23 @@ FUNCTION void cross(real *p, mask looks, real zeros, real code, real *h, real *e
         UNROLL for (int k = 0; k < N; k++) p[k] = SEL(moves, p[k + 1], p[k]);
         p[N] = SEL(moves, ZERO, p[N]);
     }
-    /* From below: all that can fall falls. */
-    real fall = ZERO;
-    UNROLL for (int k = N; k > 0; k--) fall = (fall + larger(-p[k], ZERO)) * *h;
-    mask open = looks & NOT(p[0] - fall > 0.0);
-    if (!ANY(open)) return;
-    /* In Bernstein form. */
-    real b[N + 1], power = ALL(1.0), size = ZERO;
+    /* The first terms in Bernstein form, and all others from below: where that is above zero, nothing crosses. */
+    real b[N + 1], power = ALL(1.0), size = ZERO, rest = ZERO;
     UNROLL for (int k = 0; k <= N; k++) {
         b[k] = p[k] * power;
-        size += size_of(b[k]);
+        if (k <= LOW) size += size_of(b[k]); else rest += size_of(b[k]);
         power *= *h;
     }
+    size += rest;
+    real first[LOW + 1];
+    UNROLL for (int k = 0; k <= LOW; k++) first[k] = b[k] * over_low_binomial[k];
+    UNROLL for (int r = 1; r <= LOW; r++)
+        UNROLL for (int k = LOW; k >= r; k--) first[k] += first[k - 1];
+    real least = first[0];
+    UNROLL for (int k = 1; k <= LOW; k++) least = smaller(first[k], least);
+    mask open = looks & (NOT(least > rest) | NOT(size < 1e300));
+    if (!ANY(open)) return;
+    /* All of them in Bernstein form. */
     real floor = 4.0 * EPSILON * size;
     UNROLL for (int k = 1; k <= N; k++) b[k] *= over_binomial[k];
     UNROLL for (int r = 1; r <= N; r++)

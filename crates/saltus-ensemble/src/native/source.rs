@@ -9,6 +9,9 @@ use std::fmt::Write;
 /// Records of a trajectory that wait to be read: impacts and instants of the stroboscope.
 pub const LOG: usize = 32;
 
+/// The degree of the first look at a gap; below the orders of all series.
+const LOW: usize = 6;
+
 /// What a trajectory signals.
 pub mod signal {
     pub const DONE: f64 = 1.0;
@@ -90,7 +93,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     let _ = writeln!(text, "#define N {n}\n#define D {}\n#define M {}", code.d, code.m.max(1));
     let _ =
         writeln!(text, "#define DEGREES {}\n#define CAN_HOLD {}", code.degrees, i32::from(code.can_hold && code.m > 0));
-    let _ = writeln!(text, "#define LOG {LOG}\n#define RECORD {}", record_length(code.d));
+    let _ = writeln!(text, "#define LOW {LOW}\n#define LOG {LOG}\n#define RECORD {}", record_length(code.d));
     for (name, value) in [
         ("DONE", signal::DONE),
         ("BACK", signal::BACK),
@@ -119,13 +122,16 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     text.push_str(&Rows::new(code).definitions());
     text.push_str("#define S(row) s[row]\n");
     let _ = writeln!(text, "CONSTANT double inverse[N + 2] = {{0.0, {}}};", list((1..n + 2).map(|k| 1.0 / k as f64)));
-    let mut binomial = 1.0;
-    let over = (0..=n).map(|k| {
-        let over = 1.0 / binomial;
-        binomial *= (n - k) as f64 / (k + 1) as f64;
-        over
-    });
-    let _ = writeln!(text, "CONSTANT double over_binomial[N + 1] = {{{}}};\n", list(over));
+    for (name, degree) in [("over_binomial", n), ("over_low_binomial", LOW)] {
+        let mut binomial = 1.0;
+        let over = (0..=degree).map(|k| {
+            let over = 1.0 / binomial;
+            binomial *= (degree - k) as f64 / (k + 1) as f64;
+            over
+        });
+        let _ = writeln!(text, "CONSTANT double {name}[{}] = {{{}}};", degree + 1, list(over));
+    }
+    text.push('\n');
     text.push_str(include_str!("kernel.c"));
     text.push_str(&inputs(code, "r", ["tt", "q", "v"], "S"));
     text.push_str(&inputs(code, "m", ["mt", "mq", "mv"], "S"));
