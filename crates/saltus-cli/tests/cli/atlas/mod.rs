@@ -179,6 +179,16 @@ fn sections_are_thinned_and_nothing_is_lost_in_the_table() {
     assert!(rows > 5, "{rows}");
 }
 
+/// Where pieces of a motion end in contact, the next one begins there: what chatters and rests in each period is an attractor too.
+#[test]
+fn basins_of_what_rests_on_a_wall() {
+    let here = Scratch::new();
+    let starts = ["--start", "y=1:3:4", "--start", "y'=-1:1:3", "--out", "b"];
+    let shown = here.saltus(&[&["basins", "ball-table"][..], &starts].concat());
+    assert!(shown.succeeded() && shown.stdout.contains("period 1, chatter"), "{shown:?}");
+    assert!(!shown.stdout.contains("not resolved"), "{shown:?}");
+}
+
 #[test]
 fn basins_name_their_attractors() {
     let here = Scratch::new();

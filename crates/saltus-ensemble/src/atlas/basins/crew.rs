@@ -2,7 +2,8 @@
 
 use crate::points::Slot;
 use crate::{Family, Job, Native, Outcome, Wanted, Worker, workers};
-use saltus::Start;
+use saltus::problem::Reached;
+use saltus::{Kind, Problem, Start};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -111,7 +112,14 @@ impl<'a> Crew<'a> {
                 let Some(block) = blocks.get(k) else { return };
                 let part = &tracks[k * TOGETHER..((k + 1) * TOGETHER).min(tracks.len())];
                 let jobs: Vec<Job> = part.iter().map(|t| self.job(t, piece)).collect();
-                let outcomes = worker.run(&jobs, &self.wanted);
+                let mut outcomes = worker.run(&jobs, &self.wanted);
+                for (job, outcome) in jobs.into_iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.status.is_err())
+                {
+                    let again = landed(self.family.problem(), &job.start).map(|start| Job { start, ..job });
+                    if let Some(other) = again.and_then(|job| worker.run(&[job], &self.wanted).pop()) {
+                        *outcome = other;
+                    }
+                }
                 if let Ok(mut block) = block.lock() {
                     *block = outcomes;
                 }
@@ -143,4 +151,19 @@ impl<'a> Crew<'a> {
         }
         outcomes
     }
+}
+
+/// A state that a piece ended with in contact, outside by no more than its last digits: with the constraints that are closed there.
+fn landed(problem: &Problem, start: &Start) -> Option<Start> {
+    const ROUNDING: f64 = 1e-9;
+    let Err(error) = problem.instance(start) else { return None };
+    let Kind::Inadmissible { gap, .. } = error.kind() else { return None };
+    let size = start.q.iter().fold(1.0_f64, |m, q| m.max(q.abs()));
+    if !(gap.abs() <= ROUNDING * size) {
+        return None;
+    }
+    let mut gaps = problem.gaps();
+    gaps.evaluate(start.t, &start.q, &start.v);
+    let closed = (0..problem.constraints()).filter(|&a| gaps.values[a].abs() <= ROUNDING * size).collect();
+    Some(start.clone().reached(Reached { closed, ..Reached::default() }))
 }
