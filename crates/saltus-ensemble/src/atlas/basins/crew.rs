@@ -113,8 +113,11 @@ impl<'a> Crew<'a> {
                 let part = &tracks[k * TOGETHER..((k + 1) * TOGETHER).min(tracks.len())];
                 let jobs: Vec<Job> = part.iter().map(|t| self.job(t, piece)).collect();
                 let mut outcomes = worker.run(&jobs, &self.wanted);
-                for (job, outcome) in jobs.into_iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.status.is_err())
-                {
+                // (What a person starts with is refused as it is.)
+                for ((track, job), outcome) in part.iter().zip(jobs).zip(&mut outcomes) {
+                    if outcome.status.is_ok() || track.periods == 0 {
+                        continue;
+                    }
                     let again = landed(self.family.problem(), &job.start).map(|start| Job { start, ..job });
                     if let Some(other) = again.and_then(|job| worker.run(&[job], &self.wanted).pop()) {
                         *outcome = other;
