@@ -8,25 +8,19 @@
 //! state after ten periods against the event engine with a tolerance of 1e-13, of the trajectories that are not chaotic. The loop
 //! written by hand solves the first problem with Dormand–Prince's pair of orders 5 and 4 and finds impacts by bisection of the step.
 
+#[path = "../problems.rs"]
+mod problems;
+
+use problems::{PROBLEMS, problem};
 use saltus::{Keep, Options, Problem};
 use saltus_ensemble::{Engine, Job, LaneWorker, Native, Outcome, Wanted, Worker};
-use saltus_io::ModelFile;
 use std::hint::black_box;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 const TRAJECTORIES: usize = 512;
 const PERIODS: f64 = 100.0;
 const TOLERANCE: f64 = 1e-10;
-
-const PROBLEMS: [(&str, &str, f64, f64); 5] = [
-    ("A  linear oscillator", include_str!("../../models/stop.toml"), 0.5, 1.5),
-    ("B  Duffing", include_str!("../../models/duffing.toml"), 0.5, 1.5),
-    ("S  Duffing, sticking", include_str!("../../models/sticking.toml"), 0.5, 1.5),
-    ("C  impact pair", include_str!("../../models/pair.toml"), 0.5, 1.5),
-    ("D  double pendulum", include_str!("../../models/pendulum.toml"), 3.0, 5.0),
-];
 
 fn main() {
     println!(
@@ -95,12 +89,6 @@ fn main() {
             worst[worst.len() * 99 / 100]
         );
     }
-}
-
-fn problem(text: &str) -> Problem {
-    let file = ModelFile::parse("model.toml", text, Path::new(".")).expect("parses");
-    let (problem, _) = file.problem(&[]).expect("valid");
-    problem.model().open(&["w"]).and_then(|model| model.problem()).expect("a problem")
 }
 
 fn jobs(problem: &Problem, low: f64, high: f64, periods: f64) -> Vec<Job> {

@@ -8,9 +8,12 @@
 //! The five problems of `ensemble`, 262 144 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
 //! steps) and in random order. The second form writes the CUDA source of each.
 
+#[path = "../problems.rs"]
+mod problems;
+
+use problems::{PROBLEMS, problem};
 use saltus::Problem;
 use saltus_ensemble::{Engine, Job, Native, Wanted, Worker};
-use saltus_io::ModelFile;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,20 +21,13 @@ use std::time::Instant;
 const TRAJECTORIES: usize = 1 << 18;
 const PERIODS: f64 = 100.0;
 
-const PROBLEMS: [(&str, &str, f64, f64); 5] = [
-    ("A", include_str!("../../models/stop.toml"), 0.5, 1.5),
-    ("B", include_str!("../../models/duffing.toml"), 0.5, 1.5),
-    ("S", include_str!("../../models/sticking.toml"), 0.5, 1.5),
-    ("C", include_str!("../../models/pair.toml"), 0.5, 1.5),
-    ("D", include_str!("../../models/pendulum.toml"), 3.0, 5.0),
-];
-
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
     if let [first, folder] = &chosen[..]
         && first == "--emit"
     {
         for (name, text, ..) in PROBLEMS {
+            let name = &name[..1];
             let source = Native::cuda(&problem(text)).expect("source");
             std::fs::write(Path::new(folder).join(format!("{name}.cu")), source).expect("written");
         }
@@ -42,6 +38,7 @@ fn main() {
         "", "order", "tolerance", "per second", "kernel s", "whole s", "compile s", "steps", "handed", "99 %"
     );
     for (name, text, low, high) in PROBLEMS {
+        let name = &name[..1];
         if !chosen.is_empty() && !chosen.iter().any(|letter| letter == name) {
             continue;
         }
@@ -75,12 +72,6 @@ fn main() {
             }
         }
     }
-}
-
-fn problem(text: &str) -> Problem {
-    let file = ModelFile::parse("model.toml", text, Path::new(".")).expect("parses");
-    let (problem, _) = file.problem(&[]).expect("valid");
-    problem.model().open(&["w"]).and_then(|model| model.problem()).expect("a problem")
 }
 
 fn jobs(problem: &Problem, low: f64, high: f64, periods: f64, mixed: bool) -> Vec<Job> {

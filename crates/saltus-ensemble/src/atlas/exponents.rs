@@ -23,8 +23,8 @@ pub struct Exponents {
 }
 
 impl Exponents {
-    /// Computes those of a family on all cores, over as many periods as it was looked at; None if it was stopped. `watch` is told
-    /// how many there are so far.
+    /// Computes those of a family on all cores, over as many periods as it was observed; None if it was stopped. `watch` is called
+    /// with the number of exponents so far.
     pub fn compute(
         tables: &Tables,
         threads: usize,

@@ -147,7 +147,7 @@ impl Lyapunov {
     }
 }
 
-/// The exponents of the motion from a start. `observer` is told the share that is done; false stops.
+/// The exponents of the motion from a start. `observer` is called with the share that is done; returning false stops.
 ///
 /// ```
 /// use saltus::{analysis::{LyapunovOptions, lyapunov}, model::Builder};

@@ -20,7 +20,7 @@ pub struct FamilyArgs {
     /// How long a motion is left to settle, in periods; without a period it is a time
     #[arg(long, value_name = "N", help_heading = "Time")]
     pub transient: Option<String>,
-    /// For how many periods it is looked at; without a period it is a time
+    /// For how many periods it is observed; without a period this is a time
     #[arg(long, value_name = "N", help_heading = "Time")]
     pub periods: Option<String>,
     /// The period, an expression of parameters [default: that of the forcing]

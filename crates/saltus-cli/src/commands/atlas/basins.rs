@@ -24,7 +24,7 @@ use std::time::Instant;
 
 /// Find the attractors of a system and the starts that lead to each of them.
 ///
-/// Attractors are told apart by what they are: rest, a periodic orbit with its impacts, a chaotic
+/// Attractors are distinguished by what they are: rest, a periodic orbit with its impacts, a chaotic
 /// set; motions that grow without bound and those that were not resolved have labels of their own.
 /// Shares of the starts come with their confidence intervals, boundaries with their uncertainty
 /// exponent (1 if smooth, less if fractal).
@@ -172,7 +172,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Passes an interruption on to the workers, until it is told to end.
+/// Passes an interruption on to the workers, until the flag it returns is set.
 fn watcher(stop: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let ended = Arc::new(AtomicBool::new(false));
     let (stop, done) = (stop.clone(), ended.clone());

@@ -1,7 +1,7 @@
 //! Basins of attraction: which attractor each start leads to.
 //!
 //! A trajectory is followed in short pieces, each from where the last one ended, until it is on an attractor that is known, or is
-//! found to be on a new one. Attractors are told apart by what they are: a place of rest, a periodic orbit as the cycle of its
+//! found to be on a new one. Attractors are distinguished by what they are: a place of rest, a periodic orbit as the cycle of its
 //! states at the stroboscope (at a section, where nothing is forced), which does not depend on where a trajectory entered it, a
 //! chaotic set, or none because the motion grows without bound.
 
