@@ -307,11 +307,8 @@ fn what_has_no_derivative_says_so() {
         .expect("problem");
     // x = 1 − cos t touches 2 at t = π, without speed.
     let run = graze.run(&Options::events(4.0).vary(Variation::of_state(1, 0))).expect("starts").ok().expect("runs");
-    let touched = run.timeline.of(saltus::PhaseKind::Graze).count() + run.trajectory.impacts.len() > 0;
-    match run.variation.expect("asked for") {
-        Err(obstacle) => assert!(obstacle.what.contains("graz"), "{obstacle}"),
-        Ok(all) => assert!(touched && all.column(0)[0].is_finite(), "{all:?}"),
-    }
+    let obstacle = run.variation.expect("asked for").expect_err("a graze has no derivative");
+    assert!(obstacle.what.contains("graz"), "{obstacle}");
     let stepped = Options::steps("mabrouk", 1e-3).until(1.0).vary(Variation::of_state(1, 0));
     assert!(graze.run(&stepped).expect_err("refused").to_string().contains("derivatives"));
     let wrong = Options::events(1.0).vary(Variation::of_state(2, 0));

@@ -54,7 +54,7 @@ impl EventEngine {
                     self.own_events_at_jump();
                 } else if was == Touch::Open {
                     // No speed: a tangential contact.
-                    self.vary_grazes(a);
+                    self.vary_grazes(self.t, a);
                     self.record.phase(Phase::new(PhaseKind::Graze, self.t, self.t, &[a]));
                 } else if at_once {
                     // Free to open, it did not: it is pressed, by a higher derivative than the acceleration.

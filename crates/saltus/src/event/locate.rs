@@ -313,6 +313,9 @@ impl EventEngine {
             }
         }
         grazes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some(&(t, a)) = grazes.first() {
+            self.vary_grazes(t, a);
+        }
         if self.record.out.keep.has(Keep::TIMELINE) {
             grazes.iter().for_each(|&(t, a)| self.record.out.timeline.graze(t, a));
         }

@@ -88,10 +88,12 @@ impl EventEngine {
         });
     }
 
-    /// A gap closes without speed.
-    pub(in crate::event) fn vary_grazes(&mut self, a: usize) {
+    /// A gap closes without speed at t: neighbouring motions hit it or miss it.
+    pub(in crate::event) fn vary_grazes(&mut self, t: f64, a: usize) {
         let name = self.constraint(a);
-        self.occur(|_, _| Err(format!("`{name}` is touched without speed (grazing)")));
+        if let Some(vary) = self.vary.as_mut().filter(|vary| vary.obstacle.is_none()) {
+            vary.stop(t, format!("`{name}` is touched without speed (grazing)"));
+        }
     }
 
     /// A force or gap is about to change sides.
