@@ -96,6 +96,13 @@ impl Tracker {
         }
     }
 
+    /// The largest of each component on a part of the way.
+    pub(crate) fn widen(&mut self, largest: &[f64]) {
+        self.largest.iter_mut().zip(largest).for_each(|(most, x)| *most = most.max(*x));
+        let speeds = &largest[largest.len() / 2..][..self.degrees];
+        self.fastest = speeds.iter().fold(self.fastest, |m, v| m.max(*v));
+    }
+
     /// What the states on the way have left, for one who looks at them himself: see [`Seen`].
     pub(crate) fn seen(&self) -> Seen<'_> {
         Seen { start: self.start, fastest: self.fastest, moved: self.moved, last: self.last, largest: &self.largest }

@@ -143,6 +143,66 @@ fn random_model(random: &mut Random) -> Builder {
     model
 }
 
+/// The same with springs and dampers that are linear, a coupled inertia, two harmonics, walls that are plane and may move: exact flow.
+fn random_linear_model(random: &mut Random) -> Builder {
+    let d = 1 + (3.0 * random.next()) as usize;
+    let names = ["x", "y", "z"];
+    let mut model = Builder::new("random").parameter("w", random.between(0.6, 1.6));
+    let mut kinetic = Vec::new();
+    for i in 0..d {
+        model = model.coordinate(names[i], random.between(-0.1, 0.1), random.between(-0.5, 0.5));
+        kinetic.push(format!("{}*{}'^2/2", random.between(0.5, 2.0), names[i]));
+    }
+    if d > 1 && random.next() < 0.5 {
+        kinetic.push(format!("{}*x'*y'", random.between(0.05, 0.4)));
+    }
+    model = model.kinetic(kinetic.join(" + ").as_str());
+    for i in 0..d {
+        let x = names[i];
+        let mut force = format!(
+            "{}*cos(w*t + {i}) + {}*sin(2.3*t) - {} - {}*{x}' - {}*w*{x}",
+            random.between(0.2, 1.5),
+            random.between(0.0, 0.3),
+            random.between(-0.2, 0.2),
+            random.between(0.0, 0.4),
+            random.between(0.0, 4.0)
+        );
+        if i > 0 {
+            force += &format!(" - {}*({x} - {})", random.between(0.0, 5.0), names[i - 1]);
+        }
+        model = model.force(x, force.as_str());
+    }
+    model = model.restitution(random.between(0.0, 1.0));
+    let wall = random.between(0.2, 0.8);
+    let gap = if random.next() < 0.3 { format!("{wall} - x + 0.1*sin(w*t)") } else { format!("{wall} - x") };
+    model = model.constraint("wall", gap.as_str());
+    if random.next() < 0.5 {
+        model = model.constraint("other", format!("{} + x", random.between(0.3, 0.9)).as_str());
+    }
+    if d > 1 && random.next() < 0.5 {
+        model = model.constraint("pair", format!("{} - (y - x)", random.between(0.3, 0.9)).as_str());
+    }
+    model
+}
+
+#[test]
+fn random_linear_models() {
+    let mut random = Random(11);
+    let (mut compared, mut impacts) = (0, 0);
+    for k in 0..40 {
+        let model = random_linear_model(&mut random).build().expect("a model");
+        let problem = model.open(&["w"]).and_then(|model| model.problem()).expect("a problem");
+        let jobs = jobs(&problem, 40.0, points(), &mut random);
+        let mut worker = workers(&problem, &wanted(), None, &Arc::default());
+        let outcomes = worker.run(&jobs, &wanted());
+        let found = agree::compare(&format!("linear {k}"), &problem, &jobs, &outcomes, TOLERANCE);
+        println!("linear {k}: {found:?}");
+        compared += found.compared;
+        impacts += outcomes.iter().map(|o| o.impacts).sum::<u64>();
+    }
+    assert!(compared >= 200 && impacts > 4000, "{compared} compared, {impacts} impacts");
+}
+
 #[test]
 fn random_models() {
     let mut random = Random(7);

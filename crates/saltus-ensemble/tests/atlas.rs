@@ -88,7 +88,8 @@ fn impacts_begin_where_the_oscillator_grazes() {
     let (_, transitions) = diagram(shipped("oscillator"), &set, "A=0.36:0.38:41", At::Strobe);
     let quiet = Label::Periodic { period: 1, impacts: 0, travels: false, chatters: false };
     let found = transitions.iter().find(|t| t.before == quiet).expect("a change");
-    assert!(found.from <= exact && exact <= found.to && found.to - found.from < 6e-4, "{found:?}");
+    // (Just below it motions are chaotic for long before they are quiet: a point or two may not have settled.)
+    assert!(found.from <= exact && exact <= found.to && found.to - found.from < 1.6e-3, "{found:?}");
     // The stable orbit behind it has one impact in two periods (P05: n = 2).
     assert_eq!(found.after, Label::Periodic { period: 2, impacts: 1, travels: false, chatters: false });
 }

@@ -60,6 +60,7 @@ pub use function::{Function1, Function2};
 pub use graph::{Graph, NodeId};
 pub use lanes::{LANES, Lanes};
 pub use lower::{Scope, integer, lower, lower_with};
+pub use math::choose;
 pub use names::{is_name, is_reserved, nearest};
 pub use parse::{parse, parse_at, parse_range_at, parse_target_at};
 pub use program::{Instruction, MissingInput, Op, Program};

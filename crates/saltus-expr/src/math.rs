@@ -48,7 +48,8 @@ pub(crate) fn cos_near(x: f64) -> f64 {
 /// a or b, selected by a mask. The compiler tends to turn `if` into a branch and to move the
 /// computation of a and b into it, which prevents vectorisation of the surrounding loop.
 #[inline(always)]
-pub(crate) fn choose(condition: bool, a: f64, b: f64) -> f64 {
+#[must_use]
+pub fn choose(condition: bool, a: f64, b: f64) -> f64 {
     let mask = u64::from(condition).wrapping_neg();
     f64::from_bits((a.to_bits() & mask) | (b.to_bits() & !mask))
 }

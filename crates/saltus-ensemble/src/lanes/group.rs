@@ -132,9 +132,14 @@ impl<const W: usize> Group<W> {
     /// A new trajectory, or one that comes back: nothing is known about its scales.
     pub fn forget(&mut self, l: usize, pace: f64) {
         self.last.0[l] = pace;
-        let scales = self.scales.iter_mut().chain(&mut self.gap_scales).chain(&mut self.extent);
-        scales.for_each(|s| s.0[l] = 0.0);
+        self.forget_scales(l);
+        self.extent.iter_mut().for_each(|s| s.0[l] = 0.0);
         self.let_go(l);
+    }
+
+    /// The scales of series are those of the next expansion.
+    pub fn forget_scales(&mut self, l: usize) {
+        self.scales.iter_mut().chain(&mut self.gap_scales).for_each(|s| s.0[l] = 0.0);
     }
 
     /// Holds no constraint any more.
@@ -259,14 +264,16 @@ impl<const W: usize> Group<W> {
             vector::differ(a, &self.predicted[i], &self.last, &self.scales[i], &mut worst);
         }
         for l in 0..W {
-            worst.0[l] = if self.is_smooth[l] { worst.0[l] } else { 0.0 };
+            worst.0[l] = if self.is_smooth[l] && !self.modes[l].waits { worst.0[l] } else { 0.0 };
         }
         vector::largest(&worst, &mut self.residual);
         for a in 0..self.code.m {
-            let gap = &self.series.output(self.code.gaps + a)[0];
-            vector::largest(gap, &mut self.extent[a]);
-            vector::largest(gap, &mut self.widest);
-            vector::largest(&scaled(gap, -1.0), &mut self.violation);
+            let mut gap = self.series.output(self.code.gaps + a)[0];
+            // (Lanes that wait are seen when they go on.)
+            (0..W).filter(|&l| self.modes[l].waits).for_each(|l| gap.0[l] = 0.0);
+            vector::largest(&gap, &mut self.extent[a]);
+            vector::largest(&gap, &mut self.widest);
+            vector::largest(&scaled(&gap, -1.0), &mut self.violation);
         }
         worst
     }

@@ -4,7 +4,7 @@
 //! whatever the others hold, so that no number depends on which trajectories are side by side.
 
 use multiversion::multiversion;
-use saltus_expr::Lane;
+use saltus_expr::{Lane, choose};
 
 /// The highest order there is room for.
 pub const MAX_ORDER: usize = 24;
@@ -73,10 +73,31 @@ pub fn differ<const W: usize>(a: &Lane<W>, b: &Lane<W>, h: &Lane<W>, scale: &Lan
 }
 
 /// The larger of both.
+#[inline(always)]
 pub fn largest<const W: usize>(x: &Lane<W>, most: &mut Lane<W>) {
     for l in 0..W {
-        most.0[l] = if x.0[l] > most.0[l] { x.0[l] } else { most.0[l] };
+        most.0[l] = larger(x.0[l], most.0[l]);
     }
+}
+
+/// Takes what is new where `on` is positive.
+#[inline(always)]
+pub fn take<const W: usize>(on: &[f64; W], new: &[f64; W], old: &mut [f64; W]) {
+    for l in 0..W {
+        old[l] = choose(on[l] > 0.0, new[l], old[l]);
+    }
+}
+
+/// The smaller of two numbers. (Without the rules of `f64::min` for what is no number, which cost more than the comparison.)
+#[inline(always)]
+pub fn smaller(a: f64, b: f64) -> f64 {
+    choose(a < b, a, b)
+}
+
+/// The larger of two numbers.
+#[inline(always)]
+pub fn larger(a: f64, b: f64) -> f64 {
+    choose(a > b, a, b)
 }
 
 /// The values of polynomials.

@@ -26,6 +26,25 @@ impl<const W: usize> Lane<W> {
     pub const fn all(x: f64) -> Self {
         Lane([x; W])
     }
+
+    /// The sines and cosines of all lanes.
+    #[must_use]
+    pub fn sin_cos(&self) -> (Self, Self) {
+        match self.0.iter().all(|x| x.abs() <= math::TRIG_LIMIT) {
+            true => sin_cos(self),
+            false => (Lane(self.0.map(math::sin)), Lane(self.0.map(math::cos))),
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn sin_cos<const W: usize>(x: &Lane<W>) -> (Lane<W>, Lane<W>) {
+    let (mut s, mut c) = ([0.0; W], [0.0; W]);
+    for l in 0..W {
+        s[l] = math::sin_near(x.0[l]);
+        c[l] = math::cos_near(x.0[l]);
+    }
+    (Lane(s), Lane(c))
 }
 
 impl SeriesCode {

@@ -1,0 +1,308 @@
+//! What happens to a lane at the ends of its steps.
+
+use super::code::MOST;
+use super::group::Event;
+use super::hand::Left;
+use super::limits::{MANY, PATIENCE, STILL, TRUST, WINDOW};
+use super::worker::{LaneState, LaneWorker};
+use crate::{Hit, Job, Outcome, Scalar, Wanted};
+use saltus::Start;
+use saltus::problem::Reached;
+
+impl<const W: usize> LaneWorker<W> {
+    /// After the expansion: starts that are not free, steps that failed, bounces that end.
+    pub(super) fn judge(&mut self, l: usize, residual: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let (d, m, events) = (self.group.code.d, self.group.code.m, self.group.code.events);
+        let job = &jobs[self.lanes[l].job];
+        if !(residual <= TRUST * self.group.tolerance) {
+            return self.hand_over(l, true, jobs, wanted);
+        }
+        if std::mem::take(&mut self.lanes[l].has_arrived)
+            && let Some(outcome) = self.pass(l, jobs, wanted)
+        {
+            return Some(outcome);
+        }
+        if std::mem::take(&mut self.group.modes[l].is_new) {
+            self.group.find_pace(l);
+            for a in 0..m {
+                // A start on a constraint, or beyond one, is left to the event engine.
+                let [gap, rate, ..] = self.group.gap(a, l);
+                if !(gap > 1e-9 * rate.abs() * self.group.last.0[l]) {
+                    return match self.group.t.0[l] == job.start.t {
+                        true => {
+                            self.group.modes[l].is_active = false;
+                            Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted)
+                        }
+                        false => self.hand_over(l, false, jobs, wanted),
+                    };
+                }
+            }
+            for k in 0..events {
+                let row = self.group.series.output(self.group.code.own + k);
+                let (value, rate) = (row[0].0[l], row[1].0[l]);
+                let mode = &mut self.group.modes[l];
+                // (A motion that starts on a section does not cross it there.)
+                mode.signs[k] = if value < 0.0 || (value == 0.0 && rate < 0.0) { -1.0 } else { 1.0 };
+                mode.zeros[MOST + k] = u8::from(value == 0.0);
+            }
+        }
+        if let Some(a) = self.group.modes[l].held {
+            // Contact does not drift.
+            let [gap, rate, ..] = self.group.gap(a, l);
+            let inverse = self.group.inverse.0[l];
+            for i in 0..d {
+                let pull = self.group.pull[i].0[l] * inverse;
+                self.group.series.input_mut(1 + i, 0).0[l] -= gap * pull;
+                self.group.series.input_mut(1 + d + i, 0).0[l] -= rate * pull;
+            }
+        }
+        let (a, e) = self.lanes[l].bounced.take()?;
+        let [_, rate, half, third] = self.group.gap(a, l);
+        let press = -2.0 * half;
+        let extent = self.group.extent[a].0[l];
+        if !(press > 0.0) || 0.5 * rate * rate / press > self.group.tolerance * extent {
+            return None;
+        }
+        // A bounce that cannot be told from contact: the limit of those that follow.
+        let left = 2.0 * rate / (press * if e < 1.0 { 1.0 - e } else { 1.0 });
+        if -(2.0 * half + 6.0 * third * left) < 0.5 * press {
+            return None;
+        }
+        if !self.group.code.can_hold || self.group.modes[l].held.is_some() {
+            return self.hand_over(l, false, jobs, wanted);
+        }
+        self.close(l, a, rate, job, e);
+        None
+    }
+
+    /// Contact from here on: the gap velocity is taken away, and the lane waits for its next expansion.
+    fn close(&mut self, l: usize, a: usize, rate: f64, job: &Job, e: f64) {
+        let d = self.group.code.d;
+        let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        let t = self.group.t.0[l];
+        self.hand.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open);
+        let compliance = self.hand.local.pull(a, &mut pull);
+        for i in 0..d {
+            v[i] -= rate * pull[i] / compliance;
+            self.group.slope[i].0[l] = self.hand.local.slope(a)[i];
+            self.group.pull[i].0[l] = pull[i];
+        }
+        self.group.inverse.0[l] = 1.0 / compliance;
+        self.group.set_state(l, t, &q[..d], &v[..d]);
+        let mode = &mut self.group.modes[l];
+        mode.held = Some(a);
+        mode.zeros[a] = 0;
+        self.group.extent[a].0[l] = 0.0;
+        self.group.modes[l].waits = true;
+        if e > 0.0 && e < 1.0 && t >= job.from {
+            self.lanes[l].tally.accumulations += 1;
+        }
+    }
+
+    /// What an event does to a lane.
+    pub(super) fn handle(
+        &mut self,
+        l: usize,
+        event: Option<Event>,
+        h: f64,
+        jobs: &[Job],
+        wanted: &Wanted,
+    ) -> Option<Outcome> {
+        let mode = &mut self.group.modes[l];
+        if mode.waits {
+            mode.waits = false;
+            return None;
+        }
+        if h > 0.0 && event.is_none_or(|event| !matches!(event, Event::Hit(_) | Event::Release)) {
+            // Clear of what it had just left.
+            mode.zeros = [0; 2 * MOST];
+        }
+        self.lanes[l].idle = if h > 64.0 * f64::EPSILON * self.group.t.0[l].abs() { 0 } else { self.lanes[l].idle + 1 };
+        if self.lanes[l].idle > PATIENCE {
+            return self.hand_over(l, true, jobs, wanted);
+        }
+        if self.is_endless(l, &jobs[self.lanes[l].job]) {
+            // (The event engine says what is wrong with it.)
+            self.lanes[l].handed = u32::MAX / 2;
+            return self.hand_over(l, true, jobs, wanted);
+        }
+        self.lanes[l].tally.before = None;
+        if h > 0.0 && self.lanes[l].tally.gatherer.is_some() {
+            self.gather(l, h, &jobs[self.lanes[l].job], wanted);
+        }
+        match event {
+            None => {
+                self.lanes[l].has_arrived = self.lanes[l].tally.is_tracking();
+                None
+            }
+            Some(Event::Unclear) => self.hand_over(l, true, jobs, wanted),
+            Some(Event::Own(k)) => {
+                self.cross(l, k, &jobs[self.lanes[l].job], wanted);
+                None
+            }
+            Some(Event::Stop) => {
+                self.lanes[l].has_arrived = true;
+                None
+            }
+            Some(Event::Release) => {
+                let a = self.group.modes[l].held?;
+                self.group.let_go(l);
+                let mode = &mut self.group.modes[l];
+                mode.zeros[a] = 3;
+                self.group.extent[a].0[l] = 0.0;
+                self.group.is_smooth[l] = false;
+                None
+            }
+            Some(Event::Hit(a)) => {
+                let returns_at_once = self.group.modes[l].zeros[a] > 1 && self.lanes[l].idle > 0;
+                if self.group.modes[l].held.is_some() || returns_at_once {
+                    return self.hand_over(l, true, jobs, wanted);
+                }
+                let d = self.group.code.d;
+                let (mut q, mut v, mut pull) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
+                self.group.state(l, &mut q, &mut v);
+                let t = self.group.t.0[l];
+                if !self.hand.local.evaluate(t, &q[..d], &v[..d], &self.lanes[l].open) {
+                    return self.hand_over(l, true, jobs, wanted);
+                }
+                let (rate, size) = (self.hand.local.rate(a, &v), self.hand.local.rate_size(a, &v));
+                let e = self.hand.local.restitution[a];
+                // Grazing, and other gaps that close with it, are decided by the event engine.
+                if !(rate < -1e-7 * size) || !(0.0..=1.0).contains(&e) || self.others_are_near(l, a, h) {
+                    return self.hand_over(l, true, jobs, wanted);
+                }
+                let compliance = self.hand.local.pull(a, &mut pull);
+                let impulse = -(1.0 + e) * rate / compliance;
+                for i in 0..d {
+                    v[i] += impulse * pull[i];
+                }
+                let after = self.hand.local.rate(a, &v);
+                self.group.set_state(l, t, &q[..d], &v[..d]);
+                // (A flight within one step has no other trace.)
+                let extent = &mut self.group.extent[a].0[l];
+                *extent = extent.max(0.25 * rate.abs() * h);
+                let mode = &mut self.group.modes[l];
+                mode.zeros = [0; 2 * MOST];
+                mode.zeros[a] = if after.abs() <= STILL * size { 2 } else { 1 };
+                let state = &mut self.lanes[l];
+                state.bounced = Some((a, e));
+                let checks = &mut state.tally.checks;
+                checks.law = checks.law.max((after + e * rate).abs() / size);
+                if t >= jobs[state.job].from {
+                    state.tally.impacts += 1;
+                    state.tally.hit(wanted, Hit { t, constraint: a as u32, speed: -rate, impulse });
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether a lane would need more steps than anything but a stiff motion needs.
+    fn is_endless(&mut self, l: usize, job: &Job) -> bool {
+        let (t, state) = (self.group.t.0[l], &mut self.lanes[l]);
+        state.steps.0 += 1;
+        if state.steps.0 < WINDOW {
+            return false;
+        }
+        let pace = (t - state.steps.1) / WINDOW as f64;
+        state.steps = (0, t);
+        !(job.end - t <= MANY * pace)
+    }
+
+    /// Adds the last step to the statistics.
+    fn gather(&mut self, l: usize, h: f64, job: &Job, wanted: &Wanted) {
+        let LaneWorker { group, quantities, lanes, .. } = self;
+        let (Some(quantities), LaneState { tally, open, .. }) = (quantities.as_mut(), &mut lanes[l]) else { return };
+        tally.before.clone_from(&tally.gatherer);
+        let Some(gatherer) = &mut tally.gatherer else { return };
+        let (start, d) = (group.before[0].0[l], group.code.d);
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        let mut read = |t: f64, out: &mut [f64]| {
+            group.state_within(l, t - start, &mut q, &mut v);
+            let inputs = quantities.inputs_mut();
+            inputs[0] = t;
+            inputs[1..=d].copy_from_slice(&q[..d]);
+            inputs[1 + d..1 + 2 * d].copy_from_slice(&v[..d]);
+            inputs[1 + 2 * d..1 + 2 * d + open.len()].copy_from_slice(open);
+            quantities.run();
+            out.iter_mut().zip(&wanted.statistics).for_each(|(out, &k)| *out = quantities.output(k));
+        };
+        let (from, to) = (start.max(job.from), start + h);
+        if to > from {
+            gatherer.piece(&mut read, from, to);
+        }
+    }
+
+    /// Whether another gap is as good as closed at a hit of gap a, a step h after the expansion.
+    fn others_are_near(&self, l: usize, a: usize, h: f64) -> bool {
+        let group = &self.group;
+        (0..group.code.m).filter(|&b| b != a && group.modes[l].held != Some(b)).any(|b| {
+            let row = group.series.output(group.code.gaps + b);
+            let gap = row.iter().rev().fold(0.0, |sum, c| sum * h + c.0[l]);
+            gap <= 10.0 * group.tolerance * group.extent[b].0[l].max(gap.abs())
+        })
+    }
+
+    /// A section.
+    fn cross(&mut self, l: usize, k: usize, job: &Job, wanted: &Wanted) {
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        let mode = &mut self.group.modes[l];
+        let rises = mode.signs[k] < 0.0;
+        mode.signs[k] = -mode.signs[k];
+        mode.zeros[MOST + k] = 1;
+        let counts = self.hand.problem.model().events[k].crossing.admits(rises);
+        let t = self.group.t.0[l];
+        if counts && wanted.sections && t >= job.from {
+            self.lanes[l].tally.section(k, t, &q[..d], &v[..d]);
+        }
+    }
+
+    /// The event engine goes on from the state of a lane, or, if the last step failed, from that before it.
+    fn hand_over(&mut self, l: usize, back: bool, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let job = &jobs[self.lanes[l].job];
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        let t = match back {
+            true => self.group.state_before(l, &mut q, &mut v),
+            false => {
+                self.group.state(l, &mut q, &mut v);
+                self.group.t.0[l]
+            }
+        };
+        let mode = &self.group.modes[l];
+        let closed: Vec<usize> =
+            (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
+        let state = &mut self.lanes[l];
+        state.bounced = None;
+        state.has_arrived = false;
+        if back && state.tally.before.is_some() {
+            state.tally.gatherer = state.tally.before.take();
+        }
+        state.handed += 1;
+        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
+        let start = start.reached(Reached { closed, ..Reached::default() });
+        let last = self.group.last.0[l];
+        let end = match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
+            Left::Refused(reason) => {
+                self.group.modes[l].is_active = false;
+                return Some(Outcome::refused(job, reason));
+            }
+            Left::Ended(status, end) => return Some(self.finish(l, status, end.t, &end.q, &end.v)),
+            Left::Stopped => return None,
+            Left::At(end) => end,
+        };
+        let extents: Vec<f64> = self.group.extent.iter().map(|extent| extent.0[l]).collect();
+        self.group.forget(l, self.group.last.0[l]);
+        self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
+        self.group.set_state(l, end.t, &end.q, &end.v);
+        let mode = &mut self.group.modes[l];
+        mode.zeros = [0; 2 * MOST];
+        mode.is_new = true;
+        mode.waits = true;
+        self.group.stop.0[l] = self.lanes[l].tally.stop(job);
+        None
+    }
+}

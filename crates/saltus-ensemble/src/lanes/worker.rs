@@ -1,0 +1,179 @@
+//! A worker that computes W trajectories side by side.
+
+use super::code::{LaneCode, MOST};
+use super::glide::Glide;
+use super::group::Group;
+use super::hand::Hand;
+use super::law::Local;
+use super::limits::TRUST;
+use super::linear::LinearCode;
+use super::tally::Tally;
+use crate::{Job, Outcome, Scalar, Wanted, Worker};
+use saltus::{Problem, Status};
+use saltus_expr::Scalar as Evaluator;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The number of lanes with the lowest cost per trajectory.
+const LANES: usize = 16;
+
+/// Runs trajectories in lanes.
+pub struct LaneWorker<const W: usize = LANES> {
+    pub(super) hand: Hand,
+    pub(super) group: Group<W>,
+    /// Where flight is linear.
+    pub(super) glide: Option<Glide<W>>,
+    pub(super) quantities: Option<Evaluator>,
+    pub(super) lanes: Vec<LaneState>,
+}
+
+/// One lane.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaneState {
+    pub(super) job: usize,
+    pub(super) open: Vec<f64>,
+    pub(super) tally: Tally,
+    pub(super) idle: u32,
+    /// Steps in the present window, and where it began.
+    pub(super) steps: (u64, f64),
+    /// How often it was handed over.
+    pub(super) handed: u32,
+    /// Whether it is at a stop, or on the way, with a state that is of use once the next expansion has confirmed it.
+    pub(super) has_arrived: bool,
+    /// A constraint that has just been hit, and its restitution: whether its bounces end here, the next expansion tells.
+    pub(super) bounced: Option<(usize, f64)>,
+    /// Whether its flight is linear and goes on: its state is that of the glide.
+    pub(super) glides: bool,
+    /// Whether it has moved in it.
+    pub(super) has_glided: bool,
+}
+
+impl<const W: usize> LaneWorker<W> {
+    /// A worker, or why lanes cannot compute this problem. Where `stop` is set, it returns without the outcomes that are missing.
+    pub fn new(problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Result<Self, &'static str> {
+        let code = Arc::new(LaneCode::new(problem)?);
+        let local = Local::new(&code);
+        let quantities = code.quantities.clone().map(Evaluator::new);
+        let group = Group::new(code, tolerance).ok_or("its series have switches")?;
+        let lanes = vec![LaneState::default(); W];
+        let hand = Hand { problem: problem.clone(), local, tolerance, stop: stop.clone() };
+        let linear = LinearCode::new(problem.model()).filter(|_| group.code.events == 0);
+        let glide = linear.map(|linear| Glide::new(linear, tolerance));
+        Ok(LaneWorker { hand, group, glide, quantities, lanes })
+    }
+
+    /// Gives a lane its next trajectory; false if it is one for the event engine.
+    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
+        let code = self.group.code.clone();
+        let Job { start, end, .. } = &jobs[job];
+        let state = &mut self.lanes[l];
+        let tally = Tally::new(self.hand.problem.model(), wanted);
+        *state = LaneState { job, open: std::mem::take(&mut state.open), tally, ..LaneState::default() };
+        state.steps.1 = start.t;
+        state.open.clear();
+        state.open.extend(&start.parameters);
+        let fits = start.q.len() == code.d && start.v.len() == code.d && start.parameters.len() == code.open;
+        let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
+        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
+            return false;
+        }
+        self.group.set_state(l, start.t, &start.q, &start.v);
+        for (k, &value) in start.parameters.iter().enumerate() {
+            self.group.series.input_mut(code.first_open() + k, 0).0[l] = value;
+        }
+        if let Some(glide) = &mut self.glide {
+            glide.load(l, &start.parameters);
+        }
+        self.group.forget(l, end - start.t);
+        self.group.residual.0[l] = 0.0;
+        self.group.violation.0[l] = 0.0;
+        self.group.widest.0[l] = 0.0;
+        let mode = &mut self.group.modes[l];
+        mode.is_active = true;
+        mode.waits = false;
+        mode.zeros = [0; 2 * MOST];
+        mode.signs = [0.0; MOST];
+        mode.is_new = true;
+        let tally = &mut self.lanes[l].tally;
+        tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
+        self.group.stop.0[l] = tally.stop(&jobs[job]);
+        true
+    }
+
+    /// A state on the way, at a stop of the stroboscope, or at the end.
+    pub(super) fn pass(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let job = &jobs[self.lanes[l].job];
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        let t = self.group.t.0[l];
+        let tally = &mut self.lanes[l].tally;
+        tally.pass(job, wanted, t, &q[..d], &v[..d]);
+        if t < job.end {
+            self.group.stop.0[l] = tally.stop(job);
+            return None;
+        }
+        Some(self.finish(l, Status::Finished, t, &q[..d], &v[..d]))
+    }
+
+    /// The trajectory of a lane has ended.
+    pub(super) fn finish(&mut self, l: usize, status: Status, t: f64, q: &[f64], v: &[f64]) -> Outcome {
+        self.group.modes[l].is_active = false;
+        let mut tally = std::mem::take(&mut self.lanes[l].tally);
+        let group = &self.group;
+        tally.check(group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
+        tally.outcome(status, t, q.to_vec(), v.to_vec())
+    }
+}
+
+impl<const W: usize> Worker for LaneWorker<W> {
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
+        let mut next = 0;
+        let mut events = [None; W];
+        self.group.modes.iter_mut().for_each(|mode| mode.is_active = false);
+        loop {
+            for l in 0..W {
+                while !self.group.modes[l].is_active && next < jobs.len() {
+                    if !self.load(l, next, jobs, wanted) {
+                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
+                    }
+                    next += 1;
+                }
+            }
+            let is_over = !self.group.modes.iter().any(|mode| mode.is_active);
+            if is_over || self.hand.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.fly(jobs, wanted, next < jobs.len(), &mut outcomes);
+            let is_needed = |l: usize| self.group.modes[l].is_active && !self.lanes[l].glides;
+            if !(0..W).any(is_needed) {
+                continue;
+            }
+            self.group.expand();
+            let residual = self.group.check();
+            for l in 0..W {
+                let mode = &self.group.modes[l];
+                let state = &self.lanes[l];
+                let is_quiet = !(mode.is_new || mode.held.is_some() || state.bounced.is_some() || state.has_arrived);
+                if !mode.is_active || state.glides || (is_quiet && residual.0[l] <= TRUST * self.group.tolerance) {
+                    continue;
+                }
+                if let Some(outcome) = self.judge(l, residual.0[l], jobs, wanted) {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                }
+            }
+            let h = self.group.steps(&mut events);
+            self.group.advance(&h, &events);
+            for l in 0..W {
+                if self.group.modes[l].is_active
+                    && let Some(outcome) = self.handle(l, events[l], h.0[l], jobs, wanted)
+                {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                }
+            }
+        }
+        // Where it was stopped: those up to the first that is missing.
+        outcomes.into_iter().map_while(|outcome| outcome).collect()
+    }
+}
