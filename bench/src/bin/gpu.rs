@@ -80,7 +80,7 @@ fn jobs(problem: &Problem, low: f64, high: f64, periods: f64, mixed: bool) -> Ve
         let place = if mixed { (k * 40_503 + 12_345) % TRAJECTORIES } else { k };
         let w = low + (high - low) * place as f64 / TRAJECTORIES as f64;
         let start = problem.start_with(&[("w", w)]).expect("a start");
-        Job { start, from: 0.0, end: periods * std::f64::consts::TAU / w, strobe: None }
+        Job { start, from: 0.0, end: periods * std::f64::consts::TAU / w, strobe: None, step: None }
     };
     (0..TRAJECTORIES).map(job).collect()
 }

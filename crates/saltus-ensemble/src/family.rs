@@ -31,6 +31,8 @@ pub struct Times {
     pub period: Option<NodeId>,
     /// Where it ends, if not after some periods.
     pub end: Option<NodeId>,
+    /// The time step, for schemes that make steps.
+    pub step: Option<NodeId>,
 }
 
 impl Family {
@@ -161,13 +163,18 @@ impl Maker<'_> {
             match problem.assembled(&start) {
                 Ok(near) => start = near,
                 Err(error) => {
-                    return Made { job: Job { start, from: t, end: t, strobe: None }, refusal: Some(error.message) };
+                    return Made {
+                        job: Job { start, from: t, end: t, strobe: None, step: None },
+                        refusal: Some(error.message),
+                    };
                 }
             }
         }
         match self.clock.times(&start.parameters) {
-            Ok((from, end, strobe)) => Made { job: Job { start, from, end, strobe }, refusal: None },
-            Err(reason) => Made { job: Job { start, from: t, end: t, strobe: None }, refusal: Some(reason) },
+            Ok(Span { from, end, strobe, step }) => Made { job: Job { start, from, end, strobe, step }, refusal: None },
+            Err(reason) => {
+                Made { job: Job { start, from: t, end: t, strobe: None, step: None }, refusal: Some(reason) }
+            }
         }
     }
 }
@@ -191,7 +198,16 @@ struct Clock {
     periods: Option<usize>,
     period: Option<usize>,
     end: Option<usize>,
+    step: Option<usize>,
     forcing: Option<HarmonicForcing>,
+}
+
+/// The times of a trajectory.
+struct Span {
+    from: f64,
+    end: f64,
+    strobe: Option<f64>,
+    step: Option<f64>,
 }
 
 impl Clock {
@@ -205,7 +221,7 @@ impl Clock {
             })
         };
         let [transient, periods] = [times.transient, times.periods].map(&mut place);
-        let [period, end] = [times.period, times.end].map(&mut place);
+        let [period, end, step] = [times.period, times.end, times.step].map(&mut place);
         let forcing = if period.is_none() { HarmonicForcing::of(model) } else { None };
         if periods.is_some() && period.is_none() && forcing.is_none() {
             let why = match model.depends_on_time() {
@@ -221,22 +237,25 @@ impl Clock {
         }
         let program = Program::compile(&model.graph, &inputs, &outputs).map_err(|e| SetupError::new(e.to_string()))?;
         let numbers = Scalar::new(Arc::new(program));
-        Ok(Clock { start: times.start, numbers, open: inputs.len(), transient, periods, period, end, forcing })
+        Ok(Clock { start: times.start, numbers, open: inputs.len(), transient, periods, period, end, step, forcing })
     }
 
-    /// From when on things are kept, the end, and the interval of the stroboscope.
-    fn times(&mut self, parameters: &[f64]) -> Result<(f64, f64, Option<f64>), String> {
+    /// From when on things are kept, the end, the interval of the stroboscope, and the step.
+    fn times(&mut self, parameters: &[f64]) -> Result<Span, String> {
         self.numbers.inputs_mut()[..self.open].copy_from_slice(&parameters[..self.open]);
         self.numbers.run();
         let number = |place: Option<usize>| place.map(|k| self.numbers.output(k));
         let (transient, periods) = (number(self.transient).unwrap_or(0.0), number(self.periods));
-        let (given, end) = (number(self.period), number(self.end));
+        let (given, end, step) = (number(self.period), number(self.end), number(self.step));
         let period = given.or_else(|| self.forcing.as_mut()?.period(parameters));
         if let Some(period) = period.filter(|p| !(*p > 0.0 && p.is_finite())) {
             return Err(format!("the period must be a positive number, not {period}"));
         }
         if !(transient >= 0.0 && transient.is_finite()) {
             return Err(format!("the transient must not be negative, and is {transient}"));
+        }
+        if let Some(step) = step.filter(|h| !(*h > 0.0 && h.is_finite())) {
+            return Err(format!("the time step must be a positive number, not {step}"));
         }
         let start = self.start;
         let (from, end) = match (periods, period) {
@@ -245,7 +264,7 @@ impl Clock {
             (None, _) => (start + transient, end.unwrap_or(f64::NAN)),
         };
         match end > from && end.is_finite() {
-            true => Ok((from, end, period)),
+            true => Ok(Span { from, end, strobe: period, step }),
             false => {
                 Err(format!("there is no time to run: the trajectory is kept from t = {from} on and ends at {end}"))
             }

@@ -15,6 +15,8 @@ pub struct Job {
     pub end: f64,
     /// The interval of the stroboscope, from `from` on.
     pub strobe: Option<f64>,
+    /// The time step, where it is computed by a scheme that makes steps.
+    pub step: Option<f64>,
 }
 
 impl Job {
@@ -31,6 +33,8 @@ impl Job {
 pub struct Wanted {
     /// The relative tolerance of the event engine.
     pub tolerance: f64,
+    /// The scheme that makes steps ([`Job::step`]); by events if there is none.
+    pub scheme: Option<String>,
     /// Whether the states at the stroboscope are kept.
     pub strobe: bool,
     /// Whether the states at the events of the model ([`saltus::Model::events`]) are kept: sections.

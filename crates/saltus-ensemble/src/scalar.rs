@@ -1,4 +1,4 @@
-//! The event engine as a worker: one trajectory after the other, each reduced while it is computed.
+//! The event engine, or a scheme that makes steps, as a worker: one trajectory after the other, each reduced while it is computed.
 
 use crate::reduce::Reduction;
 use crate::{Job, Outcome, Wanted, Worker};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A run is made in slices of so many steps, divided by the number of unknowns, so that long ones need no more memory.
 const STEPS: u64 = 40_000;
 
-/// Runs jobs with the event engine.
+/// Runs jobs with the event engine, or by steps.
 pub struct Scalar {
     problem: Problem,
     stop: Arc<AtomicBool>,
@@ -30,7 +30,11 @@ impl Scalar {
         let most = (STEPS / self.problem.dimension().max(1) as u64).max(100);
         // What is stored never changes the motion; the ledger needs few instants beside the pieces.
         let step = (job.end - job.start.t) / 4.0;
-        let options = Options::events(job.end).tolerance(wanted.tolerance).step(step);
+        let options = match (&wanted.scheme, job.step) {
+            (Some(scheme), Some(h)) => Options::steps(scheme.as_str(), h).until(job.end),
+            _ => Options::events(job.end).tolerance(wanted.tolerance),
+        };
+        let step = job.step.filter(|_| wanted.scheme.is_some()).unwrap_or(step);
         let mut at = job.start.clone();
         loop {
             let options = options.clone().step(step.min(job.end - at.t));

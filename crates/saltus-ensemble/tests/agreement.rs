@@ -59,7 +59,7 @@ fn jobs(problem: &Problem, end: f64, count: usize, random: &mut Random) -> Vec<J
             model.open.iter().map(|p| (p.name.as_str(), p.value * random.between(0.97, 1.03))).collect();
         let Ok(mut start) = problem.start_with(&values) else { continue };
         start.v.iter_mut().for_each(|v| *v += 0.01 * *v * random.between(-1.0, 1.0));
-        made.push(Job { from: start.t, end: start.t + end, strobe: None, start });
+        made.push(Job { from: start.t, end: start.t + end, strobe: None, step: None, start });
     }
     made
 }

@@ -115,7 +115,7 @@ fn jobs(case: &Case, count: usize) -> Vec<Job> {
         let value = |(n, o): (usize, &(&'static str, f64, f64))| (o.0, o.1 + o.2 * (2.0 * spread(k + 7 * n) - 1.0));
         let values: Vec<(&str, f64)> = case.open.iter().enumerate().map(value).collect();
         let start = case.problem.start_with(&values).expect("a start");
-        Job { start, from: 0.2 * case.end, end: case.end, strobe: Some(0.1 * case.end) }
+        Job { start, from: 0.2 * case.end, end: case.end, strobe: Some(0.1 * case.end), step: None }
     };
     (0..count).map(job).collect()
 }
@@ -240,7 +240,7 @@ fn what_lanes_cannot_do_is_said() {
         model.event(&format!("level {k}"), format!("x - {}", 0.05 * f64::from(k)).as_str(), Crossing::Down)
     });
     let problem = many.build().expect("a model").problem().expect("a problem");
-    let job = Job { start: problem.start(), from: 0.0, end: 0.95, strobe: None };
+    let job = Job { start: problem.start(), from: 0.0, end: 0.95, strobe: None, step: None };
     let wanted = Arc::new(Wanted { tolerance: TOLERANCE, sections: true, ..Wanted::default() });
     let outcomes = workers(&problem, &wanted, None, &Arc::default()).run(&[job], &wanted);
     assert_eq!(outcomes[0].sections.len(), 9 * 4, "{:?}", outcomes[0].sections);
@@ -309,6 +309,7 @@ fn what_is_kept_is_the_same() {
         let jobs: Vec<Job> = jobs(&case, 24).into_iter().map(with_strobe).collect();
         let wanted = Arc::new(Wanted {
             tolerance: 1e-11,
+            scheme: None,
             strobe: true,
             sections: true,
             impacts: 4,

@@ -29,7 +29,7 @@ fn ball() -> Problem {
 }
 
 fn job(problem: &Problem, from: f64, end: f64, strobe: Option<f64>) -> Job {
-    Job { start: problem.start(), from, end, strobe }
+    Job { start: problem.start(), from, end, strobe, step: None }
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn sections_are_located() {
 fn a_start_inside_a_wall_is_refused_with_the_reason() {
     let problem = ball();
     let start = Start::new(0.0, vec![-1.0], vec![0.0]);
-    let outcome = run(&problem, Job { start, from: 0.0, end: 1.0, strobe: None }, Wanted::default());
+    let outcome = run(&problem, Job { start, from: 0.0, end: 1.0, strobe: None, step: None }, Wanted::default());
     let reason = outcome.status.expect_err("refused");
     assert!(reason.contains("floor"), "{reason}");
 }

@@ -65,7 +65,7 @@ impl<I: Iterate> CompiledWorker<I> {
 
     /// Gives a lane its next trajectory; false if it is one for the event engine.
     fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
-        let Job { start, end, from, strobe } = &jobs[job];
+        let Job { start, end, from, strobe, .. } = &jobs[job];
         let d = self.code.d;
         let fits = start.q.len() == d && start.v.len() == d && start.parameters.len() == self.code.open;
         let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());

@@ -6,6 +6,7 @@ use crate::points::{self, Axis, Design, Distribution, Listed, Points, Sample, Sp
 use crate::{Carry, Family, Native, Times, Wanted};
 use parse::{Numbers, RangeText, VaryText};
 use saltus::motion::Crossing;
+use saltus::scheme::{self, Laws};
 use saltus::{Model, Problem, SetupError};
 use saltus_io::{Changes, FamilyText, FileError, ModelFile};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,10 @@ pub struct Request {
     pub observe: Vec<String>,
     /// Whether to report what a trajectory settled on.
     pub settled: bool,
+    /// A scheme that makes steps, instead of computing by events.
+    pub scheme: Option<String>,
+    /// Its time step; that of the model if it is not given.
+    pub step: Option<String>,
     /// The tolerance; the model's, or 1e-10, if it is not given.
     pub tolerance: Option<f64>,
     /// Whether each point starts where its neighbour ended.
@@ -97,6 +102,7 @@ impl Request {
             ("sweep.periods", &self.periods),
             ("sweep.period", &self.period),
             ("end", &self.end),
+            ("step", &self.step),
         ] {
             numbers.0.extend(text.iter().map(|text| (key.to_string(), text.clone())));
         }
@@ -133,6 +139,7 @@ impl Request {
             periods,
             period: node("sweep.period"),
             end: node("end").filter(|_| periods.is_none()),
+            step: node("step").filter(|_| self.scheme.is_some()),
         };
         let problem = Problem::unchecked(model).map_err(whole)?;
         let family = Family::new(problem, points, &times, self.carry);
@@ -173,6 +180,38 @@ impl Request {
         Points::new(axes, sample, self.listed.clone())
     }
 
+    /// The scheme, which must be one that makes steps and know how long they are.
+    fn checked_scheme(&self, model: &Model) -> Result<Option<String>, SetupError> {
+        let Some(name) = &self.scheme else {
+            return match &self.step {
+                Some(_) => Err(SetupError::new("a time step is of no use by events")
+                    .help("give a scheme that makes steps as well, such as  --scheme moreau-jean")),
+                None => Ok(None),
+            };
+        };
+        let scheme = scheme::find(name)?;
+        if scheme.is_event_driven() {
+            return Ok(None);
+        }
+        if self.native || self.gpu {
+            let option = if self.gpu { "--device gpu" } else { "--native" };
+            return Err(SetupError::new(format!("`{name}` makes steps, and compiled code goes by events"))
+                .help(format!("leave {option} out, or --scheme")));
+        }
+        if let Some(missing) = scheme.laws.missing(Laws::of(model)) {
+            return Err(SetupError::new(format!("`{name}` does not know {missing}"))
+                .help("leave --scheme out: by events every law is known"));
+        }
+        match model.settings.iter().find(|s| s.name == "step").map(|s| s.value) {
+            Some(h) if !(h > 0.0 && h.is_finite()) => {
+                Err(SetupError::new(format!("the time step must be a positive number, not {h}")))
+            }
+            Some(_) => Ok(Some(scheme.name.to_string())),
+            None => Err(SetupError::new(format!("`{name}` needs a time step"))
+                .help("such as  --step 1e-3  or  --step \"2*pi/w/1000\"")),
+        }
+    }
+
     fn wanted(&self, family: &Family) -> Result<Wanted, SetupError> {
         if self.strobe && !family.has_period() {
             return Err(SetupError::new("a stroboscope needs a period, and none was found in the forcing")
@@ -186,6 +225,7 @@ impl Request {
         }
         Ok(Wanted {
             tolerance,
+            scheme: self.checked_scheme(family.problem().model())?,
             strobe: self.strobe,
             sections: !self.sections.is_empty(),
             impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,

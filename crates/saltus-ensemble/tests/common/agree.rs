@@ -70,12 +70,11 @@ pub fn compare(name: &str, problem: &Problem, jobs: &[Job], outcomes: &[Outcome]
         // Impacts one by one, but for the last ones of accumulations.
         let hardest = outcome.hits.iter().map(|hit| hit.speed).fold(0.0, f64::max);
         let is_hard = |speed: f64| speed > 0.03 * hardest;
-        let lanes: Vec<f64> = outcome.hits.iter().filter(|hit| is_hard(hit.speed)).map(|hit| hit.t).collect();
+        let mut lanes: Vec<f64> = outcome.hits.iter().filter(|hit| is_hard(hit.speed)).map(|hit| hit.t).collect();
+        // (Constraints that are hit together, or held while another one is hit, are one impact.)
+        lanes.dedup();
         let impacts = exact.trajectory.impacts.iter().filter(|i| i.t >= job.from);
-        let events: Vec<(f64, f64)> = impacts
-            .flat_map(|i| i.constraints.iter().map(move |_| (i.t, -i.approach)))
-            .filter(|i| is_hard(i.1))
-            .collect();
+        let events: Vec<(f64, f64)> = impacts.map(|i| (i.t, -i.approach)).filter(|i| is_hard(i.1)).collect();
         let is_borderline = |speed: f64| (speed / (0.03 * hardest) - 1.0).abs() < 1e-3;
         if outcome.hits.iter().any(|hit| is_borderline(hit.speed)) {
             continue;

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Run a family of motions: over parameters, over starts, over samples.
 ///
-/// Every trajectory is computed by events, on all cores. Results go to a directory: points.npz and
+/// Every trajectory is computed by events, or with --scheme by steps, on all cores. Results go to a directory: points.npz and
 /// points.csv with one row a trajectory, and strobe, impacts and sections where they are asked for.
 /// A sweep that was interrupted, or killed, goes on with --resume.
 ///
@@ -105,6 +105,12 @@ pub struct Args {
     /// The relative tolerance [default: the model's, else 1e-10]
     #[arg(long, value_name = "X")]
     tol: Option<f64>,
+    /// Compute by the steps of a scheme instead of by events: moreau-jean, paoli-schatzman, … (see `saltus schemes`)
+    #[arg(long, value_name = "NAME", conflicts_with = "tol")]
+    scheme: Option<String>,
+    /// Its time step, an expression of parameters: 1e-3, "2*pi/w/1000" [default: the model's]
+    #[arg(long, value_name = "H", allow_hyphen_values = true)]
+    step: Option<String>,
     #[command(flatten)]
     code: CodeArgs,
     /// Write the CUDA source of the model to a file
@@ -168,6 +174,8 @@ impl Args {
             observe: Vec::new(),
             settled: self.settled,
             tolerance: self.tol,
+            scheme: self.scheme.clone(),
+            step: self.step.clone(),
             carry: self.carry.as_deref().map(|word| match word {
                 "up" => Carry::Up,
                 "down" => Carry::Down,

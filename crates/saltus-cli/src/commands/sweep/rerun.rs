@@ -76,7 +76,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some((q, v)) = carried {
         (opened.start.q, opened.start.v) = (q, v);
     }
-    let options = Options::events(job.end).tolerance(sweep.wanted.tolerance);
+    let options = match (&sweep.wanted.scheme, job.step) {
+        (Some(scheme), Some(h)) => Options::steps(scheme.as_str(), h).until(job.end),
+        _ => Options::events(job.end).tolerance(sweep.wanted.tolerance),
+    };
     if let Some(dir) = &args.out {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }

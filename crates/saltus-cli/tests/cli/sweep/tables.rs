@@ -3,6 +3,48 @@
 use super::{column, numbers};
 use crate::program::{Answer, Scratch};
 
+/// By steps a point is what `saltus run` gives with the same scheme and step, and goes to what events give with the first power
+/// of the step.
+#[test]
+fn a_sweep_by_steps() {
+    let dir = Scratch::new();
+    let common = ["--over", "w=1.1:1.3:3", "--set", "c=0.4", "--end", "12", "--impacts", "all"];
+    let sweep = |more: &[&str], out: &str| {
+        let args = [&["sweep", "oscillator"], &common[..], more, &["--out", out]].concat();
+        let swept = dir.saltus(&args);
+        assert!(swept.succeeded(), "{swept:?}");
+        numbers(&dir, &format!("{out}/points.csv"), "x")
+    };
+    let exact = sweep(&["--tol", "1e-12"], "events");
+    for scheme in ["moreau-jean", "paoli-schatzman", "mabrouk"] {
+        let mut off = Vec::new();
+        for parts in ["4000", "16000"] {
+            let step = format!("2*pi/w/{parts}");
+            let x = sweep(&["--scheme", scheme, "--step", &step], &format!("{scheme}{parts}"));
+            off.push(x.iter().zip(&exact).map(|(a, b)| (a - b).abs()).sum::<f64>());
+        }
+        assert!(off[1] < 2e-3 && off[0] / off[1] > 2.0, "{scheme}: {off:?}");
+        let w = column(&dir, "events/points.csv", "w");
+        let (set, step) = (format!("w={}", w[1]), "2*pi/w/4000");
+        let run = ["run", "oscillator", "--set", &set, "--set", "c=0.4", "--end", "12", "--json", "--scheme", scheme];
+        let run = dir.json(&[&run[..], &["--step", step]].concat());
+        let x = numbers(&dir, &format!("{scheme}4000/points.csv"), "x")[1];
+        let again = dir.json(&["sweep", "rerun", &format!("{scheme}4000"), "--point", "1", "--json"]);
+        for single in [run, again] {
+            let single = single["final"]["q"][0].as_f64().expect("a number");
+            assert!((single - x).abs() < 1e-12, "{scheme}: {single} {x}");
+        }
+    }
+    let refused = |more: &[&str], words: &str| {
+        let answer = dir.saltus(&[&["sweep", "oscillator"], &common[..], more, &["--out", "no"]].concat());
+        assert!(!answer.succeeded() && answer.stderr.contains(words), "{answer:?}");
+    };
+    refused(&["--scheme", "moreau-jan"], "moreau-jean");
+    refused(&["--step", "1e-3"], "of no use by events");
+    refused(&["--scheme", "moreau-jean", "--step", "-1"], "must be a positive number");
+    refused(&["--scheme", "moreau-jean", "--step", "1e-3", "--native"], "goes by events");
+}
+
 #[test]
 fn a_point_is_what_saltus_run_gives() {
     let dir = Scratch::new();

@@ -88,6 +88,7 @@ impl<'a> Crew<'a> {
             end: t + piece.periods as f64 * self.unit,
             from: t + (piece.periods - piece.kept) as f64 * self.unit,
             strobe: self.template.strobe,
+            step: None,
         }
     }
 
