@@ -1,5 +1,6 @@
 //! What lanes evaluate: the series of a model, and the numbers of its impacts.
 
+use super::linear::LinearCode;
 use saltus::{Model, Problem};
 use saltus_expr::{Graph, NodeId, Program, SeriesCode};
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct LaneCode {
     pub has_speed: bool,
     /// The coordinates among the unknowns.
     pub degrees: usize,
+    /// Where flight is linear.
+    pub linear: Option<Arc<LinearCode>>,
 }
 
 impl LaneCode {
@@ -128,6 +131,7 @@ impl LaneCode {
             false => Some(Arc::new(Program::compile(graph, &inputs, &model.quantities).map_err(missing)?)),
         };
         // High orders pay: much of a step costs the same whatever its order.
+        let linear = if events.is_empty() { LinearCode::new(problem.model()) } else { None };
         let order = if series.convolved() > 0.0 && series.rules() > 24 { 16 } else { 20 };
         Ok(LaneCode {
             d,
@@ -148,6 +152,7 @@ impl LaneCode {
             law_series: Arc::new(law_series),
             has_speed: speed.is_some(),
             degrees,
+            linear: linear.map(Arc::new),
         })
     }
 

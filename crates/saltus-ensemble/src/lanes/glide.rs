@@ -11,12 +11,7 @@ use super::rows::Rows;
 use super::vector::{larger, smaller, take};
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
-
-/// The pace of a motion times the grid's interval.
-const INTERVAL: f64 = 0.6;
-
-/// Rounding of a gap, relative to what it is made of.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
+use std::sync::Arc;
 
 /// Motions that grow beyond this are left to the event engine.
 pub const HUGE: f64 = 1e150;
@@ -56,7 +51,7 @@ impl<const W: usize> Ahead<W> {
 pub struct Glide<const W: usize> {
     pub d: usize,
     pub m: usize,
-    code: LinearCode,
+    code: Arc<LinearCode>,
     pub tolerance: f64,
     /// The interval of the grid; zero where there is none.
     pub interval: Lane<W>,
@@ -93,26 +88,20 @@ pub struct Glide<const W: usize> {
 }
 
 impl<const W: usize> Glide<W> {
-    pub fn new(code: LinearCode, tolerance: f64) -> Self {
+    pub fn new(code: Arc<LinearCode>, tolerance: f64) -> Self {
         let (d, m, n) = (code.d, code.m, code.size());
         let zeros = |k: usize| vec![Lane::all(0.0); k];
         let pair = [Lane::all(0.0); 2];
         let pattern = &code.pattern;
-        let unit = |i: usize| std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 });
-        let fourth = |row| (0..4).fold(row, |row, _| pattern.derivative(&row, true));
-        let doubt = |row| {
-            let rest = pattern.after(&fourth(row), 1.0, true);
-            std::array::from_fn(|j| rest[j] + row[j])
-        };
         Glide {
             ahead: std::array::from_fn(|_| Ahead {
-                rows: Rows::new((0..2 * d).map(|i| pattern.after(&unit(i), 1.0, true))),
+                rows: Rows::new((0..2 * d).map(|i| code.ahead_pattern(i))),
                 turn: vec![pair; code.harmonics],
             }),
             accelerations: Rows::new(pattern.accelerations.iter().copied()),
             gaps: Rows::new(pattern.gaps.iter().copied()),
-            slopes: Rows::new(pattern.gaps.iter().map(|row| pattern.derivative(row, true))),
-            doubts: Rows::new(pattern.gaps.iter().map(|row| doubt(*row))),
+            slopes: Rows::new((0..m).map(|a| code.slope_pattern(a))),
+            doubts: Rows::new((0..m).map(|a| code.doubt_pattern(a))),
             interval: Lane::all(0.0),
             phases: vec![pair; code.harmonics],
             pulls: zeros(m * d),
@@ -142,15 +131,11 @@ impl<const W: usize> Glide<W> {
         let (d, m) = (self.d, self.m);
         self.interval.0[l] = 0.0;
         let Some(linear) = self.code.at(open) else { return };
-        let h = INTERVAL / linear.pace();
-        if !(h.is_finite() && h > 0.0) {
-            return;
-        }
+        let Some(h) = linear.interval() else { return };
         let mut is_finite = true;
         for (ahead, h) in self.ahead.iter_mut().zip([h, h / 2.0, h / 4.0, h / 8.0]) {
             for i in 0..2 * d {
-                let unit = std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 });
-                is_finite &= ahead.rows.put(i, l, &linear.after(&unit, h, false));
+                is_finite &= ahead.rows.put(i, l, &linear.ahead(i, h));
             }
             for (turn, &[_, rate]) in ahead.turn.iter_mut().zip(&linear.phases) {
                 (turn[0].0[l], turn[1].0[l]) = ((rate * h).cos(), (rate * h).sin());
@@ -164,10 +149,7 @@ impl<const W: usize> Glide<W> {
         }
         for a in 0..m {
             let row = &linear.gaps[a];
-            let fourth = (0..4).fold(*row, |row, _| linear.derivative(&row, false)).map(f64::abs);
-            let rest = linear.after(&fourth, h, true);
-            let doubt: [f64; ROOM] = std::array::from_fn(|j| rest[j] * h.powi(4) / 384.0 + ROUNDING * row[j].abs());
-            is_finite &= self.gaps.put(a, l, row) && self.doubts.put(a, l, &doubt);
+            is_finite &= self.gaps.put(a, l, row) && self.doubts.put(a, l, &linear.doubt(a, h));
             is_finite &= self.slopes.put(a, l, &linear.derivative(row, false));
             for i in 0..d {
                 self.pulls[a * d + i].0[l] = linear.pulls[a][i];

@@ -10,6 +10,12 @@ use std::sync::Arc;
 /// The most components of z there is room for.
 pub const ROOM: usize = 24;
 
+/// The pace of a motion times the interval of the grid.
+const INTERVAL: f64 = 0.6;
+
+/// Rounding of a gap, relative to what it is made of.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
 /// A row of coefficients of z.
 pub type Row = [f64; ROOM];
 
@@ -29,6 +35,8 @@ pub struct LinearCode {
 /// The constants of a trajectory.
 #[derive(Clone, Debug)]
 pub struct Linear {
+    /// The number of components of z.
+    size: usize,
     /// The rows of G of the velocities.
     pub accelerations: Vec<Row>,
     /// w for each gap.
@@ -94,6 +102,26 @@ impl LinearCode {
         2 * self.d + 1 + 2 * self.harmonics
     }
 
+    /// Which coefficients of [`Linear::ahead`] are not zero.
+    pub fn ahead_pattern(&self, i: usize) -> Row {
+        let mut unit = [0.0; ROOM];
+        unit[i] = 1.0;
+        self.pattern.after(&unit, 1.0, true)
+    }
+
+    /// Which coefficients of the rate of gap a are not zero.
+    pub fn slope_pattern(&self, a: usize) -> Row {
+        self.pattern.derivative(&self.pattern.gaps[a], true)
+    }
+
+    /// Which coefficients of [`Linear::doubt`] are not zero.
+    pub fn doubt_pattern(&self, a: usize) -> Row {
+        let row = self.pattern.gaps[a];
+        let fourth = (0..4).fold(row, |row, _| self.pattern.derivative(&row, true));
+        let rest = self.pattern.after(&fourth, 1.0, true);
+        std::array::from_fn(|j| rest[j] + row[j])
+    }
+
     /// The constants for values of the open parameters; None if they are no numbers, or the inertia is not positive definite.
     pub fn at(&self, open: &[f64]) -> Option<Linear> {
         let d = self.d;
@@ -129,6 +157,7 @@ impl Linear {
         let last = d * d + (d + m) * n;
         let gaps: Vec<Row> = (d..d + m).map(row).collect();
         Linear {
+            size: n,
             accelerations: (0..d).map(row).collect(),
             pulls: gaps.iter().map(|row| row[..d].to_vec()).collect(),
             compliances: vec![0.0; m],
@@ -157,7 +186,7 @@ impl Linear {
         for i in 0..d {
             out[d + i] += own(x[i]);
             if x[d + i] != 0.0 {
-                for (out, c) in out.iter_mut().zip(&self.accelerations[i]) {
+                for (out, c) in out[..self.size].iter_mut().zip(&self.accelerations[i]) {
                     *out += own(x[d + i] * c);
                 }
             }
@@ -176,7 +205,7 @@ impl Linear {
         for k in 1..60 {
             let next = self.derivative(&term, sizes);
             let mut counts = false;
-            for j in 0..ROOM {
+            for j in 0..self.size {
                 term[j] = next[j] * (h / f64::from(k));
                 sum[j] += term[j];
                 counts |= term[j].abs() > 1e-18 * sum[j].abs();
@@ -186,6 +215,26 @@ impl Linear {
             }
         }
         sum
+    }
+
+    /// The interval of the grid; None if nothing sets a pace.
+    pub fn interval(&self) -> Option<f64> {
+        Some(INTERVAL / self.pace()).filter(|h| h.is_finite() && *h > 0.0)
+    }
+
+    /// The row of component i of z after a time h.
+    pub fn ahead(&self, i: usize, h: f64) -> Row {
+        let mut unit = [0.0; ROOM];
+        unit[i] = 1.0;
+        self.after(&unit, h, false)
+    }
+
+    /// What bounds the distance of gap a from its cubic over an interval h, and its rounding.
+    pub fn doubt(&self, a: usize, h: f64) -> Row {
+        let row = &self.gaps[a];
+        let fourth = (0..4).fold(*row, |row, _| self.derivative(&row, false)).map(f64::abs);
+        let rest = self.after(&fourth, h, true);
+        std::array::from_fn(|j| rest[j] * h.powi(4) / 384.0 + ROUNDING * row[j].abs())
     }
 
     /// How fast the fastest part of it changes, about: the largest root of M⁻¹K, M⁻¹C and the rates of the phases.

@@ -32,5 +32,6 @@ mod worker;
 pub use code::LaneCode;
 pub use hand::{Hand, Left};
 pub use law::Local;
+pub use linear::{LinearCode, Row};
 pub use tally::Tally;
 pub use worker::LaneWorker;

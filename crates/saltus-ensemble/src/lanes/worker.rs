@@ -6,7 +6,6 @@ use super::group::Group;
 use super::hand::Hand;
 use super::law::Local;
 use super::limits::TRUST;
-use super::linear::LinearCode;
 use super::tally::Tally;
 use crate::{Job, Outcome, Scalar, Wanted, Worker};
 use saltus::{Problem, Status};
@@ -57,8 +56,7 @@ impl<const W: usize> LaneWorker<W> {
         let group = Group::new(code, tolerance).ok_or("its series have switches")?;
         let lanes = vec![LaneState::default(); W];
         let hand = Hand { problem: problem.clone(), local, tolerance, stop: stop.clone() };
-        let linear = LinearCode::new(problem.model()).filter(|_| group.code.events == 0);
-        let glide = linear.map(|linear| Glide::new(linear, tolerance));
+        let glide = group.code.linear.clone().map(|linear| Glide::new(linear, tolerance));
         Ok(LaneWorker { hand, group, glide, quantities, lanes })
     }
 

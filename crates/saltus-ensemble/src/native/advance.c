@@ -88,6 +88,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         made++;
         mask go = (S(R_ACTIVE) > 0.0) & (S(R_SIGNAL) == 0.0);
         mask is_held = S(R_HELD) >= 0.0;
+/*@glide@*/
         int holds = CAN_HOLD && ANY(go & is_held);
         real tt[N + 1], q[D][N + 1], v[D][N + 1], lambda[N + 1];
 /*@declarations@*/

@@ -5,6 +5,7 @@
 //! last bit: the compiler fuses multiplications and additions where the processor can.
 
 mod compiler;
+mod glide;
 mod gpu;
 mod iterate;
 mod library;

@@ -1,5 +1,6 @@
 //! What is known about a trajectory between two steps, as rows of numbers: one number per trajectory in each.
 
+use super::glide;
 use crate::lanes::LaneCode;
 use std::fmt::Write;
 
@@ -43,6 +44,7 @@ pub struct Rows {
     d: usize,
     m: usize,
     open: usize,
+    linear: usize,
 }
 
 macro_rules! single {
@@ -106,9 +108,10 @@ pub enum Group {
     Predicted,
     Before,
     Largest,
+    Linear,
 }
 
-const GROUPS: [(Group, &str); 12] = [
+const GROUPS: [(Group, &str); 13] = [
     (Group::Q, "Q"),
     (Group::V, "V"),
     (Group::Parameters, "P"),
@@ -121,11 +124,13 @@ const GROUPS: [(Group, &str); 12] = [
     (Group::Predicted, "PREDICTED"),
     (Group::Before, "BEFORE"),
     (Group::Largest, "LARGEST"),
+    (Group::Linear, "LINEAR"),
 ];
 
 impl Rows {
     pub fn new(code: &LaneCode) -> Self {
-        Rows { d: code.d, m: code.m.max(1), open: code.open }
+        let linear = code.linear.as_deref().map_or(0, glide::length);
+        Rows { d: code.d, m: code.m.max(1), open: code.open, linear }
     }
 
     fn length(self, group: Group) -> usize {
@@ -135,6 +140,7 @@ impl Rows {
             Group::GapScale | Group::Extent | Group::Zeros => self.m,
             Group::Before => 1 + 2 * self.d,
             Group::Largest => 2 * self.d,
+            Group::Linear => self.linear,
         }
     }
 
@@ -151,7 +157,7 @@ impl Rows {
 
     /// How many rows there are.
     pub fn count(self) -> usize {
-        self.of(Group::Largest).end
+        self.of(Group::Linear).end
     }
 
     /// The names of all rows for the source.

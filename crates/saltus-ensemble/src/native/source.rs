@@ -1,5 +1,6 @@
 //! The source of a model's iteration: what the model adds to `kernel.c` and `advance.c`.
 
+use super::glide;
 use super::rows::Rows;
 use crate::lanes::{LaneCode, limits};
 use crate::settled::QUIET;
@@ -137,6 +138,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     text.push_str(&inputs(code, "m", ["mt", "mq", "mv"], "S"));
     let parts = [
         ("law", law_text(code, &law)),
+        ("glide", code.linear.as_deref().map_or_else(String::new, glide::text)),
         ("declarations", series.declarations.clone()),
         ("expand", expand(code, &series)),
         (

@@ -1,5 +1,6 @@
 //! Trajectories in compiled code: what is given to them, what they signal, and what the event engine does for them.
 
+use super::glide;
 use super::iterate::Iterate;
 use super::rows::{self, Group, Rows};
 use super::source::{LOG, flag, record_length, records, signal};
@@ -83,6 +84,11 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::LAST, l, end - start.t);
         self.set(rows::WINDOW, l, start.t);
         self.set_all(Group::Parameters, l, start.parameters.iter().copied());
+        if let Some(linear) = self.code.linear.clone()
+            && let Some(numbers) = glide::numbers(&linear, &start.parameters)
+        {
+            self.set_all(Group::Linear, l, numbers);
+        }
         self.place(l, start, &jobs[job]);
         true
     }
