@@ -329,6 +329,8 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 S(R_EXTENT + a) = SEL(this_one, larger(0.25 * size_of(rate) * h, S(R_EXTENT + a)), S(R_EXTENT + a));
             }
             S(R_BOUNCED) = SEL(hits, which, S(R_BOUNCED));
+            S(R_FLIGHT) = SEL(hits, S(R_T) - S(R_HIT_AT), S(R_FLIGHT));
+            S(R_HIT_AT) = SEL(hits, S(R_T), S(R_HIT_AT));
             S(R_RESTITUTION) = SEL(hits, e, S(R_RESTITUTION));
             S(R_SMOOTH) = SEL(hits, ZERO, S(R_SMOOTH));
             S(R_LAW) = SEL(hits, larger(size_of(after + e * rate) / size, S(R_LAW)), S(R_LAW));

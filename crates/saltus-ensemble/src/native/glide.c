@@ -1,6 +1,8 @@
         /* Linear flight: from grid point to grid point by its propagator, as long as no gap can close in between (see `lanes/glide`). */
         mask flies = go & NOT(is_held) & (S(R_NEW) == 0.0) & (S(R_ARRIVED) == 0.0) & (S(R_LINEAR) > 0.0);
         UNROLL for (int a = 0; a < M; a++) flies &= S(R_ZEROS + a) <= 1.0;
+        /* Short flights are a step of the series, or two: where the last one was short, this one begins with such a step. */
+        flies &= (S(R_SMOOTH) > 0.0) | (S(R_FLIGHT) > 6.0 * S(R_LINEAR));
         if (ANY(flies)) {
             real interval = S(R_LINEAR), now = S(R_T), end = SEL(now < S(R_FROM), smaller(S(R_STOP), S(R_FROM)), S(R_STOP));
             real z[SIZE], next[SIZE], gap[M], rise[M], then[M], fall[M], doubt[M], extent[M];

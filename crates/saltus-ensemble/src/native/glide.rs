@@ -2,8 +2,15 @@
 
 use crate::lanes::{LinearCode, Row};
 use std::fmt::Write;
+use std::sync::Arc;
 
-/// How many numbers there are for a trajectory: the interval of the grid, the propagator, and the rows of the gaps.
+/// What is given for a trajectory: the interval of the grid, the harmonics, the propagator, and the rows of the gaps.
+pub struct Layout {
+    code: Arc<LinearCode>,
+    rows: Vec<(Of, Vec<usize>)>,
+}
+
+/// How many numbers that is.
 pub fn length(code: &LinearCode) -> usize {
     rows(code).iter().map(|(_, columns)| columns.len()).sum::<usize>() + 1 + 4 * code.harmonics
 }
@@ -30,25 +37,31 @@ fn rows(code: &LinearCode) -> Vec<(Of, Vec<usize>)> {
     all
 }
 
-/// The numbers of a trajectory; None where its flight has no grid.
-pub fn numbers(code: &LinearCode, open: &[f64]) -> Option<Vec<f64>> {
-    let linear = code.at(open)?;
-    let h = linear.interval()?;
-    let mut all = vec![h];
-    for &[phase, rate] in &linear.phases {
-        all.extend([phase, rate, (rate * h).cos(), (rate * h).sin()]);
+impl Layout {
+    pub fn new(code: &Arc<LinearCode>) -> Self {
+        Layout { code: code.clone(), rows: rows(code) }
     }
-    for (of, columns) in rows(code) {
-        let row = match of {
-            Of::Ahead(i) => linear.ahead(i, h),
-            Of::Gap(a) => linear.gaps[a],
-            // (Rates are compared with values over a third of the interval.)
-            Of::Slope(a) => linear.derivative(&linear.gaps[a], false).map(|x| x * h / 3.0),
-            Of::Doubt(a) => linear.doubt(a, h),
-        };
-        all.extend(columns.into_iter().map(|j| row[j]));
+
+    /// The numbers of a trajectory; None where its flight has no grid.
+    pub fn numbers(&self, open: &[f64]) -> Option<Vec<f64>> {
+        let linear = self.code.at(open)?;
+        let h = linear.interval()?;
+        let mut all = vec![h];
+        for &[phase, rate] in &linear.phases {
+            all.extend([phase, rate, (rate * h).cos(), (rate * h).sin()]);
+        }
+        for (of, columns) in &self.rows {
+            let row = match *of {
+                Of::Ahead(i) => linear.ahead(i, h),
+                Of::Gap(a) => linear.gaps[a],
+                // (Rates are compared with values over a third of the interval.)
+                Of::Slope(a) => linear.derivative(&linear.gaps[a], false).map(|x| x * h / 3.0),
+                Of::Doubt(a) => linear.doubt(a, h),
+            };
+            all.extend(columns.iter().map(|&j| row[j]));
+        }
+        all.iter().all(|x| x.is_finite()).then_some(all)
     }
-    all.iter().all(|x| x.is_finite()).then_some(all)
 }
 
 /// The part of the iteration that glides.

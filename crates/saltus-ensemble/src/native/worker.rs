@@ -1,6 +1,6 @@
 //! Trajectories in compiled code: what is given to them, what they signal, and what the event engine does for them.
 
-use super::glide;
+use super::glide::Layout;
 use super::iterate::Iterate;
 use super::rows::{self, Group, Rows};
 use super::source::{LOG, flag, record_length, records, signal};
@@ -18,6 +18,7 @@ pub struct CompiledWorker<I> {
     hand: Hand,
     code: Arc<LaneCode>,
     iteration: I,
+    linear: Option<Layout>,
     rows: Rows,
     state: State,
     log: Vec<f64>,
@@ -37,6 +38,7 @@ impl<I: Iterate> CompiledWorker<I> {
         let hand = Hand { problem: problem.clone(), local: Local::new(&code), tolerance, stop: stop.clone() };
         CompiledWorker {
             hand,
+            linear: code.linear.as_ref().map(Layout::new),
             rows,
             state: State::new(rows.count(), width),
             log: vec![0.0; records(&code, width)],
@@ -83,10 +85,9 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
         self.set(rows::LAST, l, end - start.t);
         self.set(rows::WINDOW, l, start.t);
+        self.set(rows::HIT_AT, l, start.t);
         self.set_all(Group::Parameters, l, start.parameters.iter().copied());
-        if let Some(linear) = self.code.linear.clone()
-            && let Some(numbers) = glide::numbers(&linear, &start.parameters)
-        {
+        if let Some(numbers) = self.linear.as_ref().and_then(|linear| linear.numbers(&start.parameters)) {
             self.set_all(Group::Linear, l, numbers);
         }
         self.place(l, start, &jobs[job]);
