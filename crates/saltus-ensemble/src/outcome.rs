@@ -113,4 +113,6 @@ pub enum Engine {
     Lanes,
     /// Lanes, and the event engine where they could not decide.
     Both,
+    /// The steps of a scheme.
+    Steps,
 }

@@ -36,7 +36,10 @@ impl<'a> Reduction<'a> {
             tracker: wanted.settled.then(|| Tracker::new(model.degrees(), model.dimension())),
             hits: VecDeque::new(),
             next: 0,
-            outcome: Outcome::of(job),
+            outcome: match wanted.scheme {
+                Some(_) => Outcome { engine: Engine::Steps, ..Outcome::of(job) },
+                None => Outcome::of(job),
+            },
             breaches: Vec::new(),
         })
     }

@@ -204,7 +204,7 @@ impl Plan<'_> {
         let mut next = 0;
         let mut pass = |block: Block, progress: &mut Progress| {
             progress.done += block.results.len() as u64;
-            let by_events = |o: &Outcome| o.engine != Engine::Lanes && o.status.is_ok();
+            let by_events = |o: &Outcome| !matches!(o.engine, Engine::Lanes | Engine::Steps) && o.status.is_ok();
             progress.scalar += block.results.iter().filter(|(_, o)| by_events(o)).count() as u64;
             progress.impacts += block.results.iter().map(|(_, o)| o.impacts).sum::<u64>();
             if block.results.is_empty() { Ok(()) } else { deliver(block) }

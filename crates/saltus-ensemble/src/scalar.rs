@@ -36,7 +36,10 @@ impl Scalar {
         };
         let step = job.step.filter(|_| wanted.scheme.is_some()).unwrap_or(step);
         let mut at = job.start.clone();
+        // (What is left over is not a slice of its own: what a slice promises is measured by what happens in it.)
+        let mut left_over = 0.0;
         loop {
+            let most = if job.end - at.t <= left_over { 4 * most } else { most };
             let options = options.clone().step(step.min(job.end - at.t));
             let is_running = &mut |_: Progress| !self.stop.load(Ordering::Relaxed);
             let run = match run_slice(&self.problem, &at, &options, most, is_running) {
@@ -46,7 +49,10 @@ impl Scalar {
             reduction.add(&run);
             match run.status {
                 Status::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => return None,
-                Status::Interrupted { .. } => at = run.last().clone(),
+                Status::Interrupted { .. } => {
+                    let before = std::mem::replace(&mut at, run.last().clone()).t;
+                    left_over = 1.5 * (at.t - before);
+                }
                 Status::Failed(failure) => return Some(reduction.finish(Ok(Status::Failed(failure)))),
                 _ => return Some(reduction.finish(Ok(Status::Finished))),
             }

@@ -32,6 +32,22 @@ fn job(problem: &Problem, from: f64, end: f64, strobe: Option<f64>) -> Job {
     Job { start: problem.start(), from, end, strobe, step: None }
 }
 
+/// Forces that give and take many times what is there at any moment: what that leaves of the account is no breach. (A gear pair that hardly moves.)
+#[test]
+fn a_motion_that_hardly_moves_for_long_keeps_its_account() {
+    let model = Builder::new("gears").coordinate("x", 1.1, 0.0).kinetic("x'^2/2");
+    let force = "-0.1*x' - (1 + 0.2*cos(0.2*t))*(max(0, x - 1) + min(0, x + 1)) + 0.1 + 0.002*cos(0.2*t)";
+    let problem = model.force("x", force).build().expect("a model").problem().expect("compiles");
+    let period = TAU / 0.2;
+    // From the motion that it settles on.
+    let settling = run(&problem, job(&problem, 0.0, 40.0 * period, None), Wanted::default());
+    let start = Start::new(0.0, settling.q, settling.v);
+    let settled = Job { start, from: 100.0 * period, end: 200.0 * period, strobe: Some(period), step: None };
+    let outcome = run(&problem, settled, Wanted { settled: true, ..Wanted::default() });
+    assert_eq!(outcome.status, Ok(Status::Finished));
+    assert_eq!(outcome.settled, Some(Settled::Periodic { intervals: 1, impacts: 0 }));
+}
+
 #[test]
 fn statistics_come_from_the_polynomials() {
     let problem = harmonic(&["x", "x^2 + x'", "abs(x)", "3"]);

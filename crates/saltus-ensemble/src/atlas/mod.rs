@@ -18,7 +18,7 @@ pub use diagram::{Branch, Diagram, Place, Transition};
 pub use exponents::Exponents;
 pub use label::Label;
 pub use map::{Cell, Map};
-pub use observe::{Expression, Observer};
+pub use observe::{Expression, Observer, check_at_impacts};
 pub use picture::{At, Picture};
 pub use section::Section;
 pub use tables::Tables;

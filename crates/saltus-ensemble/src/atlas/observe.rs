@@ -1,6 +1,7 @@
 //! Quantities at the instants of a table: a column, an expression of the motion, or one of the numbers of an impact.
 
 use super::{At, Tables};
+use crate::Sweep;
 use saltus::SetupError;
 use saltus_expr::{ExprError, Graph, NodeId, Program, Scalar, Scope, Span, lower, parse};
 use saltus_io::table::SavedTable;
@@ -64,6 +65,18 @@ impl Expression {
         self.numbers.run();
         self.numbers.output(0)
     }
+}
+
+/// Whether an expression can be evaluated at the impacts of a sweep: before anything is computed.
+///
+/// # Errors
+/// It cannot, with the reason.
+pub fn check_at_impacts(sweep: &Sweep, text: &str) -> Result<(), SetupError> {
+    let model = sweep.family.problem().model();
+    let phase = sweep.family.has_period().then_some("phase");
+    let own = ["t", "speed", "impulse"].into_iter().chain(phase).map(String::from);
+    let inputs: Vec<String> = own.chain(model.open.iter().map(|p| p.name.clone())).collect();
+    Expression::new(text, &inputs, &model.parameters).map(|_| ())
 }
 
 /// Gives the values of quantities at the instants of a table.

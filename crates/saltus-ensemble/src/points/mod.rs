@@ -88,8 +88,9 @@ impl Points {
             Some(_) => Ok(points),
             None => {
                 let product: Vec<String> = counts.iter().map(u64::to_string).collect();
-                Err(SetupError::new(format!("{} points are more than 10^10", product.join(" × ")))
-                    .help("use fewer values on an axis, or a sample: --sample 100000 --vary …"))
+                Err(SetupError::new(format!("{} points are more than 10^10", product.join(" × "))).help(
+                    "use fewer values on an axis; `saltus sweep` draws samples as well: --sample 100000 --vary …",
+                ))
             }
         }
     }

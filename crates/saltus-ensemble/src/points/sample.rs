@@ -49,6 +49,15 @@ pub enum Distribution {
     },
 }
 
+impl std::fmt::Display for Distribution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Distribution::Uniform { low, high } => write!(f, "uniform({low}, {high})"),
+            Distribution::Normal { mean, deviation } => write!(f, "normal({mean}, {deviation})"),
+        }
+    }
+}
+
 impl Distribution {
     /// The same, if it makes sense.
     pub fn checked(self, name: &str) -> Result<Self, SetupError> {
@@ -58,7 +67,7 @@ impl Distribution {
         };
         match fine {
             true => Ok(self),
-            false => Err(SetupError::new(format!("`{name}` cannot be drawn from {self:?}")).help(
+            false => Err(SetupError::new(format!("`{name}` cannot be drawn from {self}")).help(
                 "uniform(low, high) needs low < high, normal(mean, deviation) a positive deviation, both finite numbers",
             )),
         }

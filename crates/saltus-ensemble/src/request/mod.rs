@@ -108,7 +108,7 @@ impl Request {
         }
         let mut more = FamilyText { numbers: numbers.0, ..FamilyText::default() };
         more.quantities = self.statistics.iter().chain(&self.observe).cloned().collect();
-        more.sections = self.sections.iter().map(|text| section(text)).collect();
+        more.sections = self.sections.iter().map(|text| section(text)).collect::<Result<_, _>>().map_err(whole)?;
         let changes = self.changes();
         let base = file.family(&changes, &more)?;
         let listed = self.listed.iter().flat_map(|l| l.names.iter());
@@ -268,12 +268,19 @@ fn impacts(text: &str) -> Result<usize, SetupError> {
 }
 
 /// The expression of a section, and the direction behind it.
-fn section(text: &str) -> (String, Option<Crossing>) {
-    let found = text.rsplit_once(':').and_then(|(expression, word)| {
-        let crossing = Crossing::ALL.into_iter().find(|c| c.name() == word.trim())?;
-        Some((expression.trim().to_string(), Some(crossing)))
-    });
-    found.unwrap_or((text.trim().to_string(), None))
+fn section(text: &str) -> Result<(String, Option<Crossing>), SetupError> {
+    let Some((expression, word)) = text.rsplit_once(':') else { return Ok((text.trim().to_string(), None)) };
+    match Crossing::ALL.into_iter().find(|c| c.name() == word.trim()) {
+        Some(crossing) => Ok((expression.trim().to_string(), Some(crossing))),
+        None => {
+            let known: Vec<&str> = Crossing::ALL.iter().map(|c| c.name()).collect();
+            Err(SetupError::new(format!("`{text}`: `{}` is not a direction of a section", word.trim())).help(format!(
+                "there are {}, such as  \"{}:up\"",
+                known.join(", "),
+                expression.trim()
+            )))
+        }
+    }
 }
 
 impl RangeText {

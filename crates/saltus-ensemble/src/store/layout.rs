@@ -9,7 +9,7 @@ use saltus_io::table::{Column, Kind};
 pub const STATUS: [&str; 5] = ["finished", "breached", "interrupted", "failed", "refused"];
 /// What a trajectory can settle on, as a word.
 pub const SETTLED: [&str; 4] = ["rest", "periodic", "neither", "travelling"];
-const ENGINES: [&str; 3] = ["scalar", "lanes", "both"];
+const ENGINES: [&str; 4] = ["scalar", "lanes", "both", "steps"];
 const DIRECTIONS: [&str; 2] = ["up", "down"];
 
 /// A table: its name and its columns.
@@ -256,6 +256,7 @@ fn points_row(
         Engine::Scalar => 0,
         Engine::Lanes => 1,
         Engine::Both => 2,
+        Engine::Steps => 3,
     });
     row.integer(match reason {
         Some(reason) => {

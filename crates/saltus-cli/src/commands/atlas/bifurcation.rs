@@ -6,7 +6,7 @@ use crate::commands::code::CodeArgs;
 use crate::locate;
 use crate::setup::Refusal;
 use saltus::SetupError;
-use saltus_ensemble::atlas::{At, Picture};
+use saltus_ensemble::atlas::{At, Picture, check_at_impacts};
 use saltus_ensemble::{Carry, Request, Sweep};
 use saltus_io::ModelFile;
 use std::process::ExitCode;
@@ -137,6 +137,9 @@ impl Args {
             At::Impacts => "speed".into(),
             _ => model.coordinates[0].clone(),
         });
+        if at == At::Impacts {
+            check_at_impacts(&base, &of)?;
+        }
         let mut request = base.request.clone();
         request.strobe = at == At::Strobe;
         match at {

@@ -76,16 +76,16 @@ pub struct Args {
     #[arg(long, help_heading = "Points")]
     assemble: bool,
     /// How long a trajectory is left to settle before anything is kept: periods with --periods, else a time
-    #[arg(long, value_name = "T", help_heading = "Time")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Time")]
     transient: Option<String>,
     /// For how many periods it is kept
-    #[arg(long, value_name = "N", conflicts_with = "end", help_heading = "Time")]
+    #[arg(long, value_name = "N", conflicts_with = "end", allow_hyphen_values = true, help_heading = "Time")]
     periods: Option<String>,
     /// The period, an expression of parameters [default: that of the forcing]
-    #[arg(long, value_name = "T", help_heading = "Time")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Time")]
     period: Option<String>,
     /// The end time, an expression of parameters [default: the model's]
-    #[arg(long, value_name = "T", help_heading = "Time")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Time")]
     end: Option<String>,
     /// Keep the state once a period
     #[arg(long, help_heading = "What is kept")]

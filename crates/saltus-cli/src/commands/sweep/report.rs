@@ -73,12 +73,15 @@ pub fn swept(
                 out!("{} computed now, {} were there already\n", grouped(now), grouped(earlier));
             }
             out!(
-                "{} in {} on {}: {} trajectories per second, {} % by the event engine\n",
+                "{} in {} on {}: {} trajectories per second, {}\n",
                 count(done.impacts, "impact"),
                 duration(done.seconds),
                 count(threads as u64, "thread"),
                 grouped(rate.round() as u64),
-                number(100.0 * share, 3)
+                match &sweep.wanted.scheme {
+                    Some(scheme) => format!("by steps of {scheme}"),
+                    None => format!("{} % by the event engine", number(100.0 * share, 3)),
+                }
             );
         }
         if let (Some(native), true) = (&sweep.native, done.done > 0)

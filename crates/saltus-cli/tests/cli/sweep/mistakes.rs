@@ -10,7 +10,7 @@ fn mistakes_are_named() {
     dir.write("short.csv", "w,e\n1.0\n");
     dir.write("names.csv", "w,ee\n1.0,0.5\n");
     dir.write("none.csv", "w,e\n");
-    let cases: [(&[&str], &[&str]); 26] = [
+    let cases: [(&[&str], &[&str]); 27] = [
         (&["--over", "ww=0:1:3"], &["`ww` is neither a parameter nor", "did you mean `w`?"]),
         (&["--over", "y'=0:1:3"], &["`y'` is neither"]),
         (&["--over", "w=1:1:5"], &["empty range"]),
@@ -31,6 +31,7 @@ fn mistakes_are_named() {
         (&["--sample", "10"], &["something to vary"]),
         (&["--vary", "w=uniform(0,1)"], &["how many points"]),
         (&["--sample", "9", "--vary", "w=uniform(1,0)"], &["low < high"]),
+        (&["--sample", "9", "--vary", "w=normal(1,-0.1)"], &["cannot be drawn from normal(1, -0.1)"]),
         (&["--sample", "9", "--vary", "w=cauchy(1,0)"], &["not a distribution", "normal(mean, deviation)"]),
         (&["--points", "bad.csv"], &["line 3", "`e` must be a finite number, not `NaN`"]),
         (&["--points", "short.csv"], &["line 2", "1 values for 2 names"]),
@@ -42,10 +43,11 @@ fn mistakes_are_named() {
         refused(&dir, &[args, &["--periods", "2"]].concat(), texts);
     }
     let over = ["--over", "w=1:2:3"];
-    let cases: [(&[&str], &[&str]); 11] = [
+    let cases: [(&[&str], &[&str]); 12] = [
         (&["--native", "--stat", "x"], &["native code keeps neither sections nor statistics"]),
         (&["--stat", "foo"], &["unknown name `foo`"]),
         (&["--section", "1"], &["never occurs"]),
+        (&["--section", "x':sideways"], &["`sideways` is not a direction", "up"]),
         (&["--impacts", "some"], &["neither a number nor `all`"]),
         (&["--shard", "4/3"], &["not a part"]),
         (&["--shard", "1/2", "--carry", "up"], &["has no parts"]),

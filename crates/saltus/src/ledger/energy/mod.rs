@@ -163,8 +163,10 @@ fn walls_at_impacts(evidence: &Evidence) -> f64 {
 
 /// The totals of the account are the sums of its intervals, and each interval closes.
 pub(super) fn check(evidence: &Evidence, intervals: &[Interval], balance: &Balance, allowed: f64, checks: &mut Checks) {
-    let Some((_, last)) = evidence.trajectory.span() else { return };
-    let allowed = allowed * balance.exchanged + balance.unsettled;
+    let Some((first, last)) = evidence.trajectory.span() else { return };
+    let (strict, allowed) = (allowed, allowed * balance.exchanged + balance.unsettled);
+    // What goes to and fro in an interval many times leaves its errors each time.
+    let turnover = |i: &Interval| strict * balance.turnover * (i.end - i.start) / (last - first);
     // With time steps the work of moving walls in contact, and of friction, is known in total only.
     let in_total = !evidence.by_events && (evidence.gauge.is_moving || evidence.gauge.bonds.is_some());
     let (mut change, mut rest) = (0.0, 0.0);
@@ -172,7 +174,7 @@ pub(super) fn check(evidence: &Evidence, intervals: &[Interval], balance: &Balan
         change += i.change + i.impact_wall_work - i.dissipated;
         rest += i.residual();
         if !in_total {
-            checks.totals.note(i.residual().abs(), allowed, i.end);
+            checks.totals.note(i.residual().abs(), allowed + turnover(i), i.end);
         }
     }
     // A port that is set changes the energy at once.
