@@ -58,6 +58,9 @@ impl<'a> Reduction<'a> {
                 let rows = &mut self.outcome.sections;
                 rows.extend([event.event as f64, event.t]);
                 rows.extend(event.q.iter().chain(&event.v));
+                if let Some(tracker) = self.tracker.as_mut().filter(|_| event.event == 0) {
+                    tracker.back(event.t, &event.q, &event.v, self.outcome.impacts);
+                }
             }
         }
         self.outcome.accumulations +=

@@ -42,6 +42,10 @@ pub struct Tracker {
     last: f64,
     /// The last instants of the stroboscope.
     instants: VecDeque<f64>,
+    /// The last returns to a section: when, the state, and the number of impacts up to there.
+    returns: VecDeque<(f64, Vec<f64>, u64)>,
+    /// The last state on the way.
+    latest: Vec<f64>,
 }
 
 /// What states on the way have left: the first time, the greatest speed, when it last moved, the last time, the largest of each component.
@@ -67,6 +71,8 @@ impl Tracker {
             moved: f64::NEG_INFINITY,
             last: f64::NEG_INFINITY,
             instants: VecDeque::new(),
+            returns: VecDeque::new(),
+            latest: Vec::new(),
         }
     }
 
@@ -85,6 +91,8 @@ impl Tracker {
     pub fn pass(&mut self, t: f64, q: &[f64], v: &[f64]) {
         self.start.get_or_insert(t);
         self.last = t;
+        self.latest.clear();
+        self.latest.extend(q.iter().chain(v));
         for (largest, x) in self.largest.iter_mut().zip(q.iter().chain(v)) {
             *largest = largest.max(x.abs());
         }
@@ -129,6 +137,14 @@ impl Tracker {
         self.states.push_back((q.iter().chain(v).copied().collect(), impacts));
     }
 
+    /// A return to a section, with the number of impacts up to there.
+    pub fn back(&mut self, t: f64, q: &[f64], v: &[f64], impacts: u64) {
+        if self.returns.len() > (REPEATS + 1) * LONGEST {
+            self.returns.pop_front();
+        }
+        self.returns.push_back((t, q.iter().chain(v).copied().collect(), impacts));
+    }
+
     /// An impact.
     pub fn hit(&mut self, hit: Hit) {
         if self.hits.len() > (REPEATS + 1) * LONGEST {
@@ -149,8 +165,29 @@ impl Tracker {
             return Settled::Rest;
         }
         match self.states.len() {
-            0 | 1 => self.pattern(),
+            0 | 1 => match self.pattern() {
+                Settled::Neither => self.returned(),
+                found => found,
+            },
             _ => self.strobed(),
+        }
+    }
+
+    /// Repeats of the returns to a section.
+    fn returned(&self) -> Settled {
+        let mut tracker = Tracker::scaled(self.degrees, self.largest.len() / 2, &self.largest);
+        for (t, state, impacts) in &self.returns {
+            let (q, v) = state.split_at(state.len() / 2);
+            tracker.strobe(*t, q, v, *impacts);
+        }
+        let Settled::Periodic { intervals, impacts } = tracker.repeats() else { return Settled::Neither };
+        let last = self.returns.len() - 1;
+        // (Returns to an equilibrium, with amplitudes that vanish: nothing moves between them.)
+        let (time, state, _) = &self.returns[last];
+        let moves = |i: usize| (state[i] - self.latest[i]).abs() > FIGURE * self.scale(i);
+        match self.latest.len() == state.len() && (0..state.len()).filter(|&i| self.counts(i)).any(moves) {
+            true => Settled::Recurrent { time: time - self.returns[last - intervals as usize].0, impacts },
+            false => Settled::Neither,
         }
     }
 

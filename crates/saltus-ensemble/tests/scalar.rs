@@ -48,6 +48,21 @@ fn a_motion_that_hardly_moves_for_long_keeps_its_account() {
     assert_eq!(outcome.settled, Some(Settled::Periodic { intervals: 1, impacts: 0 }));
 }
 
+/// Nothing is forced and nothing hits: the period is that of the returns to a section. A limit cycle (van der Pol), and an oscillation that dies away.
+#[test]
+fn returns_to_a_section_tell_the_period() {
+    let settled = |force: &str, end: f64| {
+        let model = Builder::new("free").coordinate("x", 1.0, 0.0).kinetic("x'^2/2").force("x", force);
+        let problem = model.event("top", "x'", Crossing::Down).build().expect("a model").problem().expect("compiles");
+        let wanted = Wanted { settled: true, sections: true, ..Wanted::default() };
+        run(&problem, job(&problem, 0.5 * end, end, None), wanted).settled
+    };
+    let Some(Settled::Recurrent { time, impacts: 0 }) = settled("(1 - x^2)*x' - x", 200.0) else { panic!("no period") };
+    // The period of van der Pol's oscillator with mu = 1: 6.6632868593…
+    assert!((time - 6.663_286_859_3).abs() < 1e-8, "{time}");
+    assert!(matches!(settled("-0.2*x' - x", 150.0), Some(Settled::Neither | Settled::Rest)));
+}
+
 #[test]
 fn statistics_come_from_the_polynomials() {
     let problem = harmonic(&["x", "x^2 + x'", "abs(x)", "3"]);

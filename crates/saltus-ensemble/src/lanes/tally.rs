@@ -106,6 +106,9 @@ impl Tally {
 
     /// A state at event k of the model.
     pub fn section(&mut self, k: usize, t: f64, q: &[f64], v: &[f64]) {
+        if let Some(tracker) = self.tracker.as_mut().filter(|_| k == 0) {
+            tracker.back(t, q, v, self.impacts);
+        }
         self.sections.extend([k as f64, t]);
         self.sections.extend(q);
         self.sections.extend(v);
