@@ -194,7 +194,7 @@ fn random_linear_models() {
         let problem = model.open(&["w"]).and_then(|model| model.problem()).expect("a problem");
         let jobs = jobs(&problem, 40.0, points(), &mut random);
         let mut crew = vec![("lanes", workers(&problem, &wanted(), None, &Arc::default()))];
-        if k < 4 || points() > 12 {
+        if k < 2 || points() > 12 {
             crew = agree::crew("linear", &problem, TOLERANCE);
         }
         for (code, mut worker) in crew {
