@@ -1,0 +1,41 @@
+//! The compiled part of the Python package `saltus`. What people use is in `python/saltus`; this part holds models and runs, releases
+//! the interpreter while it computes, and hands the arrays over where they are, without a copy.
+
+mod column;
+mod console;
+mod mistakes;
+mod model;
+mod run;
+mod tables;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package.
+#[pymodule]
+mod _saltus {
+    #[pymodule_export]
+    use super::column::Column;
+    #[pymodule_export]
+    use super::console::command;
+    #[pymodule_export]
+    use super::model::{Core, schemes, shipped};
+    #[pymodule_export]
+    use super::run::Motion;
+    #[pymodule_export]
+    use super::work::answer;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("has_parquet", cfg!(feature = "parquet"))
+    }
+}
+
+/// Runs something without the interpreter; a panic, which would be a defect of Saltus, becomes an exception.
+fn detached<T: Send>(py: Python<'_>, act: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let caught = py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)));
+    caught.map_err(|panic| mistakes::defect(py, panic.as_ref()))
+}
