@@ -23,7 +23,10 @@ pub fn remember(words: &[OsString]) {
 /// Where a page comes from: this command, this version, this model.
 pub fn origin(file: &ModelFile) -> Origin {
     Origin {
-        command: std::iter::once("saltus".to_string()).chain(WORDS.with_borrow(Vec::clone)).collect::<Vec<_>>().join(" "),
+        command: std::iter::once("saltus".to_string())
+            .chain(WORDS.with_borrow(Vec::clone))
+            .collect::<Vec<_>>()
+            .join(" "),
         version: env!("CARGO_PKG_VERSION").into(),
         model: file.name.clone(),
         text: file.text.clone(),

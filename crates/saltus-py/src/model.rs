@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex};
 /// Texts in pairs: a name and its value.
 pub type Pairs = Vec<(String, String)>;
 
+/// Parameters, names of parts, units.
+type Facts = (Vec<(String, f64)>, Vec<(String, Vec<String>)>, Pairs);
+
 /// A model: its text, parsed, and its data files.
 #[pyclass(frozen, module = "saltus._saltus")]
 pub struct Core {
@@ -125,7 +128,7 @@ impl Core {
     }
 
     /// Names and values of its parameters, with changes; the names of its parts; its units.
-    fn facts(&self, py: Python<'_>, set: Pairs) -> PyResult<(Vec<(String, f64)>, Vec<(String, Vec<String>)>, Pairs)> {
+    fn facts(&self, py: Python<'_>, set: Pairs) -> PyResult<Facts> {
         let wanted = Changes { set, ..Changes::default() };
         let opened = detached(py, || self.file.changed(&wanted))?.or_raise(py)?;
         let model = opened.system.model();

@@ -64,15 +64,15 @@ static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
 /// What a command prints: with `--json`, one object. `words` begin with the command; where they name `given`, it is that model.
 pub fn answer(words: &[String], given: Option<ModelFile>, gauge: &Arc<Gauge>) -> Result<String, Mistake> {
-    let words: Vec<OsString> = std::iter::once("saltus").chain(words.iter().map(String::as_str)).map(Into::into).collect();
+    let words: Vec<OsString> =
+        std::iter::once("saltus").chain(words.iter().map(String::as_str)).map(Into::into).collect();
     let cli = Cli::try_parse_from(&words).map_err(|e| SetupError::new(said(&e)))?;
     if AT_WORK.fetch_add(1, Ordering::SeqCst) == 0 {
         progress::stop(false);
     }
     let _leaving = Leaving;
     report::remember(&words);
-    let ((outcome, _), printed) =
-        text::keeping(|| locate::giving(given, || progress::gauged(gauge, || cli.perform())));
+    let ((outcome, _), printed) = text::keeping(|| locate::giving(given, || progress::gauged(gauge, || cli.perform())));
     outcome?;
     Ok(printed)
 }

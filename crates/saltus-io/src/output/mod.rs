@@ -21,11 +21,11 @@ pub(crate) mod tables;
 pub use format::Format;
 pub use record::{DataFile, OptionsRecord, Record, StartRecord};
 pub use structure::{PointSummary, Spread, StopSummary, StructureSummary};
-pub use tables::{IMPACT_NUMBERS, impact_numbers, impact_state, impact_state_values};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
     LedgerSummary, Listed, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
 };
+pub use tables::{IMPACT_NUMBERS, impact_numbers, impact_state, impact_state_values};
 
 use crate::read::reason;
 use arrays::Columns;

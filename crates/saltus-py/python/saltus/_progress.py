@@ -1,0 +1,67 @@
+"""How far a computation is, in the way of tqdm where that is installed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+#: Nothing is shown before so many seconds.
+PATIENCE = 2.0
+
+#: `True` shows a bar, `False` none, None one where a person sees it; or a class like tqdm.
+Progress = bool | Callable[..., Any] | None
+
+
+def _is_seen() -> bool:
+    return "ipykernel" in sys.modules or sys.stderr.isatty()
+
+
+class Bar:
+    """A bar that appears after some seconds; `total` is known when it does."""
+
+    def __init__(self, wanted: Progress, what: str, patience: float = PATIENCE) -> None:
+        self.what, self.begun = what, time.monotonic()
+        self.bar: Any = None
+        self.make: Callable[..., Any] | None = None
+        self.patience = 0.0 if wanted is True or callable(wanted) else patience
+        if callable(wanted):
+            self.make = wanted
+        elif wanted is True or (wanted is None and _is_seen()):
+            self.make = _tqdm()
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.make is not None
+
+    def share(self, share: float, t: float, impacts: int) -> None:
+        """How far a run is."""
+        self.counted(round(1000 * min(max(share, 0.0), 1.0)), 1000, f"t = {t:.6g}, {impacts} impacts")
+
+    def counted(self, done: int, of: int, words: str = "") -> None:
+        """How far something is that is counted."""
+        if self.make is None or of == 0:
+            return
+        if self.bar is None:
+            if time.monotonic() - self.begun < self.patience:
+                return
+            self.bar = self.make(total=of, desc=self.what, leave=False)
+        if words and hasattr(self.bar, "set_postfix_str"):
+            self.bar.set_postfix_str(words, refresh=False)
+        if getattr(self.bar, "total", of) != of:
+            self.bar.total = of
+        self.bar.update(done - self.bar.n)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _tqdm() -> Callable[..., Any] | None:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    made: Callable[..., Any] = tqdm
+    return made

@@ -1,0 +1,426 @@
+"""Families of motions: sweeps, bifurcation diagrams, sections, basins."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _saltus
+from ._ask import Answer, ask, changes
+from ._axes import Axis, axes, listed
+from ._errors import ModelError, RunError, unknown
+from ._looks import axes as drawn_in
+from ._looks import label
+from ._model import Model, as_model
+from ._progress import Progress
+from ._tables import Table, table
+from ._text import Number, number
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+Models = Model | str | os.PathLike[str] | Mapping[str, Any]
+
+
+class Family:
+    """The results of many motions, in a directory: tables by name, one row a motion or an instant of one.
+
+    >>> import saltus
+    >>> found = saltus.sweep("oscillator", over={"w": (0.8, 1.2, 5)}, transient=40, periods=20, settled=True)
+    >>> found.points["period"].tolist()
+    [1, 1, 1, 1, 1]
+    """
+
+    def __init__(self, model: Model, directory: Path, answer: Answer, varied: list[str], keep: Any = None) -> None:
+        self.model, self.directory, self.answer = model, directory, answer
+        self._varied, self._keep = varied, keep
+
+    @cached_property
+    def _tables(self) -> dict[str, Path]:
+        return {path.stem: path for path in sorted(self.directory.glob("*.npz"))}
+
+    def table(self, name: str) -> Table:
+        """A table by its name, as its file is called."""
+        if name not in self._tables:
+            raise unknown("table", name, list(self._tables))
+        with np.load(self._tables[name], allow_pickle=False) as file:
+            reasons = file["reasons"].tolist() if "reasons" in file.files else []
+            columns = []
+            for column in file.files:
+                if column == "reasons":
+                    continue
+                cells = file[column]
+                if column == "reason" and cells.dtype.kind == "i":
+                    cells = np.array([reasons[k] if k >= 0 else "" for k in cells.tolist()], dtype=str)
+                columns.append((column, cells))
+        return table(columns)
+
+    @cached_property
+    def points(self) -> Table:
+        """One row a motion: what was varied, how it ended, its last state, what it settled on."""
+        return self.table("points")
+
+    @cached_property
+    def impacts(self) -> Table:
+        """The impacts that were kept."""
+        return self.table("impacts")
+
+    @cached_property
+    def strobe(self) -> Table:
+        """The states once a period."""
+        return self.table("strobe")
+
+    @cached_property
+    def sections(self) -> Table:
+        """The states where expressions vanish."""
+        return self.table("sections")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all motions were computed."""
+        return bool(self.answer.get("complete", True)) and not self.answer.get("interrupted", False)
+
+    def _shape(self) -> dict[str, Any]:
+        """The axes of a product with their values, the first the slowest; empty if it is none."""
+        points = self.points
+        names = [name if name in points.columns else f"start_{name}" for name in self._varied]
+        if "direction" in points.columns:
+            names.insert(0, "direction")
+        if not names or any(name not in points.columns for name in names):
+            return {}
+        values = {}
+        for name in names:
+            _, first = np.unique(points[name], return_index=True)
+            values[name] = points[name][np.sort(first)]
+        sizes = [len(v) for v in values.values()]
+        if int(np.prod(sizes)) != len(points):
+            return {}
+        grids = np.meshgrid(*values.values(), indexing="ij")
+        is_product = all((grid.reshape(-1) == points[name]).all() for grid, name in zip(grids, names))
+        return values if is_product else {}
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The points as a dataset: a dimension for each axis, with units; else one dimension `point`."""
+        try:
+            import xarray
+        except ImportError:
+            raise ImportError("datasets need xarray:  pip install 'saltus[tables]'") from None
+
+        points, units, shape = self.points, self.model.units, self._shape()
+        given = {name: {"units": units[name]} if name in units else {} for name in points.columns}
+        if not shape:
+            own = {name: ("point", points[name], given[name]) for name in points.columns if name != "point"}
+            return xarray.Dataset(own, coords={"point": points["point"]})
+        sizes = [len(v) for v in shape.values()]
+        rest = [name for name in points.columns if name not in shape]
+        data = {name: (list(shape), points[name].reshape(sizes), given[name]) for name in rest}
+        coords = {name: (name, of, given[name]) for name, of in shape.items()}
+        return xarray.Dataset(data, coords=coords, attrs={"title": self.model.title})
+
+    def to_parquet(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Writes its tables as Parquet files into a directory."""
+        if not _saltus.has_parquet:
+            raise ModelError("this build of Saltus has no Parquet: build it with  --features parquet")
+        out = Path(directory)
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="saltus-") as scratch:
+            whole = Path(scratch) / "whole"
+            _saltus.answer(["merge", os.fspath(self.directory), "--out", os.fspath(whole), "--format=parquet", "--json"])
+            made = []
+            for file in sorted(whole.glob("*.parquet")):
+                shutil.copyfile(file, out / file.name)
+                made.append(out / file.name)
+        return made
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Copies everything to another directory."""
+        shutil.copytree(self.directory, directory)
+
+    def plot(self, what: str, against: str | None = None, *, of: str = "points", ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws a column of a table over another one; without one, over what was varied first."""
+        ax = drawn_in(ax)
+        data = self.table(of)
+        across = against or (self._varied[0] if self._varied else "point")
+        if across not in data.columns and f"start_{across}" in data.columns:
+            across = f"start_{across}"
+        if across in data.columns:
+            x = data[across]
+        else:
+            x = self.points[across][np.searchsorted(self.points["point"], data["point"])]
+        ax.plot(x, data[what], **{"linestyle": "", "marker": ".", "markersize": 2, **style})
+        ax.set_xlabel(label(across, self.model.units))
+        ax.set_ylabel(label(what, self.model.units))
+        return ax
+
+    def _picture(self, ending: str) -> str | None:
+        found = [p for p in sorted(self.directory.glob(f"*.{ending}"))]
+        return found[0].read_text(encoding="utf-8") if found else None
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        words = ", ".join(f"{n} {word}" for word, n in (self.answer.get("status") or {}).items())
+        picture = self._picture("svg")
+        shown = f'<div style="max-width:52em">{picture}</div>' if picture else self.points._repr_html_()
+        return f"<div><b>{escape(self.model.title)}</b><p>{escape(words)}</p>{shown}</div>"
+
+    def __repr__(self) -> str:
+        return f"<saltus.Family of {self.model.title!r}: {len(self.points)} motions, tables {', '.join(self._tables)}>"
+
+
+def _directory(out: str | os.PathLike[str] | None) -> tuple[Path, Any]:
+    """The directory of the results; without a name, one that lives as long as the results do."""
+    if out is not None:
+        return Path(out), None
+    keep = tempfile.TemporaryDirectory(prefix="saltus-")
+    return Path(keep.name) / "family", keep
+
+
+def _family(command: str, model: Models, options: dict[str, Any], varied: list[str], out: Any, progress: Progress) -> Family:
+    given = as_model(model)
+    directory, keep = _directory(out)
+    answer = ask(command, given, {**options, "out": os.fspath(directory)}, progress)
+    if not answer and command != "sweep":
+        raise RunError(f"{command}: interrupted before there was anything to show")
+    return Family(given, directory, answer, varied, keep)
+
+
+def _count(name: str, of: Any) -> str | None:
+    return None if of is None else number(name, of)
+
+
+def sweep(
+    model: Models,
+    over: Mapping[str, Axis] | None = None,
+    *,
+    points: Any = None,
+    sample: int | None = None,
+    vary: Mapping[str, str] | None = None,
+    design: str | None = None,
+    seed: int | None = None,
+    carry: str | None = None,
+    transient: Number | None = None,
+    periods: Number | None = None,
+    period: Number | None = None,
+    end: Number | None = None,
+    impacts: int | str | None = None,
+    strobe: bool = False,
+    section: str | Sequence[str] = (),
+    stat: str | Sequence[str] = (),
+    settled: bool = False,
+    set: Mapping[str, Number] | None = None,
+    start: Mapping[str, Number] | None = None,
+    assemble: bool = False,
+    tol: float | None = None,
+    native: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    formats: Sequence[str] | None = None,
+    client: Any = None,
+    shards: int | None = None,
+    retries: int = 3,
+    progress: Progress = None,
+) -> Family:
+    """Runs a family of motions on all cores, or with `client` on a Dask cluster.
+
+    `over` are axes: `{"w": (0.5, 1.5, 500)}` is a range, an array gives the values; several make a product, the first the slowest. `points` are
+    points one by one, a dictionary of arrays. `sample` draws so many points from distributions, `vary={"w": "normal(1, 0.05)"}`.
+
+    A motion is left to settle for `transient` and kept for `periods` (of the forcing); or until `end`. What is kept: `impacts` (how many, or
+    `"all"`), `strobe` (once a period), `section`s, `stat`istics of expressions, what it `settled` on.
+
+    `out` is a directory for the results; with `resume=True` a sweep that was interrupted there goes on. With a `client` of Dask the sweep is
+    cut into `shards`; finished ones are on the disk of `out` at once, lost workers are replaced, and a rerun computes only what is missing.
+
+    >>> import saltus
+    >>> found = saltus.sweep("oscillator", over={"w": [0.9, 1.1], "e": (0.5, 0.8, 4)}, transient=20, periods=5, stat="x")
+    >>> len(found.points), found.points["max(x)"].round(6).max()
+    (8, np.float64(1.0))
+    """
+    varied = [*(over or {}), *(vary or {})]
+    options: dict[str, Any] = {
+        "over": axes("over", over),
+        "sample": sample,
+        "vary": [f"{name}={of}" for name, of in (vary or {}).items()],
+        "design": design,
+        "seed": seed,
+        "carry": carry,
+        "transient": _count("transient", transient),
+        "periods": _count("periods", periods),
+        "period": _count("period", period),
+        "end": _count("end", end),
+        "impacts": str(impacts) if impacts is not None else None,
+        "strobe": strobe,
+        "section": [section] if isinstance(section, str) else list(section),
+        "stat": [stat] if isinstance(stat, str) else list(stat),
+        "settled": settled,
+        "assemble": assemble,
+        "tol": tol,
+        "native": native,
+        "device": device,
+        **changes(set, start),
+    }
+    written = ",".join(dict.fromkeys(["npz", *formats])) if formats else None
+    scratch = None
+    if points is not None:
+        scratch = tempfile.TemporaryDirectory(prefix="saltus-")
+        file = Path(scratch.name) / "points.csv"
+        file.write_text(listed(points), encoding="utf-8")
+        options["points"] = os.fspath(file)
+    if client is not None:
+        from ._dask import distributed
+
+        directory, keep = _directory(out)
+        answer = distributed(as_model(model), options, directory, client, shards, retries, written, threads, progress)
+        return Family(as_model(model), directory, answer, varied, (keep, scratch))
+    options |= {"threads": threads, "resume": resume, "format": written}
+    return _family("sweep", model, options, varied, out, progress)
+
+
+def merge(parts: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str], formats: Sequence[str] | None = None) -> Path:
+    """Puts the parts of a sweep together that `saltus sweep --shard k/N` made; the directory of the whole."""
+    words = ["merge", *(os.fspath(part) for part in parts), "--out", os.fspath(out), "--json"]
+    _saltus.answer([*words, *(["--format=" + ",".join(formats)] if formats else [])])
+    return Path(out)
+
+
+def _starts(start: Mapping[str, Axis] | None) -> list[str]:
+    return axes("start", start)
+
+
+def bifurcation(
+    model: Models,
+    over: Mapping[str, Axis],
+    *,
+    at: str | None = None,
+    of: str | None = None,
+    map: str | None = None,
+    exponents: bool = False,
+    carry: str | None = None,
+    transient: Number | None = None,
+    periods: Number | None = None,
+    period: Number | None = None,
+    set: Mapping[str, Number] | None = None,
+    start: Mapping[str, Axis] | None = None,
+    tol: float | None = None,
+    native: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: Progress = None,
+) -> Family:
+    """A bifurcation diagram over one parameter, or a map over two; its picture is what a notebook shows.
+
+    >>> import saltus
+    >>> found = saltus.bifurcation("oscillator", {"w": (0.8, 1.2, 5)}, transient=20, periods=5)
+    >>> found.strobe["x"].shape
+    (30,)
+    """
+    options = {
+        "over": axes("over", over),
+        "at": at,
+        "of": of,
+        "map": map,
+        "exponents": exponents,
+        "carry": carry,
+        "transient": _count("transient", transient),
+        "periods": _count("periods", periods),
+        "period": _count("period", period),
+        "set": changes(set, None)["set"],
+        "start": _starts(start),
+        "tol": tol,
+        "native": native,
+        "device": device,
+        "threads": threads,
+        "resume": resume,
+    }
+    return _family("bifurcation", model, options, list(over), out, progress)
+
+
+def section(
+    model: Models,
+    *,
+    at: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    transient: Number | None = None,
+    periods: Number | None = None,
+    period: Number | None = None,
+    set: Mapping[str, Number] | None = None,
+    start: Mapping[str, Axis] | None = None,
+    tol: float | None = None,
+    native: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: Progress = None,
+) -> Family:
+    """A Poincaré section: the motion once a period, at its impacts, or where an expression vanishes."""
+    options = {
+        "at": at,
+        "x": x,
+        "y": y,
+        "transient": _count("transient", transient),
+        "periods": _count("periods", periods),
+        "period": _count("period", period),
+        "set": changes(set, None)["set"],
+        "start": _starts(start),
+        "tol": tol,
+        "native": native,
+        "device": device,
+        "threads": threads,
+        "resume": resume,
+    }
+    return _family("section", model, options, [], out, progress)
+
+
+def basins(
+    model: Models,
+    start: Mapping[str, Axis],
+    *,
+    refine: bool = False,
+    periods: int | None = None,
+    period: Number | None = None,
+    end: Number | None = None,
+    set: Mapping[str, Number] | None = None,
+    tol: float | None = None,
+    native: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+) -> Family:
+    """The attractors of a system, and which starts lead to each: `family.attractors`, and `family.points["attractor"]`.
+
+    >>> import saltus
+    >>> found = saltus.basins("oscillator", {"x": (-2, 1, 6), "x'": (-3, 3, 6)}, set={"w": 5.7, "A": 3.09})
+    >>> len(found.answer.attractors)
+    3
+    """
+    options = {
+        "start": _starts(start),
+        "refine": refine,
+        "periods": periods,
+        "period": _count("period", period),
+        "end": _count("end", end),
+        "set": changes(set, None)["set"],
+        "tol": tol,
+        "native": native,
+        "device": device,
+        "threads": threads,
+    }
+    found = _family("basins", model, options, list(start), out, progress)
+    found.__dict__["points"] = found.table("basins")
+    return found
