@@ -19,7 +19,7 @@ mod _saltus {
     #[pymodule_export]
     use super::console::command;
     #[pymodule_export]
-    use super::model::{Core, schemes, shipped};
+    use super::model::{Core, nearest, schemes, shipped};
     #[pymodule_export]
     use super::run::Motion;
     #[pymodule_export]

@@ -172,6 +172,12 @@ pub fn shipped() -> Vec<(&'static str, &'static str)> {
     models::MODELS.to_vec()
 }
 
+/// The nearest of some names, if one is near.
+#[pyfunction]
+pub fn nearest(name: &str, names: Vec<String>) -> Option<String> {
+    saltus::nearest(name, names.iter().map(String::as_str)).map(str::to_string)
+}
+
 /// The names of the schemes.
 #[pyfunction]
 pub fn schemes() -> Vec<&'static str> {

@@ -83,6 +83,8 @@ def ask(command: str, model: Model, options: Mapping[str, Any], progress: Progre
     finally:
         bar.close()
     answer = Answer(loads(text)) if text.strip() else Answer()
+    if interrupted and "error" in answer:
+        raise KeyboardInterrupt
     if interrupted:
         answer["interrupted"] = True
         warnings.warn(f"{command}: interrupted; the answer has what was computed", SaltusWarning, stacklevel=4)

@@ -44,14 +44,25 @@ def shard(model: Model, options: Mapping[str, Any], part: tuple[int, int], threa
         return packed.getvalue()
 
 
-def _finished(directory: Path, key: str, n: int) -> set[int]:
-    """The shards of this sweep that are on the disk."""
-    found = set()
-    for path in directory.glob(f"{key}-*-of-{n}"):
-        k = path.name.removeprefix(f"{key}-").removesuffix(f"-of-{n}")
-        if k.isdigit() and (path / "sweep.json").exists():
-            found.add(int(k))
-    return found
+def _finished(directory: Path, key: str, shards: int | None) -> tuple[int | None, set[int]]:
+    """Into how many shards this sweep was cut before, as far as it was, and which of them are on the disk.
+
+    A cluster of another size goes on with the shards that there are.
+    """
+    found: dict[int, set[int]] = {}
+    for path in directory.glob(f"{key}-*-of-*"):
+        k, _, n = path.name.removeprefix(f"{key}-").partition("-of-")
+        if k.isdigit() and n.isdigit() and (path / "sweep.json").exists():
+            found.setdefault(int(n), set()).add(int(k))
+    wanted = shards if shards is not None else max(found, key=lambda n: len(found[n]) / n, default=None)
+    return wanted, found.get(wanted or 0, set())
+
+
+def _vacant(directory: Path, kept: Path, key: str) -> None:
+    """Refuses a directory that holds another sweep."""
+    others = [path.name for path in kept.glob("*-of-*") if not path.name.startswith(key)]
+    if others or (not kept.is_dir() and directory.is_dir() and any(directory.iterdir())):
+        raise ModelError(f"`{directory}` is not empty and holds another sweep, or none: choose another directory for `out`")
 
 
 def _store(directory: Path, name: str, packed: bytes) -> None:
@@ -63,13 +74,21 @@ def _store(directory: Path, name: str, packed: bytes) -> None:
     unfinished.rename(directory / name)
 
 
-def _identity(model: Model, options: Mapping[str, Any], shards: int) -> str:
+def _identity(model: Model, options: Mapping[str, Any]) -> str:
     """A short name for what is computed: the same sweep has the same name, on any machine and day."""
     digest = sha256(model.text.encode())
     for name, content in sorted(dict(model._core.data()).items()):
         digest.update(name.encode() + sha256(content).digest())
-    digest.update(repr([_saltus.__version__, shards, *sorted(options.items())]).encode())
+    digest.update(repr([_saltus.__version__, *sorted(options.items())]).encode())
     return digest.hexdigest()[:12]
+
+
+def _unpacked(packed: bytes) -> Model:
+    """The model, on a worker. (A task, and not data: the cluster can make it again whichever worker is lost.)"""
+    from pickle import loads
+
+    model: Model = loads(packed)
+    return model
 
 
 def _threads(client: Any) -> int:
@@ -103,7 +122,10 @@ def distributed(
 ) -> Answer:
     """Computes the missing shards of a sweep on a cluster, and puts all of them together."""
     from json import loads
+    from pickle import dumps
 
+    if shards is not None and (isinstance(shards, bool) or not hasattr(shards, "__index__") or shards < 1):
+        raise ModelError(f"`shards` must be a positive whole number, not {shards!r}")
     if options.get("carry"):
         raise ModelError("a sweep that carries states on from point to point has no shards: leave `client` or `carry` out")
     if getattr(client, "status", "running") != "running":
@@ -112,22 +134,22 @@ def distributed(
     given = {name: of for name, of in options.items() if of not in (None, False, [])}
     if "points" in given:
         given["points"] = Path(given["points"]).read_text(encoding="utf-8")
-    counted = loads(_dry(model, options))["trajectories"]
-    n = max(1, min(int(shards or PER_THREAD * workers), counted))
-    key = _identity(model, given, n)
-    kept = directory / "parts"
+    counted = int(loads(_dry(model, options))["trajectories"])
+    key, kept = _identity(model, given), directory / "parts"
+    _vacant(directory, kept, key)
     kept.mkdir(parents=True, exist_ok=True)
-    done = _finished(kept, key, n)
+    earlier, done = _finished(kept, key, shards)
+    n = max(1, min(earlier or PER_THREAD * workers, counted))
     missing = [k for k in range(1, n + 1) if k not in done]
     bar = Bar(progress, f"sweep {model.title}")
     try:
         if missing:
-            sent = client.scatter(model, broadcast=True) if len(missing) > 1 else model
+            sent = _submit(client, _unpacked, dumps(model), key=f"saltus-{key}-model", pure=False)
             futures = [
                 _submit(client, shard, sent, given, (k, n), threads, key=f"saltus-{key}-{k}-of-{n}", retries=retries, pure=False)
                 for k in missing
             ]
-            _gather(client, futures, kept, key, n, len(done), bar)
+            _gather(client, futures, kept, n, retries, bar)
     finally:
         bar.close()
     whole = directory / "whole.tmp"
@@ -153,25 +175,44 @@ def _dry(model: Model, options: Mapping[str, Any]) -> str:
 
 
 def _completed(futures: list[Any]) -> Any:
-    """Futures with their results, as they come."""
+    """Futures as they end, in whatever way."""
     from importlib import import_module
 
-    return import_module("distributed").as_completed(futures, with_results=True, raise_errors=True)
+    return import_module("distributed").as_completed(futures)
 
 
-def _gather(client: Any, futures: list[Any], kept: Path, key: str, n: int, before: int, bar: Bar) -> None:
+def _gather(client: Any, futures: list[Any], kept: Path, n: int, retries: int, bar: Bar) -> None:
     """Writes shards as they come. Whatever happens, those that came are on the disk."""
-    done = before
+    done, deaths = n - len(futures), dict.fromkeys((future.key for future in futures), 0)
     bar.counted(done, n)
+    ended = _completed(futures)
     try:
-        for future, packed in _completed(futures):
-            name = str(future.key).removeprefix("saltus-")
-            _store(kept, name, packed)
+        for future in ended:
+            if future.status == "error" and type(future.exception()).__name__ == "KilledWorker" and deaths[future.key] < retries:
+                # (Several workers were lost while they had this shard: it may not be its fault.)
+                deaths[future.key] += 1
+                client.retry([future])
+                ended.add(future)
+                continue
+            if future.status == "error":
+                raise RunError(f"{future.key}: {future.exception()}") from future.exception()
+            if future.status != "finished":
+                break
+            _store(kept, str(future.key).removeprefix("saltus-"), future.result())
             future.release()
             done += 1
             bar.counted(done, n)
     except BaseException:
-        client.cancel(futures)
+        _cancel(client, futures)
         raise
     if done < n:
-        raise RunError(f"{n - done} of {n} shards were not computed: the client was closed, or the cluster went away")
+        message = f"{n - done} of {n} shards were not computed: the client was closed, or the cluster went away"
+        raise RunError(f"{message}. Those that were are kept: the same call goes on with them")
+
+
+def _cancel(client: Any, futures: list[Any]) -> None:
+    try:
+        client.cancel(futures)
+    except Exception:
+        # There is nobody left to tell.
+        pass

@@ -72,11 +72,11 @@ class SaltusWarning(UserWarning):
 
 def unknown(what: str, name: object, known: list[str]) -> UnknownName:
     """The exception for a name that does not exist."""
-    from difflib import get_close_matches
+    from ._saltus import nearest
 
-    near = get_close_matches(str(name), known, n=1, cutoff=0.5)
+    near = nearest(str(name), known)
     listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    hint = f"did you mean `{near[0]}`?" if near else (f"there are: {listed}" if known else "there are none")
+    hint = f"did you mean `{near}`?" if near else (f"there are: {listed}" if known else "there are none")
     error = UnknownName(f"there is no {what} `{name}`: {hint}")
     error.help = hint
     return error

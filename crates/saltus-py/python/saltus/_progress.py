@@ -22,18 +22,13 @@ class Bar:
     """A bar that appears after some seconds; `total` is known when it does."""
 
     def __init__(self, wanted: Progress, what: str, patience: float = PATIENCE) -> None:
-        self.what, self.begun = what, time.monotonic()
+        self.what, self.wanted, self.begun = what, wanted, time.monotonic()
         self.bar: Any = None
-        self.make: Callable[..., Any] | None = None
         self.patience = 0.0 if wanted is True or callable(wanted) else patience
-        if callable(wanted):
-            self.make = wanted
-        elif wanted is True or (wanted is None and _is_seen()):
-            self.make = _tqdm()
 
     @property
     def is_wanted(self) -> bool:
-        return self.make is not None
+        return self.wanted is not False
 
     def share(self, share: float, t: float, impacts: int) -> None:
         """How far a run is."""
@@ -41,17 +36,26 @@ class Bar:
 
     def counted(self, done: int, of: int, words: str = "") -> None:
         """How far something is that is counted."""
-        if self.make is None or of == 0:
+        if self.wanted is False or of == 0:
             return
         if self.bar is None:
             if time.monotonic() - self.begun < self.patience:
                 return
-            self.bar = self.make(total=of, desc=self.what, leave=False)
+            make = self._made()
+            if make is None:
+                self.wanted = False
+                return
+            self.bar = make(total=of, desc=self.what, leave=False)
         if words and hasattr(self.bar, "set_postfix_str"):
             self.bar.set_postfix_str(words, refresh=False)
         if getattr(self.bar, "total", of) != of:
             self.bar.total = of
         self.bar.update(done - self.bar.n)
+
+    def _made(self) -> Callable[..., Any] | None:
+        if callable(self.wanted):
+            return self.wanted
+        return _tqdm() if self.wanted is True or _is_seen() else None
 
     def close(self) -> None:
         if self.bar is not None:

@@ -88,24 +88,26 @@ class Family:
         """Whether all motions were computed."""
         return bool(self.answer.get("complete", True)) and not self.answer.get("interrupted", False)
 
-    def _shape(self) -> dict[str, Any]:
-        """The axes of a product with their values, the first the slowest; empty if it is none."""
+    def _shape(self) -> tuple[dict[str, Any], Any]:
+        """The axes of a product with their values, and the place of each point in it; nothing if it is none."""
         points = self.points
         names = [name if name in points.columns else f"start_{name}" for name in self._varied]
         if "direction" in points.columns:
             names.insert(0, "direction")
         if not names or any(name not in points.columns for name in names):
-            return {}
-        values = {}
+            return {}, None
+        values, places = {}, []
         for name in names:
-            _, first = np.unique(points[name], return_index=True)
-            values[name] = points[name][np.sort(first)]
+            found, first, place = np.unique(points[name], return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            values[name] = found[order]
+            places.append(np.argsort(order)[place.reshape(-1)])
         sizes = [len(v) for v in values.values()]
-        if int(np.prod(sizes)) != len(points):
-            return {}
-        grids = np.meshgrid(*values.values(), indexing="ij")
-        is_product = all((grid.reshape(-1) == points[name]).all() for grid, name in zip(grids, names))
-        return values if is_product else {}
+        # (Samples and lists of many axes would make a product too large to count.)
+        if float(np.prod(sizes, dtype=float)) != len(points):
+            return {}, None
+        flat = np.ravel_multi_index(places, sizes)
+        return (values, flat) if len(np.unique(flat)) == len(points) else ({}, None)
 
     def to_xarray(self) -> xarray.Dataset:
         """The points as a dataset: a dimension for each axis, with units; else one dimension `point`."""
@@ -114,14 +116,15 @@ class Family:
         except ImportError:
             raise ImportError("datasets need xarray:  pip install 'saltus[tables]'") from None
 
-        points, units, shape = self.points, self.model.units, self._shape()
+        points, units, (shape, places) = self.points, self.model.units, self._shape()
         given = {name: {"units": units[name]} if name in units else {} for name in points.columns}
         if not shape:
             own = {name: ("point", points[name], given[name]) for name in points.columns if name != "point"}
             return xarray.Dataset(own, coords={"point": points["point"]})
         sizes = [len(v) for v in shape.values()]
         rest = [name for name in points.columns if name not in shape]
-        data = {name: (list(shape), points[name].reshape(sizes), given[name]) for name in rest}
+        order = np.argsort(places)
+        data = {name: (list(shape), points[name][order].reshape(sizes), given[name]) for name in rest}
         coords = {name: (name, of, given[name]) for name, of in shape.items()}
         return xarray.Dataset(data, coords=coords, attrs={"title": self.model.title})
 
