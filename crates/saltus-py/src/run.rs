@@ -189,6 +189,12 @@ impl Motion {
         (status.name(), status.to_string())
     }
 
+    /// Whether it reached its end and nothing is wrong with it.
+    #[getter]
+    fn is_finished(&self) -> bool {
+        self.0.run().status == saltus::Status::Finished
+    }
+
     /// What a user should know.
     #[getter]
     fn warnings(&self) -> Vec<String> {

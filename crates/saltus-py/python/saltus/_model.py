@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _saltus, _text
 from ._analysis import Analyses
@@ -224,40 +224,58 @@ class Model(Building, Analyses):
         >>> run.status
         'finished'
         """
-        from ._run import Run, verdict
-
+        # (A short run takes less than a millisecond: what is done here is kept short too.)
+        runs = _runs or _load_runs()
         if every is not None:
             every = _text_whole("every", every)
         begin: list[tuple[str, str]] = []
         after: _saltus.Motion | None = None
-        if isinstance(start, Run):
-            after = start._motion
-        elif start is not None:
-            begin = _text.pairs("start", start)
-        given = [("end", end), ("step", step), ("tolerance", tol), ("modes", modes), ("rest", rest)]
-        wanted = [(name, _text.number(name, of)) for name, of in given if of is not None]
-        wanted += [(name, _text.number(name, of)) for name, of in settings.items()]
+        if start is not None:
+            if isinstance(start, runs.Run):
+                after = start._motion
+            else:
+                begin = _text.pairs("start", cast("Mapping[str, Any]", start))
+        wanted: list[tuple[str, str]] = []
+        if end is not None:
+            wanted.append(("end", _text.number("end", end)))
+        if step is not None:
+            wanted.append(("step", _text.number("step", step)))
+        if tol is not None:
+            wanted.append(("tolerance", _text.number("tolerance", tol)))
+        if modes is not None:
+            wanted.append(("modes", _text.number("modes", modes)))
+        if rest is not None:
+            wanted.append(("rest", _text.number("rest", rest)))
+        for name, of in settings.items():
+            wanted.append((name, _text.number(name, of)))
         if penetration is not None:
             penetration = float(_text.number("penetration", penetration))
-        bar = Bar(progress, self.title)
+        places = [observe] if isinstance(observe, str) else list(observe)
+        changed = _text.pairs("set", set) if set is not None else []
+        bar = None if progress is False else Bar(progress, self)
+        told = None if bar is None else bar.share
+        core = self._compiled or self._core
         try:
-            motion = self._core.run(
-                _text.pairs("set", set),
-                begin,
-                wanted,
-                scheme,
-                every,
-                until_rest,
-                residual,
-                penetration,
-                [observe] if isinstance(observe, str) else list(observe),
-                assemble,
-                after,
-                bar.share if bar.is_wanted else None,
+            motion = core.run(
+                changed, begin, wanted, scheme, every, until_rest, residual, penetration, places, assemble, after, told
             )
         finally:
-            bar.close()
-        return verdict(Run(self, motion), check)
+            if bar is not None:
+                bar.close()
+        run: Run = runs.Run(self, motion)
+        return run if motion.is_finished else runs.verdict(run, check)
+
+
+_runs: Any = None
+
+
+def _load_runs() -> Any:
+    """What needs NumPy, loaded with the first run."""
+    global _runs
+    from . import _run
+
+    _runs = _run
+    return _run
 
 
 def _text_whole(name: str, of: Any) -> int:

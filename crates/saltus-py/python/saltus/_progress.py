@@ -21,10 +21,10 @@ def _is_seen() -> bool:
 class Bar:
     """A bar that appears after some seconds; `total` is known when it does."""
 
-    def __init__(self, wanted: Progress, what: str, patience: float = PATIENCE) -> None:
+    def __init__(self, wanted: Progress, what: object) -> None:
         self.what, self.wanted, self.begun = what, wanted, time.monotonic()
         self.bar: Any = None
-        self.patience = 0.0 if wanted is True or callable(wanted) else patience
+        self.patience = PATIENCE if wanted is None else 0.0
 
     @property
     def is_wanted(self) -> bool:
@@ -45,7 +45,7 @@ class Bar:
             if make is None:
                 self.wanted = False
                 return
-            self.bar = make(total=of, desc=self.what, leave=False)
+            self.bar = make(total=of, desc=self.what if isinstance(self.what, str) else str(getattr(self.what, "title", "")), leave=False)
         if words and hasattr(self.bar, "set_postfix_str"):
             self.bar.set_postfix_str(words, refresh=False)
         if getattr(self.bar, "total", of) != of:
@@ -63,8 +63,13 @@ class Bar:
 
 
 def _tqdm() -> Callable[..., Any] | None:
+    import warnings
+
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # (Without widgets the bar is one of characters, which is no reason to warn.)
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         return None
     made: Callable[..., Any] = tqdm

@@ -336,7 +336,8 @@ def verdict(run: Run, check: bool) -> Run:
     if status == "interrupted":
         warnings.warn(f"{run.message}; the run has what was computed", SaltusWarning, stacklevel=3)
     elif status in ("breached", "failed"):
-        warnings.warn(run.message, SaltusWarning, stacklevel=3)
+        found = [text for text in run.warnings if text.startswith("breach: ")]
+        warnings.warn("; ".join([run.message, *found]), SaltusWarning, stacklevel=3)
     return run
 
 
