@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._model import Model
 
 #: So many shards for each thread of the cluster: short enough that a lost worker costs little, long enough to be worth a task.
-PER_THREAD = 8
+PER_THREAD = 16
 
 
 def shard(model: Model, options: Mapping[str, Any], part: tuple[int, int], threads: int | None) -> bytes:
