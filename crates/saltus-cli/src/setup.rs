@@ -219,8 +219,7 @@ impl ModelArgs {
             }
         }
         if let Some(start) = asked.start {
-            let split: Vec<String> = start.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
-            changes.start = pairs("--start", &split, true)?;
+            changes.start = pairs("--start", &listed(&start.start), true)?;
             changes.assemble = start.assemble;
         }
         let residual = asked.structure.is_some_and(|s| s.residual);
@@ -395,6 +394,27 @@ impl Ready {
 /// A scheme by its name, where one is given.
 pub fn scheme(name: Option<&String>) -> Result<Option<Scheme>, SetupError> {
     name.map(|name| scheme::find(name)).transpose()
+}
+
+/// What stands between the commas of options; commas in parentheses belong to an expression.
+pub fn listed(texts: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in texts {
+        let (mut depth, mut from) = (0_usize, 0);
+        for (at, c) in text.char_indices() {
+            match c {
+                '(' | '[' => depth += 1,
+                ')' | ']' => depth = depth.saturating_sub(1),
+                ',' if depth == 0 => {
+                    found.push(text[from..at].to_string());
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+        found.push(text[from..].to_string());
+    }
+    found
 }
 
 /// `NAME=VALUE` options.

@@ -1,8 +1,10 @@
 """What is wrong gets a clear exception; nothing that a user can do ends the interpreter."""
 
+import copy
 import math
 import multiprocessing
 import os
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,6 +40,8 @@ BALL = saltus.load("ball-gravity")
         ({"scheme": "moreau-jean", "step": -1e-3}, "positive|> 0"),
         ({"scheme": "moreau-jean", "step": 1e-300}, "."),
         ({"theta": 0.5}, "theta"),
+        ({"e": 0.5}, r"is a parameter of the model: give  set=\{'e'"),
+        ({"params": {"e": 0.5}}, "no option `params`"),
         ({"tolerence": 1}, "did you mean `tolerance`"),
         ({"tol": 1}, "tolerance"),
         ({"end": "1/0"}, "."),
@@ -63,6 +67,14 @@ def test_names_that_do_not_exist_name_the_nearest() -> None:
         run.impacts["impuls"]
     with pytest.raises(saltus.UnknownName, match="did you mean `floor`"):
         run.reaction["flor"]
+    with pytest.raises(AttributeError, match=r"run\['y'\]"):
+        run.y
+    assert not hasattr(run, "bogus")
+    with pytest.raises(TypeError, match="run.save"):
+        pickle.dumps(run)
+    assert copy.deepcopy(run) is run
+    with pytest.raises(saltus.ModelError, match="no directory"):
+        run.report("/no/such/directory/run.html")
     with pytest.raises(TypeError, match="by name"):
         run[0]  # type: ignore[index]
     with pytest.raises(saltus.ModelError, match="did you mean the shipped model `oscillator`"):

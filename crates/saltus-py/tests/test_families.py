@@ -57,6 +57,13 @@ def test_tables_as_parquet(tmp_path: Path) -> None:
     assert (tmp_path / "s" / "points.parquet").exists() and len(out.points) == 1
 
 
+def test_expressions_with_commas_are_starts_too() -> None:
+    model = saltus.load("oscillator")
+    assert model.check(start={"x": "min(0.1, 0.2)"}).findings == model.check(start={"x": 0.1}).findings
+    found = saltus.sweep(model, {"w": [1.0]}, start={"x": "max(-0.3, -0.5)", "x'": 0.1}, periods=2).points
+    assert found["x"][0] == saltus.sweep(model, {"w": [1.0]}, start={"x": -0.3, "x'": 0.1}, periods=2).points["x"][0]
+
+
 def test_samples_and_what_is_refused() -> None:
     found = saltus.sweep("oscillator", sample=16, vary={"w": "normal(1,0.05)"}, design="sobol", seed=3, periods=5)
     assert len(set(found.points["w"])) == 16
@@ -100,7 +107,22 @@ def test_diagrams_sections_and_basins() -> None:
     cut = saltus.section("oscillator", at="impacts", transient=20, periods=20, set={"w": 2.8, "c": 0, "s": 0}, start={"x": -0.3})
     assert len(cut.impacts) > 5
     found = saltus.basins("oscillator", {"x": (-2, 1, 6), "x'": (-3, 3, 6)}, set={"w": 5.7, "A": 3.09})
-    assert len(found.points) == 36 and len(found.answer.attractors) == 3
+    assert len(found.points) == 36 and len(found.attractors) == 3
+    again = saltus.Family.open(found.directory)
+    assert (again.points["attractor"] == found.points["attractor"]).all()
+    assert len(model_methods()) == 4
+
+
+def model_methods() -> list[saltus.Family]:
+    """Families by the methods of a model."""
+    model = saltus.load("oscillator")
+    options = {"transient": 5, "periods": 3}
+    return [
+        model.sweep({"w": [1.0]}, **options),
+        model.bifurcation({"w": (0.9, 1.1, 2)}, **options),
+        model.section(transient=5, periods=5),
+        model.basins({"x": (-2, 1, 3), "x'": (-3, 3, 3)}, set={"w": 5.7, "A": 3.09}),
+    ]
 
 
 @pytest.mark.parametrize(

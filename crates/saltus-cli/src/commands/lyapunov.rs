@@ -6,7 +6,7 @@ pub use show::complex;
 
 use crate::locate;
 use crate::progress::{self, Bar};
-use crate::setup::{Asked, ModelArgs, Refusal, StartArgs, pairs};
+use crate::setup::{Asked, ModelArgs, Refusal, StartArgs, listed, pairs};
 use saltus::analysis::{Lyapunov, LyapunovOptions, NoExponents, lyapunov, period_of};
 use saltus::{Problem, SetupError, Start};
 use saltus_ensemble::Request;
@@ -152,7 +152,7 @@ fn one(args: &Args) -> Result<Points, Refusal> {
 
 /// A family of motions.
 fn family(args: &Args) -> Result<Points, Refusal> {
-    let split: Vec<String> = args.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
+    let split = listed(&args.start);
     let file = locate::model(&args.model)?;
     let mut request = Request {
         set: pairs("--set", &args.set, false)?,

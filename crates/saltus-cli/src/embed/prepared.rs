@@ -186,7 +186,9 @@ impl Finished {
 
     /// Writes that page to a file.
     pub fn report(&self, path: &Path) -> Result<(), Mistake> {
-        output::spare(path, self.prepared.ready.file.sources()).map_err(|e| SetupError::new(e.to_string()))?;
+        let plain = |e: output::WriteError| SetupError::new(e.to_string());
+        output::spare(path, self.prepared.ready.file.sources()).map_err(plain)?;
+        output::prepare_file(path).map_err(plain)?;
         Ok(report::save(path, &self.page()?)?)
     }
 }

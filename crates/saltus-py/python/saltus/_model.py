@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 from . import _saltus, _text
 from ._analysis import Analyses
 from ._build import Building
-from ._errors import ModelError
+from ._errors import ModelError, UnknownName, unknown
 from ._progress import Bar, Progress
 from ._text import Number
 
 if TYPE_CHECKING:
     from ._run import Run
+    from ._sweep import Family
 
 Path = str | os.PathLike[str]
 
@@ -186,7 +187,31 @@ class Model(Building, Analyses):
     def __reduce__(self) -> tuple[Any, ...]:
         return (_again, (self._core.name, self.text, dict(self._core.data())))
 
-    # What it does.
+    # What it does. (Families are functions as well: `saltus.sweep(model, …)`.)
+
+    def sweep(self, over: Mapping[str, Any] | None = None, **options: Any) -> Family:
+        """Runs a family of motions: see `saltus.sweep`."""
+        from ._sweep import sweep
+
+        return sweep(self, over, **options)
+
+    def bifurcation(self, over: Mapping[str, Any], **options: Any) -> Family:
+        """A bifurcation diagram, or a map: see `saltus.bifurcation`."""
+        from ._sweep import bifurcation
+
+        return bifurcation(self, over, **options)
+
+    def section(self, **options: Any) -> Family:
+        """A Poincaré section: see `saltus.section`."""
+        from ._sweep import section
+
+        return section(self, **options)
+
+    def basins(self, start: Mapping[str, Any], **options: Any) -> Family:
+        """Attractors and the starts that lead to them: see `saltus.basins`."""
+        from ._sweep import basins
+
+        return basins(self, start, **options)
 
     def run(
         self,
@@ -247,6 +272,8 @@ class Model(Building, Analyses):
         if rest is not None:
             wanted.append(("rest", _text.number("rest", rest)))
         for name, of in settings.items():
+            if isinstance(of, Mapping):
+                raise unknown("option", name, ["set", "start", "end", "step", "tol", "scheme"])
             wanted.append((name, _text.number(name, of)))
         if penetration is not None:
             penetration = float(_text.number("penetration", penetration))
@@ -259,6 +286,11 @@ class Model(Building, Analyses):
             motion = core.run(
                 changed, begin, wanted, scheme, every, until_rest, residual, penetration, places, assemble, after, told
             )
+        except UnknownName:
+            misplaced = [name for name in settings if name in self.parameters]
+            if misplaced:
+                raise ModelError(f"`{misplaced[0]}` is a parameter of the model: give  set={{{misplaced[0]!r}: …}}") from None
+            raise
         finally:
             if bar is not None:
                 bar.close()

@@ -323,6 +323,21 @@ class Run(Looks):
         """Writes one page for any browser: the motion played, figures, tables, the ledger."""
         self._motion.report(os.fspath(path))
 
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self.coordinates + self.states:
+            raise AttributeError(f"the columns of a run have their names in brackets: run[{name!r}], and run[\"{name}'\"] for a velocity")
+        raise AttributeError(f"a run has no attribute {name!r}")
+
+    def __copy__(self) -> Run:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Run:
+        # (Nothing of it can be changed.)
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a run cannot be pickled: pickle its arrays or tables, or write it with run.save(directory)")
+
     def __repr__(self) -> str:
         n = int(self._motion.shape[0])
         return f"<saltus.Run of {self.model.title!r}: {self.status}, t = {self.t[0]:g} … {self.t[-1]:g}, {n} instants>"
@@ -350,10 +365,10 @@ def rerun(directory: str | os.PathLike[str]) -> Run:
 
     motion = _saltus.Motion.saved(os.fspath(directory))
     record = read((Path(directory) / "run.json").open(encoding="utf-8"))
-    return verdict(Run(Model.parse(record["model_text"], record["model"], _carried(record)), motion), check=False)
+    return verdict(Run(Model.parse(record["model_text"], record["model"], carried(record)), motion), check=False)
 
 
-def _carried(record: dict[str, Any]) -> dict[str, bytes]:
+def carried(record: dict[str, Any]) -> dict[str, bytes]:
     """The data files that the record of a run carries."""
     from base64 import b64decode
     from zlib import decompress

@@ -20,6 +20,7 @@ from ._looks import axes as drawn_in
 from ._looks import label
 from ._model import Model, as_model
 from ._progress import Progress
+from ._run import carried
 from ._tables import Table, table
 from ._text import Number, number
 
@@ -42,6 +43,41 @@ class Family:
     def __init__(self, model: Model, directory: Path, answer: Answer, varied: list[str], keep: Any = None) -> None:
         self.model, self.directory, self.answer = model, directory, answer
         self._varied, self._keep = varied, keep
+
+    @classmethod
+    def open(cls, directory: str | os.PathLike[str]) -> Family:
+        """The results in a directory that `saltus.sweep(…, out=directory)`, `saltus.bifurcation` or the command line wrote.
+
+        >>> import saltus, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made = saltus.sweep("oscillator", {"w": (0.8, 1.2, 5)}, periods=5, out=folder + "/sweep")
+        ...     found = saltus.Family.open(folder + "/sweep")
+        ...     bool((found.points["x"] == made.points["x"]).all()), list(found.to_xarray().dims)
+        (True, ['w'])
+        """
+        import json
+
+        path = Path(directory)
+        if not (path / "sweep.json").is_file():
+            raise ModelError(f"there is no sweep in `{path}`: it has no sweep.json")
+        record = json.loads((path / "sweep.json").read_text(encoding="utf-8"))
+        request = record["request"]
+        model = Model.parse(record["model_text"], record["model"], carried(record))
+        varied = [text.split("=", 1)[0].strip() for text in [*request["over"], *request["vary"]]]
+        answer = Answer(trajectories=record["trajectories"], complete=(path / "points.npz").exists())
+        found = cls(model, path, answer, varied)
+        if (path / "basins.json").exists():
+            found.answer.update(json.loads((path / "basins.json").read_text(encoding="utf-8")))
+            found.__dict__["points"] = found.table("basins")
+        return found
+
+    @property
+    def attractors(self) -> list[dict[str, Any]]:
+        """The attractors that `saltus.basins` found, with their shares of the starts; a start has its number in `points["attractor"]`."""
+        if "attractors" not in self.answer:
+            raise ModelError("these are no basins: `saltus.basins` finds attractors")
+        found: list[dict[str, Any]] = self.answer["attractors"]
+        return found
 
     @cached_property
     def _tables(self) -> dict[str, Path]:

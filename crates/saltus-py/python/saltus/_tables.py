@@ -35,6 +35,18 @@ class Table(np.ndarray[Any, Any]):
             return np.asarray(super().__getitem__(place))
         return super().__getitem__(place)
 
+    def __repr__(self) -> str:
+        names = self.columns
+        if self.ndim != 1 or not names:
+            return super().__repr__()
+        rows = [[f"{x:.7g}" if isinstance(x, float) else str(x) for x in row] for row in self[:10].tolist()]
+        widths = [max(len(row[k]) for row in [names, *rows]) for k in range(len(names))]
+        lines = ["  ".join(x.rjust(width) for x, width in zip(row, widths)) for row in [names, *rows]]
+        count = f"({len(self)} rows)" if len(self) <= 10 else f"({len(self)} rows, the first 10)"
+        return "\n".join([*lines, count])
+
+    __str__ = __repr__
+
     def _repr_html_(self) -> str:
         from html import escape
 

@@ -43,7 +43,8 @@ def pairs(what: str, values: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if values is None:
         return []
     if not isinstance(values, Mapping):
-        raise ModelError(f"`{what}` is a dictionary of names and values, such as {what}={{'e': 0.5}}, not {values!r}")
+        name = "x" if what == "start" else "e"
+        raise ModelError(f"`{what}` is a dictionary of names and values, such as {what}={{{name!r}: 0.5}}, not {values!r}")
     found = []
     for name, value in values.items():
         if not isinstance(name, str) or not name.strip():
