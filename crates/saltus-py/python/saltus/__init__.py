@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _saltus
+from . import _ask, _saltus
 from ._ask import Answer
 from ._errors import Defect, ModelError, RunError, SaltusError, SaltusWarning, UnknownName
 from ._model import Model, as_model, load, run
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ._run import Run as Run
     from ._run import rerun as rerun
-    from ._sweep import Family as Family
+    from ._family import Family as Family
     from ._sweep import basins as basins
     from ._sweep import bifurcation as bifurcation
     from ._sweep import merge as merge
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LATER = {
     "Run": "_run",
     "rerun": "_run",
-    "Family": "_sweep",
+    "Family": "_family",
     "sweep": "_sweep",
     "merge": "_sweep",
     "bifurcation": "_sweep",
@@ -76,6 +76,18 @@ def models() -> dict[str, str]:
 def schemes() -> list[str]:
     """The names of the schemes; docs/schemes.md tells about them."""
     return _saltus.schemes()
+
+
+def ask(command: str, model: Models, **options: Any) -> Answer:
+    """What any command of the command line answers with `--json`, for those that have no function of their own here.
+
+    Options have their long names, with `_` for `-`: True is a switch, a list an option that comes again, numbers are exact.
+
+    >>> import saltus
+    >>> saltus.ask("orbit", "oscillator", set=["w=1.1"], tol=1e-9).orbits[0]["stable"]
+    True
+    """
+    return _ask.ask(command, as_model(model), options)
 
 
 def compare(model: Models, *args: Any, **options: Any) -> Answer:
@@ -126,6 +138,7 @@ __all__ = [
     "Table",
     "UnknownName",
     "__version__",
+    "ask",
     "basins",
     "bifurcation",
     "check",

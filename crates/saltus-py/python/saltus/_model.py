@@ -14,8 +14,8 @@ from ._progress import Bar, Progress
 from ._text import Number
 
 if TYPE_CHECKING:
+    from ._family import Family
     from ._run import Run
-    from ._sweep import Family
 
 Path = str | os.PathLike[str]
 
