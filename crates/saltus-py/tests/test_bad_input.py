@@ -256,3 +256,38 @@ def test_other_processes(way: str) -> None:
     saltus.sweep(model, {"e": (0.3, 0.7, 9)}, end=1)
     with multiprocessing.get_context(way).Pool(2) as pool:
         assert pool.map(_digits, [model] * 4) == [expected] * 4
+
+
+def test_models_with_anything_in_them() -> None:
+    """Texts with mistakes at random places: an exception of the package, or a run that can be looked at."""
+    import random
+    import re
+    import warnings
+
+    dice = random.Random(4)
+    bits = ["nan", "1e400", "-1", "1/0", "x'", "(", "]", "\x00", "é", "y^y", "abs(x)", "-" * 40, "1e-320", "floor(t)", '"', "\n", "\u202e"]
+    texts = [saltus.load(name).text for name in ("ball-gravity", "rocking-block", "oscillator", "belt", "valve", "slider-crank")]
+    outcomes: dict[str, int] = {}
+    for _ in range(250):
+        text = dice.choice(texts)
+        place = dice.randrange(len(text))
+        numbers = list(re.finditer(r"\d+\.?\d*", text))
+        found = dice.choice(numbers)
+        text = dice.choice(
+            [
+                text[:place] + dice.choice(bits) + text[place:],
+                text[:place] + text[place + dice.randint(1, 6) :],
+                text[: found.start()] + dice.choice(["0", "-1", "1e9", "1e-12", "1e300"]) + text[found.end() :],
+            ]
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                run = saltus.Model.parse(text).run(end=0.02, step=0.01, check=False)
+            looked = [run.impacts, run.timeline, run.energy, run.summary, run.reaction, run.at(run.times(3)), run.v_right, run._repr_html_()]
+            assert len(looked) == 8
+            outcomes[run.status] = outcomes.get(run.status, 0) + 1
+        except saltus.ModelError as mistake:
+            assert mistake.message
+            outcomes["refused"] = outcomes.get("refused", 0) + 1
+    assert outcomes["refused"] > 20 and outcomes["finished"] > 20

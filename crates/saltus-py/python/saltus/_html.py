@@ -67,17 +67,24 @@ def figure(run: Run) -> str:
     return f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" style="width:100%;height:265px;border:0"></iframe>'
 
 
+def shown(x: float | None, digits: int = 6) -> str:
+    """A number; JSON has none that is not finite."""
+    return "not finite" if x is None else f"{x:.{digits}g}"
+
+
 def of_run(run: Run) -> str:
     """The summary and the figure of a run."""
     summary = run.summary
     audit, ledger = summary["audit"], summary["ledger"]
+    tolerance, step = summary.get("tolerance"), summary["step"]
+    energies = f"{shown(audit['energy_start'])} → {shown(audit['energy_end'])}"
     rows = [
         ("ended", f"{run.status}: {run.message}" if run.status != "finished" else f"finished at t = {run.t[-1]:g}"),
-        ("scheme", f"{summary['scheme']}, " + (f"tolerance {summary['tolerance']:g}" if summary.get("tolerance") else f"h = {summary['step']:g}")),
+        ("scheme", f"{summary['scheme']}, " + (f"tolerance {shown(tolerance)}" if tolerance else f"h = {shown(step)}")),
         ("impacts", f"{summary['impacts']['count']}, contacts {summary['contacts']['count']}"),
-        ("largest violation", f"{audit['max_violation']:.3g}"),
-        ("energy", f"{audit['energy_start']:.6g} → {audit['energy_end']:.6g}, residual of the account {ledger['relative_closure']:.2g}"),
-        ("computed in", f"{run.seconds * 1e3:.3g} ms, {summary['steps']} steps"),
+        ("largest violation", shown(audit["max_violation"], 3)),
+        ("energy", f"{energies}, residual of the account {shown(ledger['relative_closure'], 2)}"),
+        ("computed in", f"{shown(run.seconds * 1e3, 3)} ms, {summary['steps']} steps"),
         *(("warning", text) for text in run.warnings),
     ]
     table = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td style='text-align:left'>{escape(b)}</td></tr>" for a, b in rows)
