@@ -23,14 +23,31 @@ type Facts = (Vec<(String, f64)>, Vec<(String, Vec<String>)>, Pairs);
 pub struct Core {
     file: ModelFile,
     /// Data that was given with the text; it lies here as long as the model lives, for runs that are saved.
-    _data: Option<tempfile::TempDir>,
+    _data: Option<Laid>,
     /// The last model that was prepared: a run that is made again finds it compiled.
     last: Mutex<Option<(Wanted, Arc<Prepared>)>>,
 }
 
+/// A directory that goes with the process that made it: a copy of the process, after a fork, has only borrowed it.
+struct Laid {
+    dir: Option<tempfile::TempDir>,
+    process: u32,
+}
+
+impl Drop for Laid {
+    fn drop(&mut self) {
+        if std::process::id() != self.process
+            && let Some(dir) = self.dir.take()
+        {
+            let _ = dir.keep();
+        }
+    }
+}
+
 impl Core {
     fn new(file: ModelFile, data: Option<tempfile::TempDir>) -> Self {
-        Core { file, _data: data, last: Mutex::new(None) }
+        let laid = data.map(|dir| Laid { dir: Some(dir), process: std::process::id() });
+        Core { file, _data: laid, last: Mutex::new(None) }
     }
 
     /// The model file.

@@ -258,6 +258,37 @@ def test_other_processes(way: str) -> None:
         assert pool.map(_digits, [model] * 4) == [expected] * 4
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_takes_nothing_away(tmp_path: Path) -> None:
+    model = saltus.Model("cart").coordinate("x", 0).kinetic("x'^2/2").input("u", [0, 1], [0.0, 1.0]).force("x", "u(t)")
+    held = [model, model.run(end=1), saltus.sweep("oscillator", {"w": [0.9, 1.1]}, periods=2)]
+    family = held[2]
+    child = os.fork()
+    if child == 0:
+        try:
+            del model, family
+            held.clear()
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(family.points) == 2
+    held[1].save(tmp_path / "run")
+    assert saltus.rerun(tmp_path / "run").q[-1, 0] == held[1].q[-1, 0]
+
+
+def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    run = BALL.run(end=1)
+    family = saltus.sweep("oscillator", {"w": [1.0]}, periods=2)
+    for name in ("pandas", "xarray", "matplotlib", "matplotlib.pyplot", "tqdm", "tqdm.auto"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for call in (run.to_pandas, run.impacts.to_pandas, run.to_xarray, family.to_xarray, run.plot, run.phase):
+        with pytest.raises(ImportError, match="pip install 'saltus"):
+            call()  # type: ignore[operator]
+    assert BALL.run(end=1, progress=True).status == "finished"
+
+
 def test_models_with_anything_in_them() -> None:
     """Texts with mistakes at random places: an exception of the package, or a run that can be looked at."""
     import random

@@ -18,6 +18,7 @@ from ._looks import axes as drawn_in
 from ._looks import label
 from ._model import Model
 from ._run import carried
+from ._scratch import optional
 from ._tables import Table, table
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class Family:
         try:
             import xarray
         except ImportError:
-            raise ImportError("datasets need xarray:  pip install 'saltus[tables]'") from None
+            raise optional("xarray", "datasets", "tables") from None
 
         points, units, (shape, places) = self.points, self.model.units, self._shape()
         given = {name: {"units": units[name]} if name in units else {} for name in points.columns}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from ._scratch import optional
+
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
@@ -19,7 +21,7 @@ def axes(given: Axes | None) -> Axes:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("figures need matplotlib:  pip install 'saltus[plot]'") from None
+        raise optional("matplotlib", "figures", "plot") from None
     new: Axes = plt.subplots(layout="constrained")[1]
     return new
 

@@ -14,6 +14,7 @@ from . import _saltus
 from ._errors import ModelError, RunError, SaltusWarning, unknown
 from ._looks import Looks
 from ._named import ByName, Floats, States
+from ._scratch import optional
 from ._tables import Table, table
 
 if TYPE_CHECKING:
@@ -191,14 +192,20 @@ class Run(Looks):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The motion as a data frame, indexed by the time."""
-        import pandas
+        try:
+            import pandas
+        except ImportError:
+            raise optional("pandas", "data frames", "tables") from None
 
         columns = {name: self[name] for name in [*self.coordinates, *(f"{c}'" for c in self.coordinates), *self.states]}
         return pandas.DataFrame(columns, index=pandas.Index(self.t, name="t"))
 
     def to_xarray(self) -> xarray.Dataset:
         """The motion as a dataset over `t`, with the units that the model gives."""
-        import xarray
+        try:
+            import xarray
+        except ImportError:
+            raise optional("xarray", "datasets", "tables") from None
 
         units = self.units
         found = {}
@@ -304,13 +311,13 @@ def verdict(run: Run, check: bool) -> Run:
 
 def rerun(directory: str | os.PathLike[str]) -> Run:
     """A run that was saved, made again from its `run.json`: bit for bit the same."""
-    from json import load as read
+    from json import loads
     from pathlib import Path
 
     from ._model import Model
 
     motion = _saltus.Motion.saved(os.fspath(directory))
-    record = read((Path(directory) / "run.json").open(encoding="utf-8"))
+    record = loads((Path(directory) / "run.json").read_text(encoding="utf-8"))
     return verdict(Run(Model.parse(record["model_text"], record["model"], carried(record)), motion), check=False)
 
 

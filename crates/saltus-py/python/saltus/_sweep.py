@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from ._errors import RunError
 from ._family import Family
 from ._model import Model, as_model
 from ._progress import Progress
+from ._scratch import Scratch
 from ._text import Number, number
 
 Models = Model | str | os.PathLike[str] | Mapping[str, Any]
@@ -24,8 +24,8 @@ def _directory(out: str | os.PathLike[str] | None) -> tuple[Path, Any]:
     """The directory of the results; without a name, one that lives as long as the results do."""
     if out is not None:
         return Path(out), None
-    keep = tempfile.TemporaryDirectory(prefix="saltus-")
-    return Path(keep.name) / "family", keep
+    keep = Scratch()
+    return keep.path / "family", keep
 
 
 def _family(command: str, model: Models, options: dict[str, Any], varied: list[str], out: Any, progress: Progress) -> Family:
@@ -117,8 +117,8 @@ def sweep(
     written = ",".join(dict.fromkeys(["npz", *formats])) if formats else None
     scratch = None
     if points is not None:
-        scratch = tempfile.TemporaryDirectory(prefix="saltus-")
-        file = Path(scratch.name) / "points.csv"
+        scratch = Scratch()
+        file = scratch.path / "points.csv"
         file.write_text(listed(points), encoding="utf-8")
         options["points"] = os.fspath(file)
     if client is not None:

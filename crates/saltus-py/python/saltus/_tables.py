@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _saltus
 from ._errors import unknown
+from ._scratch import optional
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +20,10 @@ class Table(np.ndarray[Any, Any]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a data frame of pandas."""
-        import pandas
+        try:
+            import pandas
+        except ImportError:
+            raise optional("pandas", "data frames", "tables") from None
 
         return pandas.DataFrame({name: np.asarray(self[name]) for name in self.columns})
 
