@@ -47,7 +47,11 @@ pub fn answer(
         });
         if let Err(error) = told {
             embed::stop();
-            failure.get_or_insert(error);
+            // Not everything that takes long can be asked to stop: after a second Ctrl-C it is left to end by itself.
+            if failure.is_some() {
+                return Err(error);
+            }
+            failure = Some(error);
         }
     }
     let found = match py.detach(|| worker.join()) {

@@ -130,6 +130,23 @@ def test_ctrl_c_stops_and_keeps_what_there_is(call: str) -> None:
     assert done.stdout.split("\n")[:3] == [expected, "True", "finished"], done.stderr
 
 
+def test_ctrl_c_in_a_sweep_loses_nothing(tmp_path: Path) -> None:
+    done = script(f"""
+        import os, signal, threading, warnings, saltus
+        warnings.simplefilter("ignore")
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        options = dict(over={{"w": (0.8, 1.2, 20000)}}, transient=50, periods=200, out={str(tmp_path / "s")!r})
+        found = saltus.sweep("oscillator", **options)
+        print(found.is_complete, repr(found).endswith("interrupted>"))
+        try:
+            found.points
+        except saltus.RunError as error:
+            print("resume=True" in str(error))
+        print(sum(1 for _ in (found.directory / "shards").glob("*.shard")) > 0)
+    """)
+    assert done.stdout.split() == ["False", "True", "True", "True"], done.stderr
+
+
 def test_another_signal_handler_is_heard() -> None:
     done = script("""
         import signal, saltus

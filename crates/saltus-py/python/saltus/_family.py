@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _saltus
 from ._ask import Answer
-from ._errors import ModelError, unknown
+from ._errors import ModelError, RunError, unknown
 from ._looks import axes as drawn_in
 from ._looks import label
 from ._model import Model
@@ -80,6 +80,10 @@ class Family:
 
     def table(self, name: str) -> Table:
         """A table by its name, as its file is called."""
+        if name not in self._tables and not self.is_complete:
+            done, of = self.answer.get("computed", 0), self.answer.get("trajectories", "all")
+            message = f"it was interrupted: {done} of {of} motions are computed, and there are no tables yet"
+            raise RunError(f"{message}. The same call with out=directory and resume=True goes on")
         if name not in self._tables:
             raise unknown("table", name, list(self._tables))
         with np.load(self._tables[name], allow_pickle=False) as file:
@@ -201,10 +205,14 @@ class Family:
     def _repr_html_(self) -> str:
         from html import escape
 
+        if not self.is_complete:
+            return f"<div><b>{escape(self.model.title)}</b><p>interrupted</p></div>"
         words = ", ".join(f"{n} {word}" for word, n in (self.answer.get("status") or {}).items())
         picture = self._picture("svg")
         shown = f'<div style="max-width:52em">{picture}</div>' if picture else self.points._repr_html_()
         return f"<div><b>{escape(self.model.title)}</b><p>{escape(words)}</p>{shown}</div>"
 
     def __repr__(self) -> str:
+        if not self.is_complete:
+            return f"<saltus.Family of {self.model.title!r}: interrupted>"
         return f"<saltus.Family of {self.model.title!r}: {len(self.points)} motions, tables {', '.join(self._tables)}>"
