@@ -1,7 +1,7 @@
 //! Numbers that NumPy reads where they are: objects with the buffer protocol, read-only.
 
 use pyo3::exceptions::PyBufferError;
-use pyo3::prelude::*;
+use pyo3::{Bound, PyErr, PyResult, pyclass, pymethods};
 use saltus_cli::embed::Finished;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

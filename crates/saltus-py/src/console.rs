@@ -1,6 +1,6 @@
 //! The command `saltus`, which the wheel brings.
 
-use pyo3::prelude::*;
+use pyo3::{Python, pyfunction};
 use std::ffi::OsString;
 use std::process::ExitCode;
 

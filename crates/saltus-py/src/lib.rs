@@ -9,7 +9,7 @@ mod run;
 mod tables;
 mod work;
 
-use pyo3::prelude::*;
+use pyo3::pymodule;
 
 /// The compiled part of the package.
 #[pymodule]
@@ -25,17 +25,12 @@ mod _saltus {
     #[pymodule_export]
     use super::work::answer;
 
-    use pyo3::prelude::*;
+    use pyo3::types::{PyModule, PyModuleMethods};
+    use pyo3::{Bound, PyResult};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("has_parquet", cfg!(feature = "parquet"))
     }
-}
-
-/// Runs something without the interpreter; a panic, which would be a defect of Saltus, becomes an exception.
-fn detached<T: Send>(py: Python<'_>, act: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let caught = py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)));
-    caught.map_err(|panic| mistakes::defect(py, panic.as_ref()))
 }

@@ -1,7 +1,8 @@
 //! Mistakes as exceptions of the package.
 
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
+use pyo3::types::PyAnyMethods;
+use pyo3::{Bound, PyAny, PyErr, PyResult, Python};
 use saltus::Kind;
 use saltus_cli::embed::Mistake;
 use std::any::Any;
@@ -34,6 +35,12 @@ pub fn defect(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     let said = format!("this is a defect of Saltus, please report it: {}", text.unwrap_or("a panic"));
     raised(py, "Defect", &said).map_or_else(|_| PyRuntimeError::new_err(said), PyErr::from_value)
+}
+
+/// Runs something without the interpreter; a panic, which would be a defect of Saltus, becomes an exception.
+pub fn detached<T: Send>(py: Python<'_>, act: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let caught = py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(act)));
+    caught.map_err(|panic| defect(py, panic.as_ref()))
 }
 
 /// Results whose mistakes become exceptions.

@@ -1,10 +1,9 @@
 //! Models: from files, names or texts, with the data that comes with them.
 
-use crate::mistakes::OrRaise;
+use crate::mistakes::{self, OrRaise, detached};
 use crate::run::{self, Motion};
-use crate::{detached, mistakes};
 use pyo3::exceptions::{PyOSError, PyValueError};
-use pyo3::prelude::*;
+use pyo3::{Bound, PyAny, PyResult, Python, pyclass, pyfunction, pymethods};
 use saltus::SetupError;
 use saltus::scheme::SCHEMES;
 use saltus_cli::embed::{self, Finished, Mistake, Prepared, Wanted};

@@ -1,12 +1,11 @@
 //! A run: made without the interpreter, read without a copy.
 
 use crate::column::Column;
-use crate::detached;
-use crate::mistakes::{self, OrRaise};
+use crate::mistakes::{self, OrRaise, detached};
 use crate::tables::{self, Cells};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
-use pyo3::prelude::*;
+use pyo3::{Bound, PyAny, PyErr, PyResult, Python, pyclass, pymethods};
 use saltus::{Model, Progress, SetupError, Side};
 use saltus_cli::embed::{Finished, Prepared};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The tables of a run, column by column: the same as in its files.
 
 use crate::column::Column;
-use pyo3::prelude::*;
+use pyo3::IntoPyObject;
 use saltus::motion::EventHit;
 use saltus_cli::embed::Finished;
 use saltus_io::output::{IMPACT_NUMBERS, impact_numbers, impact_state, impact_state_values};

@@ -3,7 +3,8 @@
 use crate::mistakes::{self, OrRaise};
 use crate::model::Core;
 use pyo3::exceptions::PyKeyboardInterrupt;
-use pyo3::prelude::*;
+use pyo3::types::PyAnyMethods;
+use pyo3::{Bound, PyAny, PyErr, PyResult, Python, pyfunction};
 use saltus_cli::embed::{self, Gauge};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
