@@ -1,7 +1,7 @@
 //! Showing a mistake: what, where in the file, why, what to do.
 
 use crate::text::{printable, turns};
-use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use saltus::{SetupError, Span};
 use saltus_io::FileError;
 use std::process::ExitCode;
@@ -13,6 +13,12 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
         print_json(&failure.error, Some(&failure.name), place);
         return ExitCode::FAILURE;
     }
+    eprintln!("{:?}", of_file(failure));
+    ExitCode::FAILURE
+}
+
+/// The report on a mistake in a file.
+fn of_file(failure: &FileError) -> Report {
     let mut error = SetupError::clone(&failure.error);
     let place = error.span.clone().filter(|_| !failure.text.is_empty());
     let source = place.map(|span| {
@@ -20,12 +26,21 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
         error.span = Some(span);
         NamedSource::new(printable(&failure.name), text)
     });
-    show(error, source);
-    ExitCode::FAILURE
+    report(error, source)
 }
 
-/// Prints a report, with messages of a bearable length.
-fn show(mut error: SetupError, source: Option<NamedSource<String>>) {
+/// The text that is shown for a mistake in a file, without colours.
+pub fn shown(failure: &FileError) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100);
+    match handler.render_report(&mut text, of_file(failure).as_ref()) {
+        Ok(()) => text.trim_end().to_string(),
+        Err(_) => failure.error.message.clone(),
+    }
+}
+
+/// A report, with messages of a bearable length.
+fn report(mut error: SetupError, source: Option<NamedSource<String>>) -> Report {
     let short = |text: &str| match text.char_indices().nth(600) {
         Some((at, _)) => format!("{}…", printable(&text[..at])),
         None => printable(text),
@@ -35,15 +50,14 @@ fn show(mut error: SetupError, source: Option<NamedSource<String>>) {
     error.help = error.help.as_deref().map(|h| h.lines().map(short).collect::<Vec<_>>().join("\n"));
     let mut shown = MietteDiagnostic::new(error.message);
     shown.help = error.help;
-    let report = match (source, error.span) {
+    match (source, error.span) {
         (Some(source), Some(span)) => {
             // A marker needs a width: an empty place is shown as one character.
             let label = LabeledSpan::new(Some(error.label), span.start, span.len().max(1));
             Report::new(shown.with_label(label)).with_source_code(source)
         }
         _ => Report::new(shown),
-    };
-    eprintln!("{report:?}");
+    }
 }
 
 /// Shows a mistake that has no place in a file.
@@ -52,7 +66,7 @@ pub fn plain(error: &SetupError, json: bool) -> ExitCode {
         print_json(error, None, None);
         return ExitCode::FAILURE;
     }
-    show(error.clone().without_place(), None);
+    eprintln!("{:?}", report(error.clone().without_place(), None));
     ExitCode::FAILURE
 }
 

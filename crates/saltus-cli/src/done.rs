@@ -5,10 +5,11 @@ use saltus::Run;
 use saltus::analysis::{LongTime, Shocks, long_time};
 use saltus::structure::StructureFacts;
 use saltus_io::output::{self, Format, Record, StructureSummary, Summary};
+use std::sync::Arc;
 
 /// A run and what is known about it.
 pub struct Done {
-    pub run: Run,
+    pub run: Arc<Run>,
     pub settled: LongTime,
     pub facts: Option<StructureFacts>,
     pub shocks: Option<Shocks>,
@@ -17,7 +18,8 @@ pub struct Done {
 
 impl Done {
     /// Analyses a run.
-    pub fn new(ready: &Ready, run: Run, wall_s: f64) -> Self {
+    pub fn new(ready: &Ready, run: impl Into<Arc<Run>>, wall_s: f64) -> Self {
+        let run = run.into();
         let system = &*ready.opened.system;
         let structure = system.as_structure();
         let rest = ready.opened.defaults.rest;

@@ -2,10 +2,27 @@
 
 use saltus::{SetupError, nearest};
 use saltus_io::{FileError, ModelFile, shipped};
+use std::cell::RefCell;
 use std::path::Path;
+
+thread_local! {
+    /// A model that is in no file, and what it is called.
+    static GIVEN: RefCell<Option<ModelFile>> = const { RefCell::new(None) };
+}
+
+/// Takes this model wherever it is named while something is done.
+pub fn giving<T>(file: Option<ModelFile>, act: impl FnOnce() -> T) -> T {
+    let before = GIVEN.replace(file);
+    let done = act();
+    GIVEN.set(before);
+    done
+}
 
 /// A file of that name if there is one, else the shipped model, else an error that suggests one.
 pub fn model(word: &str) -> Result<ModelFile, FileError> {
+    if let Some(given) = GIVEN.with_borrow(|given| given.as_ref().filter(|file| file.name == word).cloned()) {
+        return Ok(given);
+    }
     let path = Path::new(word);
     if !path.is_file()
         && let Some(found) = shipped::find(word)

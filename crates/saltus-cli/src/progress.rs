@@ -2,7 +2,9 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use saltus::Progress;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -57,6 +59,42 @@ pub fn is_stopped() -> bool {
     stopped
 }
 
+/// Asks everything that runs to stop, or takes that back.
+pub fn stop(whether: bool) {
+    STOP.store(whether, Ordering::SeqCst);
+}
+
+/// How far something is, for a caller who looks at it from another thread.
+#[derive(Debug, Default)]
+pub struct Gauge {
+    done: AtomicU64,
+    of: AtomicU64,
+}
+
+impl Gauge {
+    /// How much is done, of how much; (0, 0) before that is known.
+    pub fn read(&self) -> (u64, u64) {
+        (self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed))
+    }
+
+    fn set(&self, done: u64, of: u64) {
+        self.done.store(done, Ordering::Relaxed);
+        self.of.store(of, Ordering::Relaxed);
+    }
+}
+
+thread_local! {
+    static GAUGE: RefCell<Option<Arc<Gauge>>> = const { RefCell::new(None) };
+}
+
+/// Shows on a gauge how far this thread's bars are while something is done.
+pub fn gauged<T>(gauge: &Arc<Gauge>, act: impl FnOnce() -> T) -> T {
+    let before = GAUGE.replace(Some(gauge.clone()));
+    let done = act();
+    GAUGE.set(before);
+    done
+}
+
 /// Writes results, which no signal interrupts.
 pub fn saving<T>(write: impl FnOnce() -> T) -> T {
     SAVING.store(true, Ordering::SeqCst);
@@ -70,11 +108,12 @@ pub struct Bar {
     started: Instant,
     quiet: bool,
     bar: Option<ProgressBar>,
+    gauge: Option<Arc<Gauge>>,
 }
 
 impl Bar {
     pub fn new(quiet: bool) -> Self {
-        Bar { started: Instant::now(), quiet, bar: None }
+        Bar { started: Instant::now(), quiet, bar: None, gauge: GAUGE.with_borrow(Option::clone) }
     }
 
     /// Shows how far a run is; false means stop.
@@ -90,6 +129,9 @@ impl Bar {
     /// Shows how far something is; false means stop.
     pub fn advance(&mut self, step: u64, steps: u64, t: f64, impacts: usize) -> bool {
         self.appear(steps);
+        if let Some(gauge) = &self.gauge {
+            gauge.set(step, steps);
+        }
         let message = || format!("t = {}, {}", crate::text::number(t, 4), crate::text::count(impacts as u64, "impact"));
         self.show(step, message);
         !is_stopped()
@@ -98,6 +140,9 @@ impl Bar {
     /// Shows how far something is that is counted, with some words about it.
     pub fn counted(&mut self, done: u64, of: u64, words: &str) {
         self.appear(of);
+        if let Some(gauge) = &self.gauge {
+            gauge.set(done, of);
+        }
         self.show(done, || words.to_string());
     }
 
@@ -132,15 +177,19 @@ pub struct SweepBar {
     started: Instant,
     quiet: bool,
     bar: Option<ProgressBar>,
+    gauge: Option<Arc<Gauge>>,
 }
 
 impl SweepBar {
     pub fn new(quiet: bool) -> Self {
-        SweepBar { started: Instant::now(), quiet, bar: None }
+        SweepBar { started: Instant::now(), quiet, bar: None, gauge: GAUGE.with_borrow(Option::clone) }
     }
 
     /// Shows how far a sweep is: rate, time left, share of the event engine.
     pub fn report(&mut self, p: &saltus_ensemble::Progress) {
+        if let Some(gauge) = &self.gauge {
+            gauge.set(p.done, p.total);
+        }
         if !self.quiet && self.bar.is_none() && self.started.elapsed() > Duration::from_secs(2) {
             let bar = ProgressBar::with_draw_target(Some(p.total), ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {msg}") {

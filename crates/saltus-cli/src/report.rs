@@ -6,13 +6,27 @@ use crate::text::out;
 use saltus::{Run, SetupError, Structure};
 use saltus_io::{ModelFile, output};
 use saltus_report::{Origin, Page, RunReport, Shape};
+use std::cell::RefCell;
+use std::ffi::OsString;
 use std::path::Path;
+
+thread_local! {
+    /// The command line that this thread carries out.
+    static WORDS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Remembers the command line for the pages that it makes; its first word is the name of the program.
+pub fn remember(words: &[OsString]) {
+    WORDS.set(words.iter().skip(1).map(|word| quoted(&word.to_string_lossy())).collect());
+}
 
 /// Where a page comes from: this command, this version, this model.
 pub fn origin(file: &ModelFile) -> Origin {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     Origin {
-        command: ["saltus".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" "),
+        command: std::iter::once("saltus".to_string())
+            .chain(WORDS.with_borrow(Vec::clone))
+            .collect::<Vec<_>>()
+            .join(" "),
         version: env!("CARGO_PKG_VERSION").into(),
         model: file.name.clone(),
         text: file.text.clone(),

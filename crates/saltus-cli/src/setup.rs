@@ -75,8 +75,8 @@ pub struct StructureArgs {
 /// The settings that schemes declare, one option each.
 #[derive(Clone, Default)]
 pub struct SettingArgs {
-    numbers: Vec<(String, String)>,
-    words: Vec<(String, String)>,
+    pub numbers: Vec<(String, String)>,
+    pub words: Vec<(String, String)>,
 }
 
 /// The option of a setting.
@@ -219,32 +219,21 @@ impl ModelArgs {
             }
         }
         if let Some(start) = asked.start {
-            let split: Vec<String> = start.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
-            changes.start = pairs("--start", &split, true)?;
+            changes.start = pairs("--start", &listed(&start.start), true)?;
             changes.assemble = start.assemble;
         }
-        let mut opened = file.changed(&changes)?;
-        let mut given = Settings::new();
-        for (name, _) in &settings.numbers {
-            if let Some(value) = opened.defaults.settings.get(name) {
-                given.set(name, value.clone());
-            }
-        }
-        for (name, word) in &settings.words {
-            given.set(name, word.as_str());
-        }
-        opened.defaults.residual |= asked.structure.is_some_and(|s| s.residual);
-        let mut own_start = true;
+        let residual = asked.structure.is_some_and(|s| s.residual);
+        let penetration = asked.run.and_then(|r| r.penetration);
+        let mut ready = Ready::new(file, changes, &settings, residual, penetration)?;
         if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
-            opened.start = continued(dir, &opened, asked.start.and_then(|s| s.at))?;
-            own_start = false;
+            ready.opened.start = continued(dir, &ready.opened, asked.start.and_then(|s| s.at))?;
+            ready.own_start = false;
         }
-        let assembled = match asked.start.is_some_and(|s| s.assemble) {
-            true => assembled(&opened)?,
-            false => None,
-        };
+        if asked.start.is_some_and(|s| s.assemble) {
+            ready.assembled = assembled(&ready.opened)?;
+        }
         if let Some(path) = &self.report {
-            saltus_io::output::spare(path, file.sources()).map_err(|e| {
+            saltus_io::output::spare(path, ready.file.sources()).map_err(|e| {
                 SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
             })?;
             if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
@@ -254,9 +243,8 @@ impl ModelArgs {
             }
             saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
-        let (penetration, end) = (asked.run.and_then(|r| r.penetration), asked.run.and_then(|r| r.end.as_ref()));
-        let end_is_given = end.is_some();
-        Ok(Ready { file, changes, opened, own_start, assembled, given, penetration, end_is_given })
+        ready.end_is_given = asked.run.is_some_and(|r| r.end.is_some());
+        Ok(ready)
     }
 }
 
@@ -268,10 +256,7 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
     let states = model.states.iter().map(|s| &s.name);
     let is_same = saved.coordinates == model.coordinates && saved.states.iter().eq(states);
     if !is_same || !saved.constraints.iter().eq(constraints) {
-        let message = format!("`{}` is a run of another model: \"{}\"", dir.display(), saved.title);
-        let help =
-            "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
-        return Err(SetupError::new(message).help(help).into());
+        return Err(another(&format!("`{}`", dir.display()), &saved.title).into());
     }
     match at {
         Some(t) => {
@@ -287,6 +272,12 @@ fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refu
             SetupError::new(message).help("it was written by an earlier version; make the run again").into()
         }),
     }
+}
+
+/// A run cannot be continued by a model with other names.
+pub fn another(what: &str, title: &str) -> SetupError {
+    let help = "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
+    SetupError::new(format!("{what} is a run of another model: \"{title}\"")).help(help)
 }
 
 /// Where the start is that --assemble took, if it is another than the model's; a model without joints is refused.
@@ -324,6 +315,29 @@ impl StructureArgs {
 }
 
 impl Ready {
+    /// A model with its changes, and settings of the schemes beside those of its file.
+    pub fn new(
+        file: ModelFile,
+        changes: Changes,
+        settings: &SettingArgs,
+        residual: bool,
+        penetration: Option<f64>,
+    ) -> Result<Self, FileError> {
+        let mut opened = file.changed(&changes)?;
+        let mut given = Settings::new();
+        for (name, _) in &settings.numbers {
+            if let Some(value) = opened.defaults.settings.get(name) {
+                given.set(name, value.clone());
+            }
+        }
+        for (name, word) in &settings.words {
+            given.set(name, word.as_str());
+        }
+        opened.defaults.residual |= residual;
+        let end_is_given = changes.run.iter().any(|(name, _)| name == "end");
+        Ok(Ready { file, changes, opened, own_start: true, assembled: None, given, penetration, end_is_given })
+    }
+
     /// A saved run that is made again.
     pub fn of(again: Rerun, changes: Changes, own_start: bool) -> Self {
         let Rerun { file, opened, .. } = again;
@@ -380,6 +394,27 @@ impl Ready {
 /// A scheme by its name, where one is given.
 pub fn scheme(name: Option<&String>) -> Result<Option<Scheme>, SetupError> {
     name.map(|name| scheme::find(name)).transpose()
+}
+
+/// What stands between the commas of options; commas in parentheses belong to an expression.
+pub fn listed(texts: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in texts {
+        let (mut depth, mut from) = (0_usize, 0);
+        for (at, c) in text.char_indices() {
+            match c {
+                '(' | '[' => depth += 1,
+                ')' | ']' => depth = depth.saturating_sub(1),
+                ',' if depth == 0 => {
+                    found.push(text[from..at].to_string());
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+        found.push(text[from..].to_string());
+    }
+    found
 }
 
 /// `NAME=VALUE` options.

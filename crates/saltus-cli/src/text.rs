@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Color, Style};
 pub use saltus::text::{count, duration, grouped, number};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub const BOLD: Style = Style::new().bold();
@@ -21,12 +22,39 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Prints to standard output. A reader that goes away (`saltus … | head`) is no mistake; a full disk is, and shows in the
 /// exit code (see [`is_output_lost`]).
 macro_rules! out {
-    ($($arg:tt)*) => {{
-        use std::io::Write;
-        $crate::text::printed(anstream::stdout().write_all($crate::text::harmless(&format!($($arg)*)).as_bytes()));
-    }};
+    ($($arg:tt)*) => {
+        $crate::text::emit(&$crate::text::harmless(&format!($($arg)*)))
+    };
 }
 pub(crate) use out;
+
+thread_local! {
+    /// What this thread prints, for a caller that wants it instead of standard output.
+    static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Prints, or keeps for the caller.
+pub fn emit(text: &str) {
+    use std::io::Write;
+    let is_kept = KEPT.with_borrow_mut(|kept| kept.as_mut().map(|kept| kept.push_str(text)).is_some());
+    if !is_kept {
+        printed(anstream::stdout().write_all(text.as_bytes()));
+    }
+}
+
+/// Says something on standard error, unless a caller keeps what is printed: the answer has it too.
+pub fn complain(text: &str) {
+    if KEPT.with_borrow(Option::is_none) {
+        anstream::eprintln!("{text}");
+    }
+}
+
+/// Keeps what this thread prints while something is done.
+pub fn keeping<T>(act: impl FnOnce() -> T) -> (T, String) {
+    let before = KEPT.replace(Some(String::new()));
+    let done = act();
+    (done, KEPT.replace(before).unwrap_or_default())
+}
 
 /// Remembers a print that failed.
 pub fn printed(result: std::io::Result<()>) {

@@ -1,6 +1,6 @@
 //! Options of all commands that compute families: what computes them.
 
-use crate::text::printable;
+use crate::text::{complain, printable};
 use saltus_ensemble::{Request, Sweep};
 use saltus_io::{FileError, ModelFile};
 
@@ -26,7 +26,7 @@ impl CodeArgs {
         match request.sweep(file.clone()) {
             Err(error) if self.device == "auto" => {
                 let sweep = Request { gpu: false, ..request.clone() }.sweep(file)?;
-                eprintln!("on the processor: {}", printable(&error.error.message));
+                complain(&format!("on the processor: {}", printable(&error.error.message)));
                 Ok(sweep)
             }
             other => other,

@@ -6,7 +6,7 @@ pub use show::complex;
 
 use crate::locate;
 use crate::progress::{self, Bar};
-use crate::setup::{Asked, ModelArgs, Refusal, StartArgs, pairs};
+use crate::setup::{Asked, ModelArgs, Refusal, StartArgs, listed, pairs};
 use saltus::analysis::{Lyapunov, LyapunovOptions, NoExponents, lyapunov, period_of};
 use saltus::{Problem, SetupError, Start};
 use saltus_ensemble::Request;
@@ -65,6 +65,9 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
+
+/// Where a period is looked for in a model that does not say how long its runs last.
+const UNKNOWN: f64 = 1000.0;
 
 /// One motion: where it is on the axes, and what to do.
 struct Point {
@@ -131,13 +134,17 @@ fn one(args: &Args) -> Result<Points, Refusal> {
     // (With --period, the end of the run is that expression.)
     let scheme = crate::setup::scheme(Some(&"auto".to_string()))?;
     ready.own_start = true;
-    let end = ready.options(scheme)?.end;
-    let block = match &args.period {
-        Some(_) => end,
-        None => {
+    let block = match (&args.period, ready.opened.defaults.end) {
+        (Some(_), _) => ready.options(scheme)?.end,
+        (None, Some(end)) => {
             let span = end - start.t;
             period_of(&problem, &start, 10.0 * span).unwrap_or(span / 100.0)
         }
+        // A model that says nothing about its runs needs no end where what drives it has a period.
+        (None, None) => match period_of(&problem, &start, UNKNOWN) {
+            Some(period) => period,
+            None => ready.options(scheme)?.end / 100.0,
+        },
     };
     let point = Point { values: Vec::new(), job: Ok((start, blocks(args, block))) };
     Ok((problem, Vec::new(), vec![point]))
@@ -145,7 +152,7 @@ fn one(args: &Args) -> Result<Points, Refusal> {
 
 /// A family of motions.
 fn family(args: &Args) -> Result<Points, Refusal> {
-    let split: Vec<String> = args.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
+    let split = listed(&args.start);
     let file = locate::model(&args.model)?;
     let mut request = Request {
         set: pairs("--set", &args.set, false)?,

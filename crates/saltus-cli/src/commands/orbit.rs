@@ -117,9 +117,13 @@ fn options(args: &Args, ready: &mut Ready, problem: &Problem) -> Result<OrbitOpt
     // (With --period, the end of the run is that expression.)
     let scheme = crate::setup::scheme(Some(&"auto".to_string()))?;
     let was_own = std::mem::replace(&mut ready.own_start, true);
-    let end = ready.options(scheme)?.end;
-    ready.own_start = was_own;
     let is_forced = problem.model().depends_on_time();
+    // (A model that says nothing about its runs needs no end where what drives it has a period.)
+    let end = match (ready.opened.defaults.end, is_forced && args.period.is_none()) {
+        (None, true) => start.t + 100.0,
+        _ => ready.options(scheme)?.end,
+    };
+    ready.own_start = was_own;
     let span = (end - start.t).max(0.0);
     let period = match (&args.period, is_forced) {
         (Some(_), _) => Some(end),

@@ -81,7 +81,7 @@ pub fn verdict(run: &Run, json: bool) {
         out!("\n{}\n", lines.join("\n"));
     }
     if json || !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal()) {
-        anstream::eprintln!("{}", lines.join("\n"));
+        crate::text::complain(&lines.join("\n"));
     }
 }
 

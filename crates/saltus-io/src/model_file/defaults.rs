@@ -144,8 +144,8 @@ impl RunDefaults {
     pub fn options(&self, scheme: Option<Scheme>, name: &str, given: &Settings) -> Result<Options, SetupError> {
         let chosen = scheme.or(self.scheme).unwrap_or(SCHEMES[0]);
         let end = self.end.ok_or_else(|| {
-            SetupError::new(format!("neither the command line nor `{name}` gives the end time"))
-                .help("add  --end …  or, in the model's [run] section,  end = …")
+            SetupError::new(format!("neither the call nor `{name}` gives the end time"))
+                .help("add  --end …  (in Python  end=…)  or, in the model's [run] section,  end = …")
         })?;
         let mut options = Options::with(chosen, end).every(self.every.unwrap_or(1));
         options.step = self.step;

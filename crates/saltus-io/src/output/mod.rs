@@ -25,6 +25,7 @@ pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
     LedgerSummary, Listed, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
 };
+pub use tables::{IMPACT_NUMBERS, impact_numbers, impact_state, impact_state_values};
 
 use crate::read::reason;
 use arrays::Columns;

@@ -1,7 +1,7 @@
 //! Options of all commands of the atlas.
 
 use crate::commands::code::CodeArgs;
-use crate::setup::{Refusal, pairs};
+use crate::setup::{Refusal, listed, pairs};
 use saltus::SetupError;
 use saltus_ensemble::Request;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub enum StartText {
 
 /// The starts that are given, in their order.
 pub fn starts(texts: &[String]) -> Result<Vec<StartText>, SetupError> {
-    let split: Vec<String> = texts.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
+    let split = listed(texts);
     let of = |(name, value): (String, String)| match value.split(':').count() {
         1 => StartText::One(name, value),
         _ => StartText::Axis(format!("{name}={value}")),

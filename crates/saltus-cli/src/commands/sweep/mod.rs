@@ -9,7 +9,7 @@ use super::code::CodeArgs;
 use super::merge::formats;
 use crate::locate;
 use crate::progress::{self, SweepBar};
-use crate::setup::{Refusal, pairs};
+use crate::setup::{Refusal, listed, pairs};
 use saltus::SetupError;
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Block, Carry, Native, Plan, Progress, Request, Sweep};
@@ -153,7 +153,7 @@ impl Args {
     }
 
     fn request(&self) -> Result<Request, Refusal> {
-        let split: Vec<String> = self.start.iter().flat_map(|s| s.split(',').map(str::to_string)).collect();
+        let split = listed(&self.start);
         Ok(Request {
             set: pairs("--set", &self.set, false)?,
             start: pairs("--start", &split, true)?,

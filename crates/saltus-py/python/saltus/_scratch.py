@@ -1,0 +1,27 @@
+"""Directories that live as long as the results in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+
+class Scratch:
+    """A directory that is removed when nobody refers to it any more; by the process that made it, not by a fork of it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="saltus-"))
+        self._end = weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(path: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def optional(module: str, what: str, extra: str) -> ImportError:
+    """The exception where an optional package is missing."""
+    return ImportError(f"{what} need {module}:  pip install 'saltus[{extra}]'")
