@@ -64,6 +64,8 @@ def sweep(
     start: Mapping[str, Number] | None = None,
     assemble: bool = False,
     tol: float | None = None,
+    scheme: str | None = None,
+    step: Number | None = None,
     native: bool = False,
     device: str | None = None,
     threads: int | None = None,
@@ -81,7 +83,8 @@ def sweep(
     points one by one, a dictionary of arrays. `sample` draws so many points from distributions, `vary={"w": "normal(1, 0.05)"}`.
 
     A motion is left to settle for `transient` and kept for `periods` (of the forcing); or until `end`. What is kept: `impacts` (how many, or
-    `"all"`), `strobe` (once a period), `section`s, `stat`istics of expressions, what it `settled` on.
+    `"all"`), `strobe` (once a period), `section`s, `stat`istics of expressions, what it `settled` on. It is
+    computed by events, or by the steps of a `scheme`: `scheme="moreau-jean", step="2*pi/w/1000"`.
 
     `out` is a directory for the results; with `resume=True` a sweep that was interrupted there goes on. With a `client` of Dask the sweep is
     cut into `shards`; finished ones are on the disk of `out` at once, lost workers are replaced, and a rerun computes only what is missing.
@@ -110,6 +113,8 @@ def sweep(
         "settled": settled,
         "assemble": assemble,
         "tol": tol,
+        "scheme": scheme,
+        "step": _count("step", step),
         "native": native,
         "device": device,
         **changes(set, start),
