@@ -1,0 +1,60 @@
+//! How long a period is, as a function of open parameters.
+
+use crate::Problem;
+use crate::analysis::HarmonicForcing;
+use std::fmt;
+use std::sync::Arc;
+
+/// What gives the period of an orbit.
+#[derive(Clone)]
+pub enum Clock {
+    /// Nothing depends on time: the period is an unknown.
+    Own,
+    /// Forcing by sines and cosines.
+    Harmonic(Box<HarmonicForcing>),
+    /// A function of the open parameters.
+    Function(Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>),
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Clock::Own => "Own",
+            Clock::Harmonic(_) => "Harmonic",
+            Clock::Function(_) => "Function",
+        })
+    }
+}
+
+impl Clock {
+    /// That of a problem; None if what depends on time is not recognised as periodic.
+    pub fn of(problem: &Problem) -> Option<Self> {
+        match problem.model().depends_on_time() {
+            false => Some(Clock::Own),
+            true => HarmonicForcing::of(problem.model()).map(|h| Clock::Harmonic(Box::new(h))),
+        }
+    }
+
+    /// The period of the forcing; None where the period is the orbit's own, or there is none.
+    pub fn period(&mut self, parameters: &[f64]) -> Option<f64> {
+        let found = match self {
+            Clock::Own => None,
+            Clock::Harmonic(forcing) => forcing.period(parameters),
+            Clock::Function(of) => Some(of(parameters)),
+        };
+        found.filter(|t| *t > 0.0 && t.is_finite())
+    }
+
+    /// Its derivative by one parameter: by a central difference, as Newton's method needs it.
+    pub fn slope(&mut self, parameters: &[f64], k: usize) -> f64 {
+        let h = 1e-5 * parameters[k].abs().max(1e-3);
+        let mut moved = parameters.to_vec();
+        moved[k] = parameters[k] + h;
+        let above = self.period(&moved);
+        moved[k] = parameters[k] - h;
+        match (above, self.period(&moved)) {
+            (Some(above), Some(below)) => (above - below) / (2.0 * h),
+            _ => 0.0,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! All branches from one orbit: both directions, and those that branch off at period doublings.
+
+use super::branch::{Branch, BranchPoint, Origin, Special};
+use super::clock::Clock;
+use super::family::Family;
+use super::node::Node;
+use super::walk::{Met, Walk, WalkOptions};
+use super::zero::{Equations, Missed, correct};
+use crate::analysis::closing::Orbit;
+use crate::analysis::phase_space::NoMap;
+use crate::linalg::Svd;
+use crate::problem::Problem;
+
+/// What is followed, and how far.
+#[derive(Clone, Debug)]
+pub struct ContinueOptions {
+    /// How branches are followed.
+    pub walk: WalkOptions,
+    /// How many times the period may double: 0 follows the first branch alone.
+    pub doublings: usize,
+    /// The tolerance of the motion.
+    pub tolerance: f64,
+    /// Directions from the first orbit: growing, falling parameter.
+    pub directions: (bool, bool),
+}
+
+/// What a continuation reports as it goes.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// A branch begins.
+    Begins(usize, &'a Origin),
+    /// An orbit of it, with its motion.
+    Point(usize, &'a BranchPoint, &'a Orbit),
+    /// A special point of it.
+    Special(usize, &'a Special),
+}
+
+/// Displacements along the direction of period doubling at which the new branch is entered.
+const ENTER: [f64; 4] = [0.01, 0.003, 0.03, 0.001];
+
+/// Follows the branches of orbits through one of them over an open parameter. `on` is called with everything as it is found;
+/// false stops, and what was found is kept.
+pub fn continue_orbit(
+    problem: &Problem,
+    clock: Clock,
+    orbit: &Orbit,
+    parameter: &str,
+    options: &ContinueOptions,
+    on: &mut dyn FnMut(News) -> bool,
+) -> Result<Vec<Branch>, NoMap> {
+    let place = problem.open_index(parameter)?;
+    let (low, high) = options.walk.range;
+    let family = Family::through(problem, clock, orbit, &[(place, high - low)], options.tolerance)?;
+    let z = family.unknowns_of(&orbit.start, orbit.period);
+    let mut row = vec![0.0; z.len()];
+    if let Some(last) = row.last_mut() {
+        *last = 1.0;
+    }
+    let (mut branches, mut waiting): (Vec<Branch>, Vec<(Node, f64, usize, usize)>) = (Vec::new(), Vec::new());
+    let mut is_stopped = false;
+    for (is_wanted, way) in [(options.directions.0, 1.0), (options.directions.1, -1.0)] {
+        if !is_wanted || is_stopped {
+            continue;
+        }
+        let along: Vec<f64> = row.iter().map(|x| way * x).collect();
+        let mut family = family.clone();
+        let (found, steps) = correct(&mut family, &z, &row).map_err(|missed| match missed {
+            Missed::Map(reason) => reason,
+            Missed::Far(_) => crate::SetupError::new("the first orbit does not close").into(),
+        })?;
+        let Some(first) = Node::new(&family, found, steps, &along) else { continue };
+        let origin = Origin::First(way > 0.0);
+        follow(first, origin, 0, options, &mut branches, &mut waiting, &mut is_stopped, on);
+    }
+    while let Some((node, value, parent, depth)) = waiting.pop() {
+        if is_stopped {
+            break;
+        }
+        // (Both ends of a branch of doubled orbits are doublings: it is followed once.)
+        if branches.iter().any(|b| joins(b, &node, value)) {
+            continue;
+        }
+        let Some(first) = doubled(&node) else { continue };
+        let origin = Origin::Doubling(parent, value);
+        follow(first, origin, depth, options, &mut branches, &mut waiting, &mut is_stopped, on);
+    }
+    Ok(branches)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn follow(
+    first: Node,
+    origin: Origin,
+    depth: usize,
+    options: &ContinueOptions,
+    branches: &mut Vec<Branch>,
+    waiting: &mut Vec<(Node, f64, usize, usize)>,
+    is_stopped: &mut bool,
+    on: &mut dyn FnMut(News) -> bool,
+) {
+    let number = branches.len();
+    *is_stopped |= !on(News::Begins(number, &origin));
+    let mut report = |met: Met| {
+        let goes_on = match met {
+            Met::Point(point, orbit) => on(News::Point(number, point, orbit)),
+            Met::Special(special) => on(News::Special(number, special)),
+        };
+        *is_stopped |= !goes_on;
+        goes_on
+    };
+    let (branch, doublings) = Walk::new(&options.walk, &mut report, origin).run(first);
+    branches.push(branch);
+    if depth < options.doublings {
+        waiting.extend(doublings.into_iter().map(|(node, value)| (node, value, number, depth + 1)));
+    }
+}
+
+/// Whether a branch ends at the orbit of a doubling.
+fn joins(branch: &Branch, node: &Node, value: f64) -> bool {
+    let (Origin::Doubling(..), Some(last)) = (&branch.origin, branch.points.last()) else { return false };
+    let is_double = last.multiple.is_some_and(|m| Some(m) == node.orbit.multiple.map(|n| 2 * n));
+    let unit = node.family.units[node.family.units.len() - 1];
+    let near = (last.values[last.values.len() - 1] - value).abs() < 0.03 * unit;
+    is_double && near && branch.end.contains("half its period")
+}
+
+/// The first orbit of twice the period beside one with a multiplier of −1.
+fn doubled(node: &Node) -> Option<Node> {
+    let n = node.family.space.dimension();
+    let (scales, jacobian) = (&node.family.scales, &node.orbit.passage.jacobian);
+    let entry = |i: usize, j: usize| jacobian[i * n + j] * scales[j] / scales[i] + f64::from(u8::from(i == j));
+    let plus: Vec<f64> = (0..n * n).map(|k| entry(k / n, k % n)).collect();
+    let mut along = Svd::new(n, n, &plus, 0.0)?.smallest();
+    let mut family = node.family.clone();
+    let z = node.found.z.clone();
+    match family.is_free() {
+        true => family.time *= 2.0,
+        false => family.multiple *= 2,
+    }
+    along.resize(family.unknowns(), 0.0);
+    for size in ENTER {
+        let guess: Vec<f64> = z.iter().zip(&along).map(|(z, a)| z + size * a).collect();
+        let Ok((found, steps)) = correct(&mut family.clone(), &guess, &along) else { continue };
+        let away: Vec<f64> = found.z.iter().zip(&z).map(|(a, b)| a - b).collect();
+        if crate::linalg::max_abs(&away) > 20.0 * size {
+            continue;
+        }
+        if let Some(first) = Node::new(&family, found, steps, &away) {
+            return Some(first);
+        }
+    }
+    None
+}

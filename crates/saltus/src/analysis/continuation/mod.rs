@@ -1,0 +1,19 @@
+//! Branches of periodic orbits over parameters: followed by pseudo-arclength through folds and grazing, with the special points
+//! on the way located.
+
+mod anatomy;
+mod branch;
+mod clock;
+mod explore;
+mod family;
+mod graze;
+mod locate;
+mod node;
+mod walk;
+mod weak;
+mod zero;
+
+pub use branch::{Branch, BranchPoint, Origin, Special, SpecialKind};
+pub use clock::Clock;
+pub use explore::{ContinueOptions, News, continue_orbit};
+pub use walk::WalkOptions;
