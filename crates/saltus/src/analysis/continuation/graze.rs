@@ -11,11 +11,35 @@ use crate::text::number;
 /// Speeds or gaps, as parts of the largest, at which the branch on the other side is entered.
 const LEVELS: [f64; 5] = [0.02, 0.006, 0.002, 0.0005, 0.0001];
 
+/// The first orbit there may be this part of its distance away from where the tangent leads.
+const STRAYS: f64 = 0.3;
+
 /// What lies at grazing.
 pub struct Grazed {
     pub special: Special,
     /// The first orbit on the other side, with its tangent away from grazing; None if none was found.
     pub other: Option<Node>,
+    /// Whether the grazing orbit has a fraction of the period: the branch begins or ends on one of shorter orbits.
+    pub is_shorter: bool,
+}
+
+/// The grazing orbit closes after a part of its period, if it misses itself by less than this.
+const SHORTER: f64 = 1e-5;
+
+/// Whether an orbit closes after a part of its period.
+fn is_shorter(node: &Node, z: &[f64]) -> bool {
+    let n = node.family.multiple;
+    let parts = (1..n).filter(|m| n.is_multiple_of(*m));
+    parts.into_iter().any(|m| {
+        let mut family = node.family.clone();
+        family.multiple = m;
+        // (The state alone: at grazing there may be no derivatives.)
+        let Ok((start, period, _)) = family.place(z) else { return false };
+        let options = crate::Options { end: start.t + period, ..family.options.clone() };
+        let Ok(run) = family.problem.run_from(&start, &options) else { return false };
+        let (a, b) = (family.space.state(&start), family.space.state(run.last()));
+        a.iter().zip(&b).zip(&family.scales).all(|((a, b), s)| ((a - b) / s).abs() < SHORTER)
+    })
 }
 
 /// The grazing orbit that an approach of a node leads to, about `ahead` along its tangent, at most `reach` away.
@@ -46,13 +70,18 @@ pub fn graze(node: &Node, near: &Approach, ahead: f64, reach: f64) -> Option<Gra
     let instant = found.z[column] * weak.family.time;
     // The orbit that just misses has multipliers; the one that just hits has none.
     let touching = touching(node, &weak, near, &found.z)?;
-    let (other, way) = enter(node, &weak, near, &found.z, &away);
+    let is_shorter = is_shorter(node, &at);
+    let (other, way) = match is_shorter {
+        true => (None, None),
+        false => enter(node, &weak, near, &found.z, &away),
+    };
     let name = node.family.problem.model().constraints[near.constraint].name.clone();
     let what = match near.nearness {
         Nearness::Hit => format!("the impact at `{name}` vanishes"),
         Nearness::Miss => format!("`{name}` is touched: an impact appears"),
     };
     let goes = match way {
+        None if is_shorter => "the branch meets grazing orbits of a shorter period",
         Some(true) => "the branch goes on in the same direction",
         Some(false) => "the branch turns back",
         None => "the branch on the other side was not found",
@@ -63,7 +92,7 @@ pub fn graze(node: &Node, near: &Approach, ahead: f64, reach: f64) -> Option<Gra
         touched: Some((near.constraint, instant)),
         words: format!("{what} at t = {}; {goes}", number(instant, 8)),
     };
-    Some(Grazed { special, other })
+    Some(Grazed { special, other, is_shorter })
 }
 
 /// The grazing orbit as a point, judged by the motion that misses.
@@ -105,6 +134,11 @@ fn enter(node: &Node, weak: &Weak, near: &Approach, at: &[f64], away: &[f64]) ->
     for size in LEVELS {
         let guess: Vec<f64> = at.iter().zip(&tangent).map(|(z, t)| z + size / level * t).collect();
         let Ok((found, _)) = correct(&mut weak, &guess, &row) else { continue };
+        // (Far from where the tangent leads it is another branch.)
+        let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+        if apart(&found.z, &guess) > STRAYS * apart(&guess, at) {
+            continue;
+        }
         let z = weak.of_orbit(&found.z);
         let along: Vec<f64> = z.iter().zip(weak.of_orbit(at)).map(|(a, b)| a - b).collect();
         let mut family = node.family.clone();
@@ -113,7 +147,12 @@ fn enter(node: &Node, weak: &Weak, near: &Approach, at: &[f64], away: &[f64]) ->
         let moved = exact.z.iter().zip(&z).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
         let Some(next) = Node::new(&family, exact, steps, &along) else { continue };
         let has = next.anatomy.matching(&Approach { nearness: side, ..*near }, next.orbit.period).is_some();
-        if moved < 1e-6 && has && !next.anatomy.is_like(&node.anatomy) {
+        let (before, now) = (node.anatomy.sequence.len(), next.anatomy.sequence.len());
+        let one_more = match side {
+            Nearness::Hit => now == before + 1,
+            Nearness::Miss => now + 1 == before,
+        };
+        if moved < 1e-6 && has && one_more {
             return (Some(next), Some(goes_on));
         }
     }

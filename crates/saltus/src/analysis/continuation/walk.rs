@@ -27,6 +27,9 @@ const SHORTEST: f64 = 1e-7;
 /// Tangents of neighbouring points whose cosine is smaller are too far apart.
 const STRAIGHT: f64 = 0.97;
 
+/// An orbit may be this part of a step away from where the tangent leads.
+const STRAYS: f64 = 0.25;
+
 /// Changes of events on one branch after which it is left: chatter that is not complete has infinitely many.
 const CHANGES: usize = 200;
 
@@ -174,7 +177,10 @@ impl<'a> Walk<'a> {
                 *step *= 0.4;
                 continue;
             }
-            if dot(&node.tangent, &next.tangent) < STRAIGHT && *step > 100.0 * SHORTEST {
+            // (An orbit far from where the tangent leads belongs to another branch.)
+            let bends = dot(&node.tangent, &next.tangent) < STRAIGHT || strays(node, &next, made) > STRAYS * made;
+            if bends && *step > 100.0 * SHORTEST {
+                why = "neighbouring branches cannot be told apart".into();
                 *step *= 0.5;
                 continue;
             }
@@ -230,7 +236,14 @@ impl<'a> Walk<'a> {
 
     fn crossed(&mut self, grazed: Grazed) -> Step {
         let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
+        let was_here = self.branch.specials.iter().any(|(_, s)| is_same_touch(s, &grazed.special));
         self.mark(grazed.special);
+        if was_here {
+            return Step::End(format!("it is back at the grazing orbit at {}", number(value, 10)), false);
+        }
+        if grazed.is_shorter {
+            return Step::End(format!("it meets the branch of a shorter period where that grazes, at {}", number(value, 10)), false);
+        }
         let (low, high) = self.options.range;
         match grazed.other {
             Some(next) if (low..=high).contains(&next.value()) => Step::Crossed(Box::new(next)),
@@ -252,9 +265,24 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Whether two special points are one grazing orbit.
+fn is_same_touch(a: &Special, b: &Special) -> bool {
+    let near = |x: f64, y: f64| (x - y).abs() <= 1e-8 * (1.0 + x.abs());
+    a.kind == SpecialKind::Grazing
+        && a.point.sequence == b.point.sequence
+        && a.point.values.iter().zip(&b.point.values).all(|(x, y)| near(*x, *y))
+        && a.point.stability.multipliers.iter().zip(&b.point.stability.multipliers).all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
+}
+
 /// How far apart two points of one family are.
 fn distance(a: &Node, b: &Node) -> f64 {
     a.found.z.iter().zip(&b.found.z).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+}
+
+/// How far an orbit is from where the tangent leads.
+fn strays(from: &Node, to: &Node, made: f64) -> f64 {
+    let each = from.found.z.iter().zip(&from.tangent).zip(&to.found.z);
+    each.map(|((z, t), x)| (x - z - made * t).powi(2)).sum::<f64>().sqrt()
 }
 
 /// How far an orbit is from itself half a period later.
