@@ -2,8 +2,9 @@
 
 use crate::Problem;
 use crate::analysis::HarmonicForcing;
+use saltus_expr::{Program, Scalar};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What gives the period of an orbit.
 #[derive(Clone)]
@@ -33,6 +34,21 @@ impl Clock {
             false => Some(Clock::Own),
             true => HarmonicForcing::of(problem.model()).map(|h| Clock::Harmonic(Box::new(h))),
         }
+    }
+
+    /// One given as a further number of the model, such as `2*pi/w`; None if there is no such number.
+    pub fn of_setting(problem: &Problem, name: &str) -> Option<Self> {
+        let model = problem.model();
+        let setting = model.settings.iter().find(|s| s.name == name)?;
+        let inputs: Vec<_> = model.open.iter().map(|p| p.symbol).collect();
+        let program = Program::compile(&model.graph, &inputs, &[setting.node]).ok()?;
+        let code = Mutex::new(Scalar::new(Arc::new(program)));
+        Some(Clock::Function(Arc::new(move |parameters| {
+            let Ok(mut code) = code.lock() else { return f64::NAN };
+            code.inputs_mut().iter_mut().zip(parameters).for_each(|(slot, p)| *slot = *p);
+            code.run();
+            code.output(0)
+        })))
     }
 
     /// The period of the forcing; None where the period is the orbit's own, or there is none.

@@ -1,0 +1,332 @@
+//! `saltus continue MODEL --over w=0.5:1.5`: branches of periodic orbits over a parameter.
+
+mod draw;
+mod first;
+mod print;
+mod record;
+mod shown;
+mod simulate;
+mod tables;
+
+use crate::commands::merge::formats;
+use crate::progress;
+use crate::report;
+use crate::setup::{ModelArgs, Refusal, StartArgs, pairs};
+use crate::text::number;
+use draw::Drawing;
+use first::{Prepared, prepare};
+use record::{Entry, Row, Writer};
+use saltus::analysis::{ContinueOptions, News, WalkOptions, continue_orbit};
+use saltus::{Options, SetupError};
+use saltus_io::output::{self, WriteError};
+use saltus_report::BranchesReport;
+use saltus_report::paper::{self, Columns, Kind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Follow a periodic orbit over a parameter, stable or not, through folds and grazing.
+///
+/// From the orbit that the motion settles on, both ways, as far as the range goes. Folds, period
+/// doublings, Neimark–Sacker points, branch points, grazing and changes of contact are located on
+/// the way; at a period doubling the branch of doubled orbits is followed as well, and beyond
+/// grazing the branch with one impact more or less.
+///
+/// --out writes a directory with tables of all orbits and special points, the branch diagram over
+/// a simulated one (branches.svg), multipliers, some orbits, and a page for any browser.
+///
+/// Examples:
+///
+///   saltus continue oscillator --over w=0.5:2 --out resonance
+///
+///   saltus continue oscillator --over w=0.5:2 --show rms(x) --doublings 2 --out resonance
+///
+///   saltus continue ball-table --over G=1.2:1.7 --show speed --out doubling
+///
+///   saltus continue oscillator --over w=2:3 --from resonance --branch 1 --out further
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    start: StartArgs,
+    /// The parameter and its range, w=0.5:1.5
+    #[arg(long, value_name = "RANGE", required = true)]
+    over: Vec<String>,
+    /// What is shown of an orbit: max(x), min(x), mean(x^2), rms(x'); speed (of impacts); period; or an expression, once a period
+    /// of the forcing [default: the largest velocity of the first coordinate]
+    #[arg(long, value_name = "WHAT")]
+    show: Option<String>,
+    /// How many times the period may double: 0 follows the first orbit alone
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=12))]
+    doublings: u64,
+    /// Which way: up, down, or both
+    #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"], default_value = "both")]
+    direction: String,
+    /// The largest step, as a part of the range and of the size of states
+    #[arg(long, value_name = "X", default_value_t = 0.02)]
+    step: f64,
+    /// The largest number of orbits of a branch
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    points: u64,
+    /// With --from: which branch goes on [default: the last]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..), requires = "from")]
+    branch: Option<u64>,
+    /// The period of what drives the model, an expression of parameters [default: as the model shows]. Where nothing depends
+    /// on time: about how long the first orbit takes
+    #[arg(long, value_name = "T", help_heading = "The first orbit")]
+    period: Option<String>,
+    /// How many periods of what drives the model the first orbit takes [default: as the motion shows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = "The first orbit")]
+    multiple: Option<u64>,
+    /// How long the motion is left to settle before: in periods, or where nothing depends on time a time [default: 100 periods]
+    #[arg(long, value_name = "N", help_heading = "The first orbit")]
+    transient: Option<f64>,
+    /// The relative tolerance of the motion
+    #[arg(long, value_name = "X", default_value_t = 1e-13)]
+    tol: f64,
+    /// Below the branches, simulate at so many values of the parameter; 0: none
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(0..=1_000_000), help_heading = "Output")]
+    simulate: u64,
+    /// The directory of the results: tables, figures (svg), the page (html)
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// In which formats the tables are written: npz, csv, parquet [default: npz,csv]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Output")]
+    format: Vec<String>,
+}
+
+pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
+    check(args)?;
+    let formats = formats(&args.format)?;
+    let mut prepared = prepare(args)?;
+    if prepared.axes.len() != 1 {
+        return Err(SetupError::new("--over takes one parameter").into());
+    }
+    if let Some(dir) = &args.out {
+        let help = "choose another directory";
+        output::spare_in(dir, prepared.ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
+        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    let started = Instant::now();
+    let (entries, lost) = follow(args, &mut prepared)?;
+    let mut session = Session { args, prepared: &prepared, entries: &entries, seconds: started.elapsed().as_secs_f64() };
+    session.seconds = started.elapsed().as_secs_f64();
+    let mut files = Vec::new();
+    if args.out.is_some() || args.model.report.is_some() {
+        files = progress::saving(|| session.write(&formats))?;
+    }
+    let found = print::Found {
+        title: &prepared.problem.model().title,
+        subtitle: &session.subtitle(),
+        parameters: &session.parameters(),
+        entries: &entries,
+        files: &files,
+        seconds: session.seconds,
+    };
+    match args.model.json {
+        true => found.json(),
+        false => found.print(args.out.as_deref()),
+    }
+    if let Some(lost) = lost {
+        return Err(Refusal::Unwritten(SetupError::new(lost)));
+    }
+    Ok(if progress::is_stopped() { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn check(args: &Args) -> Result<(), SetupError> {
+    if !(1e-14..=1e-4).contains(&args.tol) {
+        return Err(SetupError::new(format!("the tolerance must be between 1e-14 and 1e-4, not {}", args.tol)));
+    }
+    if !(args.step > 0.0 && args.step <= 0.5) {
+        return Err(SetupError::new(format!("the step must be between 0 and 0.5, not {}", args.step))
+            .help("it is a part of the range of the parameter"));
+    }
+    if args.transient.is_some_and(|x| !(x >= 0.0 && x.is_finite())) {
+        return Err(SetupError::new("the transient must not be negative"));
+    }
+    Ok(())
+}
+
+/// Follows all branches; the lines of the record, and what could not be written.
+fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Option<String>), Refusal> {
+    let first = prepared.orbit(args)?;
+    let axis = prepared.axes[0].clone();
+    let Some(clock) = prepared.clock.clone() else { return Err(Refusal::Interrupted) };
+    let directions = match (prepared.direction, args.direction.as_str()) {
+        (Some(way), _) => (way > 0.0, way <= 0.0),
+        (None, "up") => (true, false),
+        (None, "down") => (false, true),
+        (None, _) => (true, true),
+    };
+    let walk = WalkOptions { range: (axis.low, axis.high), step: args.step, points: args.points as usize };
+    let options = ContinueOptions { walk, doublings: args.doublings as usize, tolerance: args.tol, directions };
+    let mut writer = Writer::new(args.out.as_deref(), !prepared.earlier.is_empty())?;
+    let mut entries = std::mem::take(&mut prepared.earlier);
+    let before = entries.iter().filter(|e| matches!(e, Entry::Branch { .. })).count();
+    let Prepared { problem, shown, .. } = &*prepared;
+    let states = problem.model().states.len();
+    let mut bar = progress::Bar::new(args.model.json);
+    let mut add = |entry: Entry, entries: &mut Vec<Entry>| {
+        let written = writer.write(&entry);
+        entries.push(entry);
+        written
+    };
+    if entries.is_empty() {
+        let head = Entry::Head {
+            title: problem.model().title.clone(),
+            parameters: vec![axis.name.clone()],
+            shown: shown.name(),
+            of: "orbits".into(),
+            command: report::origin(&prepared.ready.file).command,
+        };
+        add(head, &mut entries);
+    }
+    let mut done = 0;
+    let branches = continue_orbit(problem, clock, &first, &axis.name, &options, &mut |news| {
+        let entry = match news {
+            News::Begins(k, origin) => {
+                Entry::Branch { branch: before + k, origin: record::origin(origin, &axis.name) }
+            }
+            News::Point(k, point, orbit) => {
+                done += 1;
+                bar.counted(done, args.points, &format!("{} = {}", axis.name, number(point.values[0], 6)));
+                let multiple = point.multiple.unwrap_or(1);
+                let values = shown.values(problem, &orbit.passage.run, &point.start, point.period, multiple);
+                Entry::Point { branch: before + k, row: Row::new(point, states, values) }
+            }
+            News::Special(k, special) => {
+                let point = &special.point;
+                let options = Options::events(point.start.t + point.period).tolerance(args.tol);
+                let run = problem.run_from(&point.start, &options);
+                let values = run.map_or_else(
+                    |_| Vec::new(),
+                    |run| shown.values(problem, &run, &point.start, point.period, point.multiple.unwrap_or(1)),
+                );
+                record::special(before + k, special, states, values)
+            }
+        };
+        add(entry, &mut entries) && !progress::is_stopped()
+    });
+    bar.finish();
+    let branches = branches.map_err(|e| SetupError::new(e.to_string()))?;
+    for (k, branch) in branches.iter().enumerate() {
+        add(Entry::End { branch: before + k, why: branch.end.clone(), cut: branch.is_cut }, &mut entries);
+    }
+    Ok((entries, writer.lost))
+}
+
+/// What was found, to be written.
+struct Session<'a> {
+    args: &'a Args,
+    prepared: &'a Prepared,
+    entries: &'a [Entry],
+    seconds: f64,
+}
+
+impl Session<'_> {
+    fn parameters(&self) -> Vec<String> {
+        self.prepared.axes.iter().map(|a| a.name.clone()).collect()
+    }
+
+    fn subtitle(&self) -> String {
+        let axis = &self.prepared.axes[0];
+        format!("Branches of orbits over {} = {} … {}", axis.name, number(axis.low, 6), number(axis.high, 6))
+    }
+
+    /// Writes tables, figures and the page; the names of the files.
+    fn write(&self, formats: &[output::Format]) -> Result<Vec<String>, Refusal> {
+        let plain = |e: WriteError| SetupError::new(e.to_string());
+        let axis = &self.prepared.axes[0];
+        let name = self.prepared.shown.name();
+        let mut files = vec![record::FILE.to_string()];
+        if let Some(dir) = &self.args.out {
+            let parameters = self.parameters();
+            let more = tables::write(dir, self.entries, &self.prepared.problem, &parameters, &name, formats);
+            files.extend(more.map_err(plain)?);
+        }
+        let simulation = simulate::Simulation {
+            model: &self.args.model.model,
+            set: pairs("--set", &self.args.model.set, false)?,
+            start: self.prepared.ready.changes.start.clone(),
+            period: self.args.period.clone(),
+            parameter: &axis.name,
+            range: (axis.low, axis.high),
+            count: self.args.simulate,
+            shown: &self.prepared.shown,
+        };
+        let is_forced = self.prepared.problem.model().depends_on_time();
+        let simulated = match self.args.simulate > 1 && is_forced && !progress::is_stopped() {
+            true => Some(simulation.dots()?),
+            false => None,
+        };
+        let drawing = Drawing {
+            problem: &self.prepared.problem,
+            entries: self.entries,
+            parameter: &axis.name,
+            shown: &name,
+            are_equilibria: false,
+            simulated,
+        };
+        let (diagram, multipliers, orbits) = (drawing.diagram(), drawing.multipliers(), drawing.orbits());
+        if let Some(dir) = &self.args.out {
+            let charts = [("branches", Some(&diagram)), ("multipliers", multipliers.as_ref()), ("orbits", orbits.as_ref())];
+            for (name, chart) in charts {
+                if let Some(chart) = chart {
+                    figure(&dir.join(format!("{name}.svg")), chart)?;
+                    files.push(format!("{name}.svg"));
+                }
+            }
+        }
+        let title = self.prepared.problem.model().title.clone();
+        let subtitle = self.subtitle();
+        let page = saltus_report::branches(BranchesReport {
+            title: &title,
+            subtitle: &subtitle,
+            origin: report::origin(&self.prepared.ready.file),
+            diagram: &diagram,
+            multipliers: multipliers.as_ref(),
+            orbits: orbits.as_ref(),
+            tiles: vec![("orbits", self.count().to_string()), ("computed in", crate::text::duration(self.seconds))],
+            findings: Vec::new(),
+            tables: vec![self.specials()],
+        });
+        if let Some(dir) = &self.args.out {
+            report::save(&dir.join("branches.html"), &page)?;
+            files.push("branches.html".into());
+        }
+        if let Some(path) = &self.args.model.report {
+            report::save(path, &page)?;
+        }
+        Ok(files)
+    }
+
+    fn count(&self) -> usize {
+        self.entries.iter().filter(|e| matches!(e, Entry::Point { .. })).count()
+    }
+
+    /// Special points as a table of the page.
+    fn specials(&self) -> (String, Vec<String>, Vec<Vec<String>>) {
+        let mut heads = vec!["branch".to_string()];
+        heads.extend(self.parameters());
+        heads.extend(["kind", "period", "meaning"].map(str::to_string));
+        let row = |e: &Entry| match e {
+            Entry::Special { branch, kind, words, row } => {
+                let mut cells = vec![(branch + 1).to_string()];
+                cells.extend(row.values.iter().map(|x| number(*x, 12)));
+                cells.extend([print::kind_name(kind).to_string(), number(row.period, 8), words.clone()]);
+                Some(cells)
+            }
+            _ => None,
+        };
+        ("Special points".into(), heads, self.entries.iter().filter_map(row).collect())
+    }
+}
+
+/// Writes a chart for papers.
+fn figure(path: &Path, chart: &saltus_report::chart::Chart) -> Result<(), SetupError> {
+    let drawn = paper::chart(chart, Columns::Two).map_err(SetupError::new)?;
+    let bytes = paper::encode(&drawn.sheet, Kind::Svg, 300.0).map_err(SetupError::new)?;
+    output::write_file(path, |out| out.write_all(&bytes)).map_err(|e| SetupError::new(e.to_string()))
+}
