@@ -53,6 +53,8 @@ pub struct Pane {
     pub y: Quantity,
     /// Whether the horizontal axis is logarithmic.
     pub is_log: bool,
+    /// Words above it; may be empty.
+    pub heading: String,
     /// Whether it is a low band below the main pane.
     pub is_band: bool,
     /// Whether the vertical axis includes zero.

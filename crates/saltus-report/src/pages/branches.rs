@@ -105,7 +105,7 @@ fn grid(chart: &Chart) -> Figure {
                 }),
             ));
         }
-        let word = pane.spans.first().map_or_else(String::new, |s| label(&s.word));
+        let word = label(&pane.heading);
         notes.push(json!({
             "x": 0.5 * (across[0] + across[1]), "y": up[1], "xref": "paper", "yref": "paper", "yanchor": "bottom",
             "text": word, "showarrow": false, "font": { "size": 12 },

@@ -48,8 +48,11 @@ pub fn chart(data: &Chart, columns: Columns) -> Result<Figure, String> {
     if panels.is_empty() {
         return Err("there are no points to draw".into());
     }
-    let stacked = panels.len() > 1 && !data.is_grid;
-    let arrangement = if stacked { Arrangement::Stacked } else { Arrangement::Separate };
+    let arrangement = match (data.is_grid, panels.len() > 1) {
+        (true, _) => Arrangement::Grid,
+        (false, true) => Arrangement::Stacked,
+        (false, false) => Arrangement::Separate,
+    };
     Ok(Figure { sheet: layout::sheet(&data.title, &panels, columns, arrangement), notes: Vec::new() })
 }
 
@@ -98,8 +101,9 @@ fn panel(pane: &Pane, layers: Vec<Layer>, panes: usize) -> Panel {
         y: label(&pane.y),
         span: match map {
             Some(map) => Some(map.extent().0),
-            None => (span.1 > span.0).then_some(span),
+            None => (span.1 > span.0 && pane.heading.is_empty()).then_some(span),
         },
+        heading: pane.heading.clone(),
         zero: pane.has_zero,
         legend: (named && !pane.is_band) || map.is_some_and(|m| !m.classes.is_empty()),
         layers,

@@ -138,6 +138,8 @@ pub struct Panel {
     pub layers: Vec<Layer>,
     /// Intervals of the horizontal axis with a word each, above the frame.
     pub spans: Vec<(f64, f64, String)>,
+    /// Words above the frame; may be empty.
+    pub heading: String,
     /// The height as a share of the usual one, if it is another.
     pub share: Option<f64>,
     /// The height as a share of the width, if it follows from that.

@@ -3,11 +3,11 @@
 use super::record::{Entry, Row};
 use crate::text::number;
 use saltus::analysis::SpecialKind;
-use saltus::{Model, Options, Problem, Side};
-use saltus_report::chart::{Chart, Dots, Line, Mark, Pane, Quantity, Span};
+use saltus::{Options, Problem, Side};
+use saltus_report::chart::{Chart, Dots, Line, Mark, Pane, Quantity};
 
 /// Multipliers beyond this are not drawn.
-const FAR: (f64, f64) = (1.6, 1.25);
+const FAR: (f64, f64) = (1.6, 1.13);
 
 /// Orbits that are drawn.
 const ORBITS: usize = 9;
@@ -20,34 +20,66 @@ const COLOURS: [usize; 5] = [0, 2, 3, 4, 1];
 
 /// Everything that is drawn.
 pub struct Drawing<'a> {
-    pub problem: &'a Problem,
     pub entries: &'a [Entry],
-    pub parameter: &'a str,
-    pub shown: &'a str,
+    pub title: String,
+    pub parameter: String,
+    pub unit: String,
+    pub shown: String,
     /// Whether these are equilibria.
     pub are_equilibria: bool,
-    pub simulated: Option<Dots>,
 }
 
-/// The rows of each branch in order.
-pub fn branches(entries: &[Entry]) -> Vec<Vec<&Row>> {
-    let mut all: Vec<Vec<&Row>> = Vec::new();
-    for entry in entries {
-        if let Entry::Point { branch, row } = entry {
-            if all.len() <= *branch {
-                all.resize(branch + 1, Vec::new());
+impl<'a> Drawing<'a> {
+    /// Of the lines of a record, which begin with what they are about; None if they do not.
+    pub fn new(entries: &'a [Entry]) -> Option<Self> {
+        let Some(Entry::Head { title, parameters, units, shown, of, .. }) = entries.first() else { return None };
+        Some(Drawing {
+            entries,
+            title: title.clone(),
+            parameter: parameters.first()?.clone(),
+            unit: units.first().cloned().unwrap_or_default(),
+            shown: shown.clone(),
+            are_equilibria: of == "equilibria",
+        })
+    }
+
+    /// What was simulated.
+    fn simulated(&self) -> Option<Dots> {
+        self.entries.iter().rev().find_map(|e| match e {
+            Entry::Simulated { x, y } if !x.is_empty() => {
+                Some(Dots { name: "simulated".into(), colour: 5, x: x.clone(), y: y.clone(), key: x.clone(), ..Dots::default() })
             }
-            all[*branch].push(row);
+            _ => None,
+        })
+    }
+}
+
+/// A step of a branch: an orbit, or a special point between two.
+type Place<'a> = (bool, &'a Row);
+
+/// The rows of each branch in order, special points among them.
+fn places(entries: &[Entry]) -> Vec<Vec<Place<'_>>> {
+    let mut all: Vec<Vec<Place>> = Vec::new();
+    for entry in entries {
+        let (branch, place) = match entry {
+            Entry::Point { branch, row } => (*branch, (false, row)),
+            Entry::Special { branch, row, .. } => (*branch, (true, row)),
+            _ => continue,
+        };
+        if all.len() <= branch {
+            all.resize(branch + 1, Vec::new());
         }
+        all[branch].push(place);
     }
     all
 }
 
-impl Drawing<'_> {
-    fn model(&self) -> &Model {
-        self.problem.model()
-    }
+/// The orbits of each branch in order.
+pub fn branches(entries: &[Entry]) -> Vec<Vec<&Row>> {
+    places(entries).into_iter().map(|b| b.into_iter().filter(|p| !p.0).map(|p| p.1).collect()).collect()
+}
 
+impl Drawing<'_> {
     /// The colour of an orbit: by its multiple of the first branch's.
     fn colour(&self, row: &Row, first: usize) -> usize {
         let ratio = row.multiple.unwrap_or(1) / first.max(1);
@@ -68,49 +100,68 @@ impl Drawing<'_> {
 
     /// The branch diagram.
     pub fn diagram(&self) -> Chart {
-        let mut pane = Pane { x: self.axis(), y: Quantity::new(self.shown, ""), ..Pane::default() };
-        let all = branches(self.entries);
-        let first = all.iter().flatten().next().and_then(|r| r.multiple).unwrap_or(1);
+        let mut pane = Pane { x: self.axis(), y: Quantity::new(&self.shown, ""), ..Pane::default() };
+        let all = places(self.entries);
+        let first = all.iter().flatten().next().and_then(|p| p.1.multiple).unwrap_or(1);
         for rows in &all {
             self.lines(rows, first, &mut pane);
         }
         // (Stable ones on top.)
         pane.lines.sort_by_key(|line| line.is_dashed);
         pane.marks = self.marks();
-        pane.dots.extend(self.simulated.clone().filter(|d| !d.x.is_empty()));
+        pane.dots.extend(self.simulated());
         let mut caption = "Solid: stable; dashed: unstable.".to_string();
         if !pane.dots.is_empty() {
             caption.push_str(" Dots: motions left to settle, by simulation.");
         }
-        let title = format!("{}: {} over {}", self.model().title, self.shown, self.parameter);
+        let title = format!("{}: {} over {}", self.title, self.shown, self.parameter);
         Chart { title, caption, panes: vec![pane], ..Chart::default() }
     }
 
     fn axis(&self) -> Quantity {
-        Quantity::new(self.parameter, crate::commands::atlas::unit(self.model(), self.parameter))
+        Quantity::new(&self.parameter, &self.unit)
     }
 
-    /// Stretches of one stability and one sequence of values.
-    fn lines(&self, rows: &[&Row], first: usize, pane: &mut Pane) {
-        let mut from = 0;
-        while from < rows.len() {
-            let is_like = |row: &Row| row.stable == rows[from].stable && row.shown.len() == rows[from].shown.len();
-            let to = (from..rows.len()).find(|&k| !is_like(rows[k])).unwrap_or(rows.len());
-            // (A stretch goes up to the next, so that there is no gap.)
-            let joined = rows.get(to).is_some_and(|row| row.shown.len() == rows[from].shown.len());
-            let range = &rows[from..to + usize::from(joined)];
-            for k in 0..rows[from].shown.len() {
-                pane.lines.push(Line {
-                    name: if rows[from].stable { "stable" } else { "unstable" }.into(),
-                    colour: self.colour(rows[from], first),
-                    is_dashed: !rows[from].stable,
-                    x: range.iter().map(|r| r.values[0]).collect(),
-                    y: range.iter().map(|r| r.shown[k]).collect(),
-                    notes: range.iter().map(|r| self.note(r)).collect(),
-                    ..Line::default()
-                });
+    /// Stretches of one stability and one number of values, from special point to special point.
+    fn lines(&self, places: &[Place], first: usize, pane: &mut Pane) {
+        let mut stretch: Vec<Place> = Vec::new();
+        for &place in places {
+            let (is_special, row) = place;
+            let is_like = |other: &Row| other.shown.len() == row.shown.len();
+            if is_special {
+                // It ends what comes before it, and begins what follows.
+                stretch.extend(stretch.last().is_some_and(|p| is_like(p.1)).then_some(place));
+                self.line(&stretch, first, pane);
+                stretch = vec![place];
+                continue;
             }
-            from = to;
+            match stretch.iter().rev().find(|p| !p.0).map(|p| p.1) {
+                Some(last) if !is_like(last) || last.stable != row.stable => {
+                    stretch.extend(is_like(last).then_some(place));
+                    self.line(&stretch, first, pane);
+                    stretch = vec![place];
+                }
+                None if stretch.first().is_some_and(|p| !is_like(p.1)) => stretch = vec![place],
+                _ => stretch.push(place),
+            }
+        }
+        self.line(&stretch, first, pane);
+    }
+
+    fn line(&self, stretch: &[Place], first: usize, pane: &mut Pane) {
+        // (A special point is as stable as the orbits beside it.)
+        let Some((_, row)) = stretch.iter().find(|p| !p.0).filter(|_| stretch.len() > 1) else { return };
+        let rows = || stretch.iter().map(|p| p.1);
+        for k in 0..row.shown.len() {
+            pane.lines.push(Line {
+                name: if row.stable { "stable" } else { "unstable" }.into(),
+                colour: self.colour(row, first),
+                is_dashed: !row.stable,
+                x: rows().map(|r| r.values[0]).collect(),
+                y: rows().map(|r| r.shown.get(k).copied().unwrap_or(f64::NAN)).collect(),
+                notes: rows().map(|r| self.note(r)).collect(),
+                ..Line::default()
+            });
         }
     }
 
@@ -174,18 +225,18 @@ impl Drawing<'_> {
             0 => "Multipliers of all orbits, and the unit circle.".to_string(),
             n => format!("Multipliers of all orbits, and the unit circle; {n} lie beyond the frame."),
         };
-        let title = format!("{}: multipliers", self.model().title);
+        let title = format!("{}: multipliers", self.title);
         Some(Chart { title, caption, panes: vec![pane], ..Chart::default() })
     }
 
     /// Some orbits in the plane of the first coordinate and its velocity.
-    pub fn orbits(&self) -> Option<Chart> {
-        let name = self.model().coordinates.first()?.clone();
+    pub fn orbits(&self, problem: &Problem) -> Option<Chart> {
+        let name = problem.model().coordinates.first()?.clone();
         let mut panes = Vec::new();
         for row in self.representatives() {
             let start = row.start.start();
             let options = Options::events(start.t + row.period).tolerance(1e-10).step(row.period / POINTS);
-            let Ok(run) = self.problem.run_from(&start, &options) else { continue };
+            let Ok(run) = problem.run_from(&start, &options) else { continue };
             let motion = &run.trajectory;
             let (mut x, mut y) = (Vec::new(), Vec::new());
             for k in 0..motion.len() {
@@ -195,17 +246,16 @@ impl Drawing<'_> {
                 }
             }
             let word = format!("{} = {}", self.parameter, number(row.values[0], 5));
-            let span = Span { from: x.iter().copied().fold(f64::INFINITY, f64::min), to: x.iter().copied().fold(f64::NEG_INFINITY, f64::max), word };
             let line = Line { is_dashed: !row.stable, x, y, ..Line::default() };
             panes.push(Pane {
-                x: Quantity::new(&name, crate::commands::atlas::unit(self.model(), &name)),
+                x: Quantity::new(&name, crate::commands::atlas::unit(problem.model(), &name)),
                 y: Quantity::new(format!("{name}'"), ""),
                 lines: vec![line],
-                spans: vec![span],
+                heading: word,
                 ..Pane::default()
             });
         }
-        let title = format!("{}: orbits", self.model().title);
+        let title = format!("{}: orbits", self.title);
         let caption = "One period of some orbits, in the order of the branches. Dashed: unstable.".into();
         (!panes.is_empty()).then(|| Chart { title, caption, panes, is_grid: true, ..Chart::default() })
     }

@@ -110,9 +110,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
     let started = Instant::now();
-    let (entries, lost) = follow(args, &mut prepared)?;
-    let mut session = Session { args, prepared: &prepared, entries: &entries, seconds: started.elapsed().as_secs_f64() };
-    session.seconds = started.elapsed().as_secs_f64();
+    let (mut entries, mut writer) = follow(args, &mut prepared)?;
+    let seconds = started.elapsed().as_secs_f64();
+    if args.out.is_some() || args.model.report.is_some() {
+        simulate(args, &prepared, &mut entries, &mut writer)?;
+    }
+    let session = Session { args, prepared: &prepared, entries: &entries, seconds };
     let mut files = Vec::new();
     if args.out.is_some() || args.model.report.is_some() {
         files = progress::saving(|| session.write(&formats))?;
@@ -129,7 +132,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         true => found.json(),
         false => found.print(args.out.as_deref()),
     }
-    if let Some(lost) = lost {
+    if let Some(lost) = writer.lost {
         return Err(Refusal::Unwritten(SetupError::new(lost)));
     }
     Ok(if progress::is_stopped() { ExitCode::from(progress::INTERRUPTED) } else { ExitCode::SUCCESS })
@@ -149,8 +152,8 @@ fn check(args: &Args) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Follows all branches; the lines of the record, and what could not be written.
-fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Option<String>), Refusal> {
+/// Follows all branches; the lines of the record, and what goes on to write them.
+fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), Refusal> {
     let first = prepared.orbit(args)?;
     let axis = prepared.axes[0].clone();
     let Some(clock) = prepared.clock.clone() else { return Err(Refusal::Interrupted) };
@@ -177,6 +180,7 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Option<St
         let head = Entry::Head {
             title: problem.model().title.clone(),
             parameters: vec![axis.name.clone()],
+            units: vec![crate::commands::atlas::unit(problem.model(), &axis.name)],
             shown: shown.name(),
             of: "orbits".into(),
             command: report::origin(&prepared.ready.file).command,
@@ -214,7 +218,30 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Option<St
     for (k, branch) in branches.iter().enumerate() {
         add(Entry::End { branch: before + k, why: branch.end.clone(), cut: branch.is_cut }, &mut entries);
     }
-    Ok((entries, writer.lost))
+    Ok((entries, writer))
+}
+
+/// Motions left to settle at many values of the parameter, below the branches.
+fn simulate(args: &Args, prepared: &Prepared, entries: &mut Vec<Entry>, writer: &mut Writer) -> Result<(), Refusal> {
+    let is_forced = prepared.problem.model().depends_on_time();
+    if args.simulate < 2 || !is_forced || progress::is_stopped() {
+        return Ok(());
+    }
+    let axis = &prepared.axes[0];
+    let simulation = simulate::Simulation {
+        model: &args.model.model,
+        set: pairs("--set", &args.model.set, false)?,
+        start: prepared.ready.changes.start.clone(),
+        period: args.period.clone(),
+        parameter: &axis.name,
+        range: (axis.low, axis.high),
+        count: args.simulate,
+        shown: &prepared.shown,
+    };
+    let (x, y) = simulation.values()?;
+    entries.push(Entry::Simulated { x, y });
+    entries.last().map(|entry| writer.write(entry));
+    Ok(())
 }
 
 /// What was found, to be written.
@@ -238,7 +265,6 @@ impl Session<'_> {
     /// Writes tables, figures and the page; the names of the files.
     fn write(&self, formats: &[output::Format]) -> Result<Vec<String>, Refusal> {
         let plain = |e: WriteError| SetupError::new(e.to_string());
-        let axis = &self.prepared.axes[0];
         let name = self.prepared.shown.name();
         let mut files = vec![record::FILE.to_string()];
         if let Some(dir) = &self.args.out {
@@ -246,30 +272,8 @@ impl Session<'_> {
             let more = tables::write(dir, self.entries, &self.prepared.problem, &parameters, &name, formats);
             files.extend(more.map_err(plain)?);
         }
-        let simulation = simulate::Simulation {
-            model: &self.args.model.model,
-            set: pairs("--set", &self.args.model.set, false)?,
-            start: self.prepared.ready.changes.start.clone(),
-            period: self.args.period.clone(),
-            parameter: &axis.name,
-            range: (axis.low, axis.high),
-            count: self.args.simulate,
-            shown: &self.prepared.shown,
-        };
-        let is_forced = self.prepared.problem.model().depends_on_time();
-        let simulated = match self.args.simulate > 1 && is_forced && !progress::is_stopped() {
-            true => Some(simulation.dots()?),
-            false => None,
-        };
-        let drawing = Drawing {
-            problem: &self.prepared.problem,
-            entries: self.entries,
-            parameter: &axis.name,
-            shown: &name,
-            are_equilibria: false,
-            simulated,
-        };
-        let (diagram, multipliers, orbits) = (drawing.diagram(), drawing.multipliers(), drawing.orbits());
+        let Some(drawing) = Drawing::new(self.entries) else { return Ok(files) };
+        let (diagram, multipliers, orbits) = (drawing.diagram(), drawing.multipliers(), drawing.orbits(&self.prepared.problem));
         if let Some(dir) = &self.args.out {
             let charts = [("branches", Some(&diagram)), ("multipliers", multipliers.as_ref()), ("orbits", orbits.as_ref())];
             for (name, chart) in charts {

@@ -41,13 +41,15 @@ pub struct Row {
 #[serde(tag = "what", rename_all = "lowercase")]
 pub enum Entry {
     /// Which parameters, and what is shown.
-    Head { title: String, parameters: Vec<String>, shown: String, of: String, command: String },
+    Head { title: String, parameters: Vec<String>, units: Vec<String>, shown: String, of: String, command: String },
     /// A branch begins.
     Branch { branch: usize, origin: String },
     /// An orbit of it.
     Point { branch: usize, #[serde(flatten)] row: Row },
     /// A special point of it.
     Special { branch: usize, kind: String, words: String, #[serde(flatten)] row: Row },
+    /// What simulations settled on.
+    Simulated { x: Vec<f64>, y: Vec<f64> },
     /// Why it ends.
     End { branch: usize, why: String, cut: bool },
 }

@@ -4,7 +4,6 @@ use super::shown::Shown;
 use crate::setup::Refusal;
 use crate::{locate, progress};
 use saltus_ensemble::{Block, Outcome, Plan, Request, Statistic, Sweep};
-use saltus_report::chart::Dots;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +21,8 @@ pub struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Dots of what motions settled on, each with the parameter.
-    pub fn dots(&self) -> Result<Dots, Refusal> {
+    /// What motions settled on: values of the parameter, and of what is shown.
+    pub fn values(&self) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
         let (low, high) = self.range;
         let mut request = Request {
             set: self.set.clone(),
@@ -41,21 +40,20 @@ impl Simulation<'_> {
                 request.observe = vec![text.clone()];
             }
             Shown::Statistic(_, text) => request.statistics = vec![text.clone()],
-            Shown::Period => return Ok(Dots::default()),
+            Shown::Period => return Ok((Vec::new(), Vec::new())),
         }
         let sweep = request.sweep(locate::model(self.model)?)?;
         let stop = Arc::new(AtomicBool::new(false));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let plan =
             Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads, stop: stop.clone() };
-        let mut dots = Dots { name: "simulated".into(), colour: 5, ..Dots::default() };
+        let (mut x, mut seen) = (Vec::new(), Vec::new());
         let mut keep = |block: Block| {
             for (k, (_, outcome)) in block.results.iter().enumerate() {
                 let value = sweep.family.values(block.first + k as u64)[0];
                 for y in self.of(&sweep, block.first + k as u64, outcome) {
-                    dots.x.push(value);
-                    dots.y.push(y);
-                    dots.key.push(value);
+                    x.push(value);
+                    seen.push(y);
                 }
             }
             Ok::<(), Infallible>(())
@@ -66,7 +64,7 @@ impl Simulation<'_> {
             }
         };
         let Ok(_) = plan.run(&[0..sweep.family.len()], &mut keep, &mut watch);
-        Ok(dots)
+        Ok((x, seen))
     }
 
     /// What is shown of one motion.

@@ -85,10 +85,21 @@ pub struct Special {
     pub kind: SpecialKind,
     /// The orbit there. (At a grazing orbit multipliers are those of the motion that misses; there are none of the one that hits.)
     pub point: BranchPoint,
-    /// The constraint that is touched, and when.
-    pub touched: Option<(usize, f64)>,
+    /// At grazing: the constraint that is touched, when, and the largest gap and gap velocity over the orbit.
+    pub touched: Option<Touched>,
     /// What it means, in words.
     pub words: String,
+}
+
+/// A constraint that is touched without speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touched {
+    /// Which.
+    pub constraint: usize,
+    /// When.
+    pub t: f64,
+    /// The largest gap and the largest gap velocity over the orbit.
+    pub units: (f64, f64),
 }
 
 /// Where a branch comes from.

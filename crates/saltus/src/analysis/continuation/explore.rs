@@ -50,7 +50,9 @@ pub fn continue_orbit(
 ) -> Result<Vec<Branch>, NoMap> {
     let place = problem.open_index(parameter)?;
     let (low, high) = options.walk.range;
-    let family = Family::through(problem, clock, orbit, &[(place, high - low)], options.tolerance)?;
+    let seen = (&orbit.start, orbit.period, orbit.multiple);
+    let family =
+        Family::through(problem, clock, seen, &orbit.passage.run, &[(place, high - low)], options.tolerance)?;
     let z = family.unknowns_of(&orbit.start, orbit.period);
     let mut row = vec![0.0; z.len()];
     if let Some(last) = row.last_mut() {

@@ -7,9 +7,9 @@ use super::clock::Clock;
 use super::zero::{Equations, Evaluation};
 use crate::analysis::closing::Orbit;
 use crate::analysis::phase_space::{NoMap, Passage, PhaseSpace, held_by_joints};
-use crate::linalg::dot;
+use crate::linalg::{dot, max_abs};
 use crate::problem::{Problem, Start};
-use crate::{Keep, Options, SetupError, Side};
+use crate::{Keep, Options, Run, SetupError, Side};
 
 /// Orbits over parameters.
 #[derive(Clone)]
@@ -45,18 +45,25 @@ pub struct Seen {
 }
 
 impl Family {
-    /// The family through an orbit.
+    /// The family through an orbit, whose motion over one period is `run`, with its polynomials.
     pub fn through(
         problem: &Problem,
-        clock: Clock,
-        orbit: &Orbit,
+        mut clock: Clock,
+        (start, period, multiple): (&Start, f64, Option<usize>),
+        run: &Run,
         free: &[(usize, f64)],
         tolerance: f64,
     ) -> Result<Self, SetupError> {
         let space = PhaseSpace::of(problem);
-        let motion = &orbit.passage.run.trajectory;
-        let (far, fast, degrees) = (motion.reach(), motion.fastest(), motion.degrees());
-        let state = space.state(&orbit.start);
+        let (motion, d) = (&run.trajectory, problem.dimension());
+        let (mut far, mut fast, degrees) = (motion.reach(), motion.fastest(), motion.degrees());
+        let (mut q, mut v) = (vec![0.0; d], vec![0.0; d]);
+        for k in 0..motion.pieces.len() {
+            let (from, to) = motion.pieces.span(k);
+            motion.pieces.read(k, 0.5 * (from + to), &mut q, &mut v);
+            (far, fast) = (far.max(max_abs(&q[..degrees])), fast.max(max_abs(&v[..degrees])));
+        }
+        let state = space.state(start);
         let of = |i: usize| match i {
             i if i < degrees => far,
             i if i < 2 * degrees => fast,
@@ -64,26 +71,31 @@ impl Family {
         };
         let scales = (0..space.dimension()).map(of).map(|s| if s > 0.0 { s } else { 1.0 }).collect();
         let keep = Keep::PIECES | Keep::IMPACTS | Keep::TIMELINE;
-        let mut family = Family {
+        let (phase, anchor) = match clock.period(&start.parameters) {
+            Some(forcing) => (start.t / forcing, None),
+            None => {
+                let mut a = vec![0.0; d];
+                if !motion.pieces.is_empty() {
+                    motion.pieces.accelerations(0, start.t, &mut a);
+                }
+                (0.0, Some((state, space.rate(&start.v, &a))))
+            }
+        };
+        Ok(Family {
             problem: problem.clone(),
-            multiple: orbit.multiple.unwrap_or(1),
-            phase: 0.0,
+            multiple: multiple.unwrap_or(1),
+            phase,
             free: free.iter().map(|f| f.0).collect(),
             units: free.iter().map(|f| f.1).collect(),
-            parameters: orbit.start.parameters.clone(),
+            parameters: start.parameters.clone(),
             scales,
-            time: orbit.period,
-            anchor: None,
-            closed: orbit.passage.run.last().closed().map(<[usize]>::to_vec),
+            time: period,
+            anchor,
+            closed: run.last().closed().map(<[usize]>::to_vec),
             options: Options::events(f64::INFINITY).tolerance(tolerance).keep(keep),
             clock,
             space,
-        };
-        match family.clock.period(&family.parameters) {
-            Some(period) => family.phase = orbit.start.t / period,
-            None => family.anchor = Some((state, orbit.passage.rate.clone())),
-        }
-        Ok(family)
+        })
     }
 
     /// Whether the period is an unknown.

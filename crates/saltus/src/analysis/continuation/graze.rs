@@ -1,7 +1,7 @@
 //! Through grazing: the grazing orbit itself, and the branch on its other side.
 
 use super::anatomy::{Approach, Nearness};
-use super::branch::{Special, SpecialKind};
+use super::branch::{Special, SpecialKind, Touched};
 use super::node::Node;
 use super::weak::Weak;
 use super::zero::{Equations, correct};
@@ -89,7 +89,7 @@ pub fn graze(node: &Node, near: &Approach, ahead: f64, reach: f64) -> Option<Gra
     let special = Special {
         kind: SpecialKind::Grazing,
         point: touching,
-        touched: Some((near.constraint, instant)),
+        touched: Some(Touched { constraint: near.constraint, t: instant, units: near.units }),
         words: format!("{what} at t = {}; {goes}", number(instant, 8)),
     };
     Some(Grazed { special, other, is_shorter })

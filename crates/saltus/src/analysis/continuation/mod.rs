@@ -4,6 +4,8 @@
 mod anatomy;
 mod branch;
 mod clock;
+mod critical;
+mod curve;
 mod explore;
 mod family;
 mod graze;
@@ -13,7 +15,8 @@ mod walk;
 mod weak;
 mod zero;
 
-pub use branch::{Branch, BranchPoint, Origin, Special, SpecialKind};
+pub use branch::{Branch, BranchPoint, Origin, Special, SpecialKind, Touched};
 pub use clock::Clock;
+pub use curve::{Curve, CurveOptions, curve};
 pub use explore::{ContinueOptions, News, continue_orbit};
 pub use walk::WalkOptions;

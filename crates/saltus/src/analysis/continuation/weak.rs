@@ -49,7 +49,9 @@ impl Weak {
             return None;
         }
         let at = (near.t - start).rem_euclid(period);
-        let others = anatomy.instants.iter().map(|t| (t - start).rem_euclid(period)).filter(|t| *t != at);
+        // (Its own impact is one of the events.)
+        let others = anatomy.instants.iter().map(|t| (t - start).rem_euclid(period));
+        let others = others.filter(|t| (t - at).abs() > 1e-5 * period);
         let away = others.map(|t| (t - at).abs()).fold(at.min(period - at), f64::min);
         let half = (0.45 * away).min(WINDOW * period);
         if !(half > 1e-6 * period) {
@@ -65,6 +67,18 @@ impl Weak {
             unit: near.unit(near.nearness),
             is_level_free: true,
         })
+    }
+
+    /// The window moved to where the instant is.
+    pub fn recentred(&mut self, z: &[f64]) -> Result<(), NoMap> {
+        let (start, period, _) = self.family.place(&self.of_orbit(z))?;
+        let at = (z[self.place_of_instant()] * self.family.time - start.t) / period;
+        let half = 0.5 * (self.window.1 - self.window.0);
+        self.window = (at - half, at + half);
+        match self.window.0 > 0.0 && self.window.1 < 1.0 {
+            true => Ok(()),
+            false => Err(SetupError::new("the instant of grazing comes to the start of the period").into()),
+        }
     }
 
     /// The same orbits as they hit, or miss.
@@ -130,6 +144,13 @@ impl Weak {
 
 impl Equations for Weak {
     type Seen = Start;
+
+    fn reached(&mut self, z: &[f64], seen: &Start) -> Result<(), NoMap> {
+        if let Some((state, _)) = &mut self.family.anchor {
+            *state = self.family.space.state(seen);
+        }
+        self.recentred(z)
+    }
 
     fn unknowns(&self) -> usize {
         self.family.unknowns() + 1 + usize::from(self.is_level_free)

@@ -21,6 +21,11 @@ pub trait Equations {
 
     /// The equations at a point.
     fn evaluate(&mut self, z: &[f64]) -> Result<Evaluation<Self::Seen>, NoMap>;
+
+    /// Called with each point of a curve that is followed: where to look for the next.
+    fn reached(&mut self, _z: &[f64], _seen: &Self::Seen) -> Result<(), NoMap> {
+        Ok(())
+    }
 }
 
 /// Equations at a point.
