@@ -27,6 +27,8 @@ pub struct Drawing<'a> {
     pub shown: String,
     /// Whether these are equilibria.
     pub are_equilibria: bool,
+    /// The second parameter of curves, with its unit.
+    pub second: Option<(String, String)>,
 }
 
 impl<'a> Drawing<'a> {
@@ -40,6 +42,9 @@ impl<'a> Drawing<'a> {
             unit: units.first().cloned().unwrap_or_default(),
             shown: shown.clone(),
             are_equilibria: of == "equilibria",
+            second: (of == "curves").then(|| {
+                (parameters.get(1).cloned().unwrap_or_default(), units.get(1).cloned().unwrap_or_default())
+            }),
         })
     }
 
@@ -100,6 +105,9 @@ impl Drawing<'_> {
 
     /// The branch diagram.
     pub fn diagram(&self) -> Chart {
+        if let Some((second, unit)) = &self.second {
+            return self.curves(second, unit);
+        }
         let mut pane = Pane { x: self.axis(), y: Quantity::new(&self.shown, ""), ..Pane::default() };
         let all = places(self.entries);
         let first = all.iter().flatten().next().and_then(|p| p.1.multiple).unwrap_or(1);
@@ -116,6 +124,26 @@ impl Drawing<'_> {
         }
         let title = format!("{}: {} over {}", self.title, self.shown, self.parameter);
         Chart { title, caption, panes: vec![pane], ..Chart::default() }
+    }
+
+    /// Curves in the plane of two parameters.
+    fn curves(&self, second: &str, unit: &str) -> Chart {
+        let mut pane = Pane { x: self.axis(), y: Quantity::new(second, unit), ..Pane::default() };
+        for (k, rows) in branches(self.entries).iter().enumerate() {
+            let note = |r: &&Row| {
+                let (x, y) = (number(r.values[0], 9), number(r.values[1], 9));
+                format!("{} = {x}, {second} = {y}; {}", self.parameter, r.sequence)
+            };
+            pane.lines.push(Line {
+                colour: COLOURS[k % COLOURS.len()],
+                x: rows.iter().map(|r| r.values[0]).collect(),
+                y: rows.iter().map(|r| r.values[1]).collect(),
+                notes: rows.iter().map(note).collect(),
+                ..Line::default()
+            });
+        }
+        let title = format!("{}: special points over {} and {second}", self.title, self.parameter);
+        Chart { title, panes: vec![pane], ..Chart::default() }
     }
 
     fn axis(&self) -> Quantity {

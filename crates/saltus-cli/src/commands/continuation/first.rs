@@ -66,7 +66,12 @@ pub fn prepare(args: &Args) -> Result<Prepared, Refusal> {
             .help("a small structure can be written with coordinates and energies: docs/model-files.md")
             .into());
     };
-    let shown = Shown::parse(args.show.as_deref(), &plain.model().coordinates[0]);
+    let first = &plain.model().coordinates[0];
+    let is_rest = args.of == "equilibria";
+    let shown = match (&args.show, is_rest) {
+        (None, true) => Shown::Strobe(first.clone()),
+        (show, _) => Shown::parse(show.as_deref(), first),
+    };
     let more = FamilyText {
         open: axes.iter().map(|a| a.name.clone()).collect(),
         quantities: shown.expression().map(str::to_string).into_iter().collect(),
@@ -74,7 +79,10 @@ pub fn prepare(args: &Args) -> Result<Prepared, Refusal> {
         ..FamilyText::default()
     };
     let problem = Problem::unchecked(ready.file.family(&ready.changes, &more)?)?;
-    shown.check(&problem)?;
+    match is_rest {
+        true => shown.check_at_rest()?,
+        false => shown.check(&problem)?,
+    }
     let mut start = ready.start().clone();
     start.parameters = problem.start().parameters;
     for (axis, value) in axes.iter().zip(start.parameters.iter_mut()) {

@@ -1,9 +1,11 @@
 //! `saltus continue MODEL --over w=0.5:1.5`: branches of periodic orbits over a parameter.
 
+mod curves;
 mod draw;
 mod first;
 mod print;
 mod record;
+mod rest;
 mod shown;
 mod simulate;
 mod tables;
@@ -43,6 +45,10 @@ use std::time::Instant;
 ///
 ///   saltus continue ball-table --over G=1.2:1.7 --show speed --out doubling
 ///
+///   saltus continue oscillator --over w=1.2:2,s=0.3:2 --curve grazing --out grazing
+///
+///   saltus continue valve --of equilibria --over q=1:6 --out rest
+///
 ///   saltus continue oscillator --over w=2:3 --from resonance --branch 1 --out further
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -51,9 +57,15 @@ pub struct Args {
     pub model: ModelArgs,
     #[command(flatten)]
     start: StartArgs,
-    /// The parameter and its range, w=0.5:1.5
+    /// The parameter and its range, w=0.5:1.5; with --curve two of them, w=0.5:1.5,e=0.5:1
     #[arg(long, value_name = "RANGE", required = true)]
     over: Vec<String>,
+    /// What is followed: orbits, or equilibria
+    #[arg(long, value_name = "WHAT", value_parser = ["orbits", "equilibria"], default_value = "orbits")]
+    of: String,
+    /// Over two parameters, follow the curves of special points found over the first: fold, doubling or grazing
+    #[arg(long, value_name = "KIND", value_parser = ["fold", "doubling", "grazing"], conflicts_with = "from")]
+    curve: Option<String>,
     /// What is shown of an orbit: max(x), min(x), mean(x^2), rms(x'); speed (of impacts); period; or an expression, once a period
     /// of the forcing [default: the largest velocity of the first coordinate]
     #[arg(long, value_name = "WHAT")]
@@ -100,19 +112,30 @@ pub struct Args {
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     check(args)?;
     let formats = formats(&args.format)?;
-    let mut prepared = prepare(args)?;
-    if prepared.axes.len() != 1 {
-        return Err(SetupError::new("--over takes one parameter").into());
+    let wanted = if args.curve.is_some() { 2 } else { 1 };
+    let given = first::axes(&args.over)?.len();
+    if given != wanted {
+        let (message, help) = match wanted {
+            1 => ("branches are followed over one parameter", "curves over two need  --curve fold,  doubling or grazing"),
+            _ => ("--curve needs two parameters", "give both ranges, such as  --over w=0.5:1.5,e=0.5:1"),
+        };
+        return Err(SetupError::new(format!("{message}, and --over has {given}")).help(help).into());
     }
+    let mut prepared = prepare(args)?;
     if let Some(dir) = &args.out {
         let help = "choose another directory";
         output::spare_in(dir, prepared.ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
     }
     let started = Instant::now();
-    let (mut entries, mut writer) = follow(args, &mut prepared)?;
+    let (mut entries, mut writer) = match (&args.curve, args.of.as_str()) {
+        (Some(kind), _) => curves::follow(args, &mut prepared, kind)?,
+        (None, "equilibria") => rest::follow(args, &mut prepared)?,
+        _ => follow(args, &mut prepared)?,
+    };
     let seconds = started.elapsed().as_secs_f64();
-    if args.out.is_some() || args.model.report.is_some() {
+    let are_orbits = args.curve.is_none() && args.of == "orbits";
+    if are_orbits && (args.out.is_some() || args.model.report.is_some()) {
         simulate(args, &prepared, &mut entries, &mut writer)?;
     }
     let session = Session { args, prepared: &prepared, entries: &entries, seconds };
@@ -177,15 +200,7 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
         written
     };
     if entries.is_empty() {
-        let head = Entry::Head {
-            title: problem.model().title.clone(),
-            parameters: vec![axis.name.clone()],
-            units: vec![crate::commands::atlas::unit(problem.model(), &axis.name)],
-            shown: shown.name(),
-            of: "orbits".into(),
-            command: report::origin(&prepared.ready.file).command,
-        };
-        add(head, &mut entries);
+        add(head(prepared, "orbits"), &mut entries);
     }
     let mut done = 0;
     let branches = continue_orbit(problem, clock, &first, &axis.name, &options, &mut |news| {
@@ -219,6 +234,38 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
         add(Entry::End { branch: before + k, why: branch.end.clone(), cut: branch.is_cut }, &mut entries);
     }
     Ok((entries, writer))
+}
+
+/// The first line of a record.
+fn head(prepared: &Prepared, of: &str) -> Entry {
+    let model = prepared.problem.model();
+    let names: Vec<String> = prepared.axes.iter().map(|a| a.name.clone()).collect();
+    Entry::Head {
+        title: model.title.clone(),
+        units: names.iter().map(|name| crate::commands::atlas::unit(model, name)).collect(),
+        parameters: names,
+        shown: prepared.shown.name(),
+        of: of.into(),
+        command: report::origin(&prepared.ready.file).command,
+    }
+}
+
+/// The chart of a directory, made again: the diagram, or multipliers.
+pub fn chart(dir: &Path, what: Option<&str>) -> Result<Option<saltus_report::chart::Chart>, SetupError> {
+    if !dir.join(record::FILE).exists() {
+        return Ok(None);
+    }
+    let entries = record::read(dir)?;
+    let damaged = || SetupError::new(format!("`{}` does not say what it is about", dir.join(record::FILE).display()));
+    let drawing = Drawing::new(&entries).ok_or_else(damaged)?;
+    match what {
+        None | Some("branches") => Ok(Some(drawing.diagram())),
+        Some("multipliers") => {
+            drawing.multipliers().map(Some).ok_or_else(|| SetupError::new("there are no multipliers to draw"))
+        }
+        Some(other) => Err(SetupError::new(format!("branches have no figure `{other}`"))
+            .help("there are branches and multipliers; `orbits.svg` is drawn with the branches")),
+    }
 }
 
 /// Motions left to settle at many values of the parameter, below the branches.
@@ -258,8 +305,13 @@ impl Session<'_> {
     }
 
     fn subtitle(&self) -> String {
-        let axis = &self.prepared.axes[0];
-        format!("Branches of orbits over {} = {} … {}", axis.name, number(axis.low, 6), number(axis.high, 6))
+        let range = |a: &first::Axis| format!("{} = {} … {}", a.name, number(a.low, 6), number(a.high, 6));
+        let over: Vec<String> = self.prepared.axes.iter().map(range).collect();
+        let what = match &self.args.curve {
+            Some(kind) => format!("Curves of {kind} orbits"),
+            None => format!("Branches of {}", self.args.of),
+        };
+        format!("{what} over {}", over.join(" and "))
     }
 
     /// Writes tables, figures and the page; the names of the files.
@@ -273,7 +325,10 @@ impl Session<'_> {
             files.extend(more.map_err(plain)?);
         }
         let Some(drawing) = Drawing::new(self.entries) else { return Ok(files) };
-        let (diagram, multipliers, orbits) = (drawing.diagram(), drawing.multipliers(), drawing.orbits(&self.prepared.problem));
+        let is_plain = self.args.curve.is_none() && self.args.of == "orbits";
+        let diagram = drawing.diagram();
+        let multipliers = drawing.multipliers().filter(|_| is_plain);
+        let orbits = drawing.orbits(&self.prepared.problem).filter(|_| is_plain);
         if let Some(dir) = &self.args.out {
             let charts = [("branches", Some(&diagram)), ("multipliers", multipliers.as_ref()), ("orbits", orbits.as_ref())];
             for (name, chart) in charts {

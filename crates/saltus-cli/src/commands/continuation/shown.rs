@@ -92,6 +92,21 @@ impl Shown {
         }
     }
 
+    /// Its value at an equilibrium.
+    pub fn at_rest(&self, problem: &Problem, start: &Start) -> Vec<f64> {
+        let Some(mut quantities) = problem.instance(start).ok().and_then(|at| at.quantities()) else { return Vec::new() };
+        vec![quantities.at(start.t, &start.q, &start.v)[0]]
+    }
+
+    /// Refuses what equilibria do not have.
+    pub fn check_at_rest(&self) -> Result<(), SetupError> {
+        match self {
+            Shown::Speed | Shown::Period => Err(SetupError::new(format!("equilibria have no {}", self.name()))
+                .help("show an expression of coordinates and states, such as  --show x")),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses what a model cannot show.
     pub fn check(&self, problem: &Problem) -> Result<(), SetupError> {
         let model = problem.model();

@@ -38,19 +38,22 @@ pub enum SpecialKind {
     Crossing,
     /// A gap is touched without speed: an impact appears or vanishes.
     Grazing,
+    /// Of equilibria: a pair of eigenvalues crosses the imaginary axis, and oscillations branch off.
+    Hopf,
     /// The sequence of events changes in another way: a contact, chatter or switch begins or ends.
     Change,
 }
 
 impl SpecialKind {
     /// All kinds.
-    pub const ALL: [SpecialKind; 6] = [
+    pub const ALL: [SpecialKind; 7] = [
         SpecialKind::Fold,
         SpecialKind::Doubling,
         SpecialKind::Torus,
         SpecialKind::Crossing,
         SpecialKind::Grazing,
         SpecialKind::Change,
+        SpecialKind::Hopf,
     ];
 
     /// Its name.
@@ -62,6 +65,7 @@ impl SpecialKind {
             SpecialKind::Crossing => "branch point",
             SpecialKind::Grazing => "grazing",
             SpecialKind::Change => "change of events",
+            SpecialKind::Hopf => "Hopf",
         }
     }
 
@@ -74,6 +78,7 @@ impl SpecialKind {
             SpecialKind::Crossing => "crossing",
             SpecialKind::Grazing => "grazing",
             SpecialKind::Change => "change",
+            SpecialKind::Hopf => "hopf",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! All branches from one orbit: both directions, and those that branch off at period doublings.
 
+use super::anatomy::Anatomy;
 use super::branch::{Branch, BranchPoint, Origin, Special};
 use super::clock::Clock;
 use super::family::Family;
@@ -9,7 +10,8 @@ use super::zero::{Equations, Missed, correct};
 use crate::analysis::closing::Orbit;
 use crate::analysis::phase_space::NoMap;
 use crate::linalg::Svd;
-use crate::problem::Problem;
+use crate::problem::{Problem, Start};
+use crate::{Keep, Options, Run, Side};
 
 /// What is followed, and how far.
 #[derive(Clone, Debug)]
@@ -36,7 +38,7 @@ pub enum News<'a> {
 }
 
 /// Displacements along the direction of period doubling at which the new branch is entered.
-const ENTER: [f64; 4] = [0.01, 0.003, 0.03, 0.001];
+const ENTER: [f64; 4] = [0.004, 0.012, 0.0012, 0.03];
 
 /// Follows the branches of orbits through one of them over an open parameter. `on` is called with everything as it is found;
 /// false stops, and what was found is kept.
@@ -50,10 +52,10 @@ pub fn continue_orbit(
 ) -> Result<Vec<Branch>, NoMap> {
     let place = problem.open_index(parameter)?;
     let (low, high) = options.walk.range;
-    let seen = (&orbit.start, orbit.period, orbit.multiple);
-    let family =
-        Family::through(problem, clock, seen, &orbit.passage.run, &[(place, high - low)], options.tolerance)?;
-    let z = family.unknowns_of(&orbit.start, orbit.period);
+    let (start, run) = seen_from_afar(problem, orbit, options.tolerance)?;
+    let seen = (&start, orbit.period, orbit.multiple);
+    let family = Family::through(problem, clock, seen, &run, &[(place, high - low)], options.tolerance)?;
+    let z = family.unknowns_of(&start, orbit.period);
     let mut row = vec![0.0; z.len()];
     if let Some(last) = row.last_mut() {
         *last = 1.0;
@@ -82,11 +84,26 @@ pub fn continue_orbit(
         if branches.iter().any(|b| joins(b, &node, value)) {
             continue;
         }
-        let Some(first) = doubled(&node) else { continue };
+        let Some(first) = doubled(&node, options.walk.range) else { continue };
         let origin = Origin::Doubling(parent, value);
         follow(first, origin, depth, options, &mut branches, &mut waiting, &mut is_stopped, on);
     }
     Ok(branches)
+}
+
+/// A state on an orbit far from its events, and the motion of one period from there.
+fn seen_from_afar(problem: &Problem, orbit: &Orbit, tolerance: f64) -> Result<(Start, Run), NoMap> {
+    let (start, period) = (&orbit.start, orbit.period);
+    let anatomy = Anatomy::of(problem, orbit);
+    let (later, half) = anatomy.quiet(start.t, period, None);
+    let is_near = anatomy.distance(start.t, period) < 0.06 * period;
+    let there = match orbit.passage.run.trajectory.at(start.t + later, Side::Right) {
+        Some((q, v)) if is_near && half > 0.0 => Start::new(start.t + later, q, v).with_parameters(start.parameters.clone()),
+        _ => start.clone(),
+    };
+    let keep = Keep::PIECES | Keep::IMPACTS | Keep::TIMELINE;
+    let run = problem.run_from(&there, &Options::events(there.t + period).tolerance(tolerance).keep(keep))?;
+    Ok((there, run))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -127,7 +144,7 @@ fn joins(branch: &Branch, node: &Node, value: f64) -> bool {
 }
 
 /// The first orbit of twice the period beside one with a multiplier of −1.
-fn doubled(node: &Node) -> Option<Node> {
+fn doubled(node: &Node, (low, high): (f64, f64)) -> Option<Node> {
     let n = node.family.space.dimension();
     let (scales, jacobian) = (&node.family.scales, &node.orbit.passage.jacobian);
     let entry = |i: usize, j: usize| jacobian[i * n + j] * scales[j] / scales[i] + f64::from(u8::from(i == j));
@@ -147,7 +164,7 @@ fn doubled(node: &Node) -> Option<Node> {
         if crate::linalg::max_abs(&away) > 20.0 * size {
             continue;
         }
-        if let Some(first) = Node::new(&family, found, steps, &away) {
+        if let Some(first) = Node::new(&family, found, steps, &away).filter(|n| (low..=high).contains(&n.value())) {
             return Some(first);
         }
     }
