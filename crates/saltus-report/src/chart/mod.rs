@@ -112,7 +112,7 @@ pub struct Line {
 pub struct Mark {
     /// Their name.
     pub name: String,
-    /// The number of their shape: a disc, a square, a triangle, a diamond, a ring, a cross.
+    /// The number of their shape: a disc, a square, a triangle, a diamond, a ring, a cross, a triangle upside down.
     pub shape: usize,
     /// Where they are.
     pub x: Vec<f64>,

@@ -121,7 +121,8 @@ pub(super) fn figure(chart: &Chart) -> Figure {
 }
 
 /// Symbols of plotly.js, in the order of the shapes of marks.
-const SYMBOLS: [&str; 6] = ["circle", "square-open", "triangle-up", "diamond-open", "circle-open", "x"];
+const SYMBOLS: [&str; 7] =
+    ["circle", "square-open", "triangle-up", "diamond-open", "circle-open", "x", "triangle-down-open"];
 
 fn of_line(line: &Line, axis: &str, listed: bool) -> Trace {
     let notes: Vec<String> = line.notes.iter().map(|n| label(n)).collect();

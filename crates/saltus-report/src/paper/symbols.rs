@@ -17,7 +17,7 @@ pub fn lined(colour: Colour, is_dashed: bool, is_faint: bool) -> Stroke {
     }
 }
 
-/// Draws a mark: a disc, a square, a triangle, a diamond, a ring, a cross, by its number.
+/// Draws a mark: a disc, a square, a triangle, a diamond, a ring, a cross, a triangle upside down, by its number.
 pub fn mark(sheet: &mut Sheet, shape: usize, (x, y): (f64, f64)) {
     let s = SIZE;
     let corners = |list: &[(f64, f64)]| -> Vec<(f64, f64)> { list.iter().map(|c| (x + s * c.0, y + s * c.1)).collect() };
@@ -28,7 +28,7 @@ pub fn mark(sheet: &mut Sheet, shape: usize, (x, y): (f64, f64)) {
         outline.push(outline[1]);
         sheet.line(outline, Stroke::solid(BLACK, 0.6));
     };
-    match shape % 6 {
+    match shape % 7 {
         0 => sheet.dot((x, y), s * 0.95, BLACK, true),
         1 => filled(sheet, &[(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)], WHITE),
         2 => filled(sheet, &[(0.0, -1.15), (1.05, 0.75), (-1.05, 0.75)], BLACK),
@@ -38,6 +38,7 @@ pub fn mark(sheet: &mut Sheet, shape: usize, (x, y): (f64, f64)) {
                 (0..24).map(|k| (f64::from(k) * std::f64::consts::TAU / 24.0).sin_cos()).collect();
             filled(sheet, &ring, WHITE);
         }
+        6 => filled(sheet, &[(0.0, 1.15), (1.05, -0.75), (-1.05, -0.75)], WHITE),
         _ => {
             for ends in [[(-1.0, -1.0), (1.0, 1.0)], [(-1.0, 1.0), (1.0, -1.0)]] {
                 sheet.line(corners(&ends), Stroke::solid(BLACK, 0.9));

@@ -63,7 +63,9 @@ pub fn continue_orbit(
     let (mut branches, mut waiting): (Vec<Branch>, Vec<(Node, f64, usize, usize)>) = (Vec::new(), Vec::new());
     let mut is_stopped = false;
     for (is_wanted, way) in [(options.directions.0, 1.0), (options.directions.1, -1.0)] {
-        if !is_wanted || is_stopped {
+        // (Not beyond the end of the range.)
+        let value = start.parameters[place];
+        if !is_wanted || is_stopped || (way > 0.0 && value >= high) || (way < 0.0 && value <= low) {
             continue;
         }
         let along: Vec<f64> = row.iter().map(|x| way * x).collect();

@@ -61,6 +61,17 @@ impl Node {
         Some((Node::new(&rest, found, &self.tangent)?, steps))
     }
 
+    /// The equilibrium where the parameter has a value.
+    fn at_value(&self, step: f64, value: f64) -> Option<(Node, usize)> {
+        let mut guess: Vec<f64> = self.found.z.iter().zip(&self.tangent).map(|(z, t)| z + step * t).collect();
+        let last = guess.len() - 1;
+        let mut row = vec![0.0; guess.len()];
+        (guess[last], row[last]) = (value / self.rest.unit, 1.0);
+        let mut rest = self.rest.clone();
+        let (found, steps) = correct(&mut rest, &guess, &row).ok()?;
+        Some((Node::new(&rest, found, &self.tangent)?, steps))
+    }
+
     fn value(&self) -> f64 {
         self.rest.value(&self.found.z)
     }
@@ -264,7 +275,8 @@ fn walk(
         if is_last && length < 1e-12 {
             break ("the end of the range is reached".to_string(), false);
         }
-        let Some((next, steps)) = node.ahead(length) else {
+        let outcome = if is_last { node.at_value(length, bound) } else { node.ahead(length) };
+        let Some((next, steps)) = outcome else {
             step *= 0.4;
             continue;
         };
@@ -306,7 +318,8 @@ fn walk(
                 step = (step * if steps <= 3 { 1.4 } else { 0.8 }).min(options.step);
             }
         }
-        if !(low..=high).contains(&node.value()) {
+        let beyond = 1e-9 * (high - low);
+        if !(low - beyond..=high + beyond).contains(&node.value()) {
             break ("the end of the range is reached".to_string(), false);
         }
     };

@@ -30,6 +30,12 @@ const STRAIGHT: f64 = 0.97;
 /// An orbit may be this part of a step away from where the tangent leads.
 const STRAYS: f64 = 0.25;
 
+/// In one step the period changes by no more than this factor, as a logarithm.
+const PERIOD_CHANGE: f64 = 0.4;
+
+/// A branch is left where its period is this many times that of its first orbit.
+const LONGEST: f64 = 100.0;
+
 /// Changes of events on one branch after which it is left: chatter that is not complete has infinitely many.
 const CHANGES: usize = 200;
 
@@ -50,6 +56,8 @@ pub struct Walk<'a> {
     /// Doublings with their nodes, where other branches begin.
     pub doublings: Vec<(Node, f64)>,
     is_stopped: bool,
+    /// The period of its first orbit.
+    longest: f64,
 }
 
 /// A step that was made, or why none was.
@@ -62,7 +70,7 @@ enum Step {
 impl<'a> Walk<'a> {
     pub fn new(options: &'a WalkOptions, on: &'a mut dyn FnMut(Met) -> bool, origin: Origin) -> Self {
         let branch = Branch { origin, points: Vec::new(), specials: Vec::new(), end: String::new(), is_cut: false };
-        Walk { options, on, branch, doublings: Vec::new(), is_stopped: false }
+        Walk { options, on, branch, doublings: Vec::new(), is_stopped: false, longest: f64::INFINITY }
     }
 
     fn add(&mut self, node: &Node) {
@@ -80,6 +88,7 @@ impl<'a> Walk<'a> {
     pub fn run(mut self, first: Node) -> (Branch, Vec<(Node, f64)>) {
         let mut node = first.settled(None).unwrap_or(first);
         self.add(&node);
+        self.longest = node.orbit.period;
         let first = node.clone();
         let mut before: Option<(Node, f64)> = None;
         let mut step = 0.1 * self.options.step;
@@ -166,6 +175,16 @@ impl<'a> Walk<'a> {
                     continue;
                 }
             };
+            // Where the period has no bound, nothing is stepped over.
+            if (next.orbit.period / node.orbit.period).ln().abs() > PERIOD_CHANGE {
+                why = "the period changes without bound".into();
+                *step *= 0.4;
+                continue;
+            }
+            if next.orbit.period > LONGEST * self.longest {
+                let (value, times) = (number(node.value(), 6), number(LONGEST, 6));
+                return Step::End(format!("its period grows beyond {times} times the first, near {value}"), true);
+            }
             let steps = next.orbit.steps;
             let is_like = next.anatomy.is_like(&node.anatomy);
             if !is_like {
