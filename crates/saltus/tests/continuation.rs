@@ -86,10 +86,7 @@ fn single_impact(c: f64, w: f64, s: f64, e: f64, n: f64, is_larger: bool) -> (f6
     let (d, wd) = ((-0.5 * c * t).exp(), (1.0 - 0.25 * c * c).sqrt());
     let (cos, sin) = ((wd * t).cos(), (wd * t).sin());
     // exp(F t) for (x, x').
-    let flow = [
-        [d * (cos + 0.5 * c / wd * sin), d * sin / wd],
-        [-d * sin / wd, d * (cos - 0.5 * c / wd * sin)],
-    ];
+    let flow = [[d * (cos + 0.5 * c / wd * sin), d * sin / wd], [-d * sin / wd, d * (cos - 0.5 * c / wd * sin)]];
     // The free part y of x = y + steady state: y(T) − y(0) = (0, (1 + e) W), and y(T) = flow y(0).
     let (a, b, cc, dd) = (flow[0][0] - 1.0, flow[0][1], flow[1][0], flow[1][1] - 1.0);
     let det = a * dd - b * cc;

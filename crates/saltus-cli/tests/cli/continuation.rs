@@ -19,8 +19,23 @@ fn has(values: &[f64], expected: f64, tolerance: f64) -> bool {
 fn a_resonance_curve_with_its_files() {
     let dir = Scratch::new();
     let found = dir.json(&[
-        "continue", "oscillator", "--over", "w=1:2", "--simulate", "40", "--show", "rms(x)", "--step", "0.03", "--out",
-        "curve", "--format", "csv,npz", "--report", "page.html", "--json",
+        "continue",
+        "oscillator",
+        "--over",
+        "w=1:2",
+        "--simulate",
+        "40",
+        "--show",
+        "rms(x)",
+        "--step",
+        "0.03",
+        "--out",
+        "curve",
+        "--format",
+        "csv,npz",
+        "--report",
+        "page.html",
+        "--json",
     ]);
     assert!(has(&specials(&found, "grazing"), 1.99_f64.sqrt(), 1e-10), "{found}");
     assert!(has(&specials(&found, "fold"), 1.750_142_623_67, 1e-9), "{found}");
@@ -56,8 +71,21 @@ fn a_resonance_curve_with_its_files() {
 fn a_branch_goes_on_from_its_file() {
     let dir = Scratch::new();
     let first = [
-        "continue", "oscillator", "--over", "w=1:1.2", "--direction", "up", "--doublings", "0", "--out", "part", "--simulate",
-        "0", "--tol", "1e-12", "--json",
+        "continue",
+        "oscillator",
+        "--over",
+        "w=1:1.2",
+        "--direction",
+        "up",
+        "--doublings",
+        "0",
+        "--out",
+        "part",
+        "--simulate",
+        "0",
+        "--tol",
+        "1e-12",
+        "--json",
     ];
     let found = dir.json(&first);
     assert_eq!(found["branches"].as_array().map(Vec::len), Some(1), "{found}");
@@ -66,8 +94,21 @@ fn a_branch_goes_on_from_its_file() {
     let cut = &text[..text.trim_end().rfind('\n').expect("lines") + 20];
     dir.write("part/branches.jsonl", cut);
     let on = [
-        "continue", "oscillator", "--over", "w=1:2", "--from", "part", "--branch", "1", "--points", "400", "--simulate", "0",
-        "--out", "part", "--json",
+        "continue",
+        "oscillator",
+        "--over",
+        "w=1:2",
+        "--from",
+        "part",
+        "--branch",
+        "1",
+        "--points",
+        "400",
+        "--simulate",
+        "0",
+        "--out",
+        "part",
+        "--json",
     ];
     let found = dir.json(&on);
     assert_eq!(found["branches"].as_array().map(Vec::len), Some(2), "{found}");
@@ -83,8 +124,20 @@ fn what_a_killed_program_found_is_kept() {
     let dir = Scratch::new();
     // A cascade that goes on for a long time.
     let args = [
-        "continue", "oscillator", "--over", "w=2:3", "--set", "s=0", "--set", "c=0", "--set", "w=2.6", "--step", "0.001",
-        "--out", "long",
+        "continue",
+        "oscillator",
+        "--over",
+        "w=2:3",
+        "--set",
+        "s=0",
+        "--set",
+        "c=0",
+        "--set",
+        "w=2.6",
+        "--step",
+        "0.001",
+        "--out",
+        "long",
     ];
     let mut child = dir.command(&args).spawn().expect("it starts");
     let began = Instant::now();
@@ -96,8 +149,21 @@ fn what_a_killed_program_found_is_kept() {
     child.wait().expect("it has ended");
     assert!(lines() >= 20, "{}", lines());
     let found = dir.json(&[
-        "continue", "oscillator", "--over", "w=2:3", "--set", "s=0", "--set", "c=0", "--from", "long", "--points", "3",
-        "--doublings", "0", "--json",
+        "continue",
+        "oscillator",
+        "--over",
+        "w=2:3",
+        "--set",
+        "s=0",
+        "--set",
+        "c=0",
+        "--from",
+        "long",
+        "--points",
+        "3",
+        "--doublings",
+        "0",
+        "--json",
     ]);
     assert_eq!(found["branches"][0]["points"], 3, "{found}");
 }
@@ -106,7 +172,16 @@ fn what_a_killed_program_found_is_kept() {
 fn curves_over_two_parameters() {
     let dir = Scratch::new();
     let answer = dir.saltus(&[
-        "continue", "oscillator", "--over", "w=1.2:1.9,s=0.6:1.5", "--curve", "grazing", "--out", "grazing", "--step", "0.05",
+        "continue",
+        "oscillator",
+        "--over",
+        "w=1.2:1.9,s=0.6:1.5",
+        "--curve",
+        "grazing",
+        "--out",
+        "grazing",
+        "--step",
+        "0.05",
     ]);
     assert!(answer.succeeded() && answer.stdout.contains("the end of the range of"), "{answer:?}");
     let table = dir.read("grazing/points.csv");
@@ -156,7 +231,8 @@ fn equilibria_with_hopf_folds_and_contacts() {
          potential = 'x^4/4 - 3*x^2/2 - F*x'\n[dynamics.force]\nx = \"-x'/5\"\n[[constraint]]\nname = 'stop'\ngap = '1.5 - x'\n\
          [impact]\nrestitution = 0.5\n[run]\nend = 10\n",
     );
-    let args = ["continue", "cubic.toml", "--of", "equilibria", "--over", "F=-3:3", "--show", "x", "--out", "rest", "--json"];
+    let args =
+        ["continue", "cubic.toml", "--of", "equilibria", "--over", "F=-3:3", "--show", "x", "--out", "rest", "--json"];
     let found = dir.json(&args);
     let folds = specials(&found, "fold");
     assert!(has(&folds, 2.0, 1e-8) && has(&folds, -2.0, 1e-8), "{found}");
@@ -176,7 +252,18 @@ fn an_orbit_with_a_period_of_its_own() {
          kinetic = \"x'^2/2\"\n[dynamics.force]\nx = \"m*(1 - x^2)*x' - x\"\n[run]\nend = 100\n",
     );
     let args = [
-        "continue", "pol.toml", "--over", "m=0.1:1", "--period", "6.3", "--transient", "200", "--show", "period", "--out", "pol",
+        "continue",
+        "pol.toml",
+        "--over",
+        "m=0.1:1",
+        "--period",
+        "6.3",
+        "--transient",
+        "200",
+        "--show",
+        "period",
+        "--out",
+        "pol",
     ];
     let answer = dir.saltus(&args);
     assert!(answer.succeeded(), "{answer:?}");

@@ -84,9 +84,7 @@ fn grid(chart: &Chart) -> Figure {
         let (wide, high) = (1.0 / ACROSS as f64, 1.0 / rows as f64);
         let across = [wide * column + 0.05 * wide, wide * (column + 1.0) - 0.12 * wide];
         let up = [1.0 - high * (row + 1.0) + 0.2 * high, 1.0 - high * row - 0.1 * high];
-        let axis = |title: String, domain: [f64; 2], anchor: String| {
-            json!({ "title": { "text": label(&title) }, "domain": domain, "anchor": anchor, "exponentformat": "power" })
-        };
+        let axis = |title: String, domain: [f64; 2], anchor: String| json!({ "title": { "text": label(&title) }, "domain": domain, "anchor": anchor, "exponentformat": "power" });
         figure.layout[format!("xaxis{suffix}")] =
             axis(with_unit(&pane.x.name, &pane.x.unit), across, format!("y{suffix}"));
         figure.layout[format!("yaxis{suffix}")] = axis(with_unit(&pane.y.name, &pane.y.unit), up, format!("x{suffix}"));

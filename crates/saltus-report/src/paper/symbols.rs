@@ -20,7 +20,8 @@ pub fn lined(colour: Colour, is_dashed: bool, is_faint: bool) -> Stroke {
 /// Draws a mark: a disc, a square, a triangle, a diamond, a ring, a cross, a triangle upside down, by its number.
 pub fn mark(sheet: &mut Sheet, shape: usize, (x, y): (f64, f64)) {
     let s = SIZE;
-    let corners = |list: &[(f64, f64)]| -> Vec<(f64, f64)> { list.iter().map(|c| (x + s * c.0, y + s * c.1)).collect() };
+    let corners =
+        |list: &[(f64, f64)]| -> Vec<(f64, f64)> { list.iter().map(|c| (x + s * c.0, y + s * c.1)).collect() };
     let filled = |sheet: &mut Sheet, list: &[(f64, f64)], inner: Colour| {
         let mut outline = corners(list);
         sheet.area(outline.clone(), inner, 1.0);

@@ -73,6 +73,9 @@ pub fn eigen(n: usize, entries: &[f64]) -> Vec<(f64, Vec<f64>)> {
 
 /// Eigenvalues (real and imaginary parts) of any square matrix by rows; None if the iteration does not end.
 pub fn eigenvalues(n: usize, entries: &[f64]) -> Option<Vec<(f64, f64)>> {
+    if n == 0 {
+        return Some(Vec::new());
+    }
     if entries.iter().any(|x| !x.is_finite()) {
         return None;
     }

@@ -18,7 +18,7 @@ pub fn follow(args: &Args, prepared: &mut Prepared, word: &str) -> Result<(Vec<E
     let walk = WalkOptions { range: (one.low, one.high), step: args.step, points: args.points as usize };
     let doublings = args.doublings as usize;
     let options = ContinueOptions { walk, doublings, tolerance: args.tol, directions: (true, true) };
-    let mut writer = Writer::new(args.out.as_deref(), false)?;
+    let mut writer = Writer::new(args.out.as_deref(), &[])?;
     let mut entries = vec![super::head(prepared, "curves")];
     writer.write(&entries[0]);
     let problem = &prepared.problem;

@@ -42,18 +42,22 @@ impl<'a> Drawing<'a> {
             unit: units.first().cloned().unwrap_or_default(),
             shown: shown.clone(),
             are_equilibria: of == "equilibria",
-            second: (of == "curves").then(|| {
-                (parameters.get(1).cloned().unwrap_or_default(), units.get(1).cloned().unwrap_or_default())
-            }),
+            second: (of == "curves")
+                .then(|| (parameters.get(1).cloned().unwrap_or_default(), units.get(1).cloned().unwrap_or_default())),
         })
     }
 
     /// What was simulated.
     fn simulated(&self) -> Option<Dots> {
         self.entries.iter().rev().find_map(|e| match e {
-            Entry::Simulated { x, y } if !x.is_empty() => {
-                Some(Dots { name: "simulated".into(), colour: 5, x: x.clone(), y: y.clone(), key: x.clone(), ..Dots::default() })
-            }
+            Entry::Simulated { x, y } if !x.is_empty() => Some(Dots {
+                name: "simulated".into(),
+                colour: 5,
+                x: x.clone(),
+                y: y.clone(),
+                key: x.clone(),
+                ..Dots::default()
+            }),
             _ => None,
         })
     }
@@ -99,7 +103,8 @@ impl Drawing<'_> {
             (false, Some(n)) => format!(", period {n}"),
             (false, None) => format!(", period {}", number(row.period, 8)),
         };
-        let size = if self.are_equilibria { String::new() } else { format!(", largest multiplier {}", number(largest, 5)) };
+        let size =
+            if self.are_equilibria { String::new() } else { format!(", largest multiplier {}", number(largest, 5)) };
         format!("{} = {}{period}: {kind}{size}; {}", self.parameter, number(row.values[0], 9), row.sequence)
     }
 

@@ -23,7 +23,8 @@ pub struct Axis {
 /// Reads `w=0.5:1.5`; several are separated by commas, or given by repeating the option.
 pub fn axes(texts: &[String]) -> Result<Vec<Axis>, SetupError> {
     let wrong = |text: &str| {
-        SetupError::new(format!("`--over {text}` is not a range of a parameter")).help("it looks like  --over w=0.5:1.5")
+        SetupError::new(format!("`--over {text}` is not a range of a parameter"))
+            .help("it looks like  --over w=0.5:1.5")
     };
     let mut found = Vec::new();
     for text in texts.iter().flat_map(|t| t.split(',')) {
@@ -162,7 +163,8 @@ impl Prepared {
                 Some(k) => parameters[k] = *value,
                 None => {
                     let message = format!("the branch was followed over `{name}`, which is not in --over");
-                    return Err(SetupError::new(message).help(format!("go on over the same parameter, or fix it with  --set {name}={value}")));
+                    return Err(SetupError::new(message)
+                        .help(format!("go on over the same parameter, or fix it with  --set {name}={value}")));
                 }
             }
         }
@@ -183,20 +185,17 @@ impl Prepared {
                 .help("choose a range in which it has one: a frequency of zero has none")
                 .into());
         }
-        let given = args.period.as_ref().and_then(|_| {
-            Clock::of_setting(&self.problem, PERIOD).and_then(|mut c| c.period(&self.start.parameters))
-        });
+        let given = args
+            .period
+            .as_ref()
+            .and_then(|_| Clock::of_setting(&self.problem, PERIOD).and_then(|mut c| c.period(&self.start.parameters)));
         let settles = match is_forced {
             true => 100.0,
             false => given.map_or(200.0, |p| 50.0 * p),
         };
         let transient = if self.direction.is_some() { 0.0 } else { args.transient.unwrap_or(settles) };
-        let options = OrbitOptions {
-            period: forcing.or(given),
-            multiple: self.multiple,
-            transient,
-            tolerance: args.tol,
-        };
+        let options =
+            OrbitOptions { period: forcing.or(given), multiple: self.multiple, transient, tolerance: args.tol };
         orbit(&self.problem, &self.start, &options).map_err(|e| refused(&e, args, &self.axes, &self.start))
     }
 }
@@ -209,7 +208,9 @@ fn refused(reason: &NoOrbit, args: &Args, axes: &[Axis], start: &Start) -> Refus
         .map(|(a, x)| format!("{} = {}", a.name, saltus::text::number(*x, 6)))
         .collect();
     let help = match reason {
-        NoOrbit::NoPeriod { .. } => "give about how long an orbit takes, such as  --period 6.3,  or a longer --transient",
+        NoOrbit::NoPeriod { .. } => {
+            "give about how long an orbit takes, such as  --period 6.3,  or a longer --transient"
+        }
         NoOrbit::AtRest => "`--of equilibria` follows where it rests; or start farther away (--start)",
         _ if args.transient == Some(0.0) => "start nearer to it (--start), or let the motion settle (--transient 100)",
         _ => {

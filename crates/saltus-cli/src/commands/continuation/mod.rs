@@ -116,7 +116,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let given = first::axes(&args.over)?.len();
     if given != wanted {
         let (message, help) = match wanted {
-            1 => ("branches are followed over one parameter", "curves over two need  --curve fold,  doubling or grazing"),
+            1 => {
+                ("branches are followed over one parameter", "curves over two need  --curve fold,  doubling or grazing")
+            }
             _ => ("--curve needs two parameters", "give both ranges, such as  --over w=0.5:1.5,e=0.5:1"),
         };
         return Err(SetupError::new(format!("{message}, and --over has {given}")).help(help).into());
@@ -188,8 +190,8 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
     };
     let walk = WalkOptions { range: (axis.low, axis.high), step: args.step, points: args.points as usize };
     let options = ContinueOptions { walk, doublings: args.doublings as usize, tolerance: args.tol, directions };
-    let mut writer = Writer::new(args.out.as_deref(), !prepared.earlier.is_empty())?;
     let mut entries = std::mem::take(&mut prepared.earlier);
+    let mut writer = Writer::new(args.out.as_deref(), &entries)?;
     let before = entries.iter().filter(|e| matches!(e, Entry::Branch { .. })).count();
     let Prepared { problem, shown, .. } = &*prepared;
     let states = problem.model().states.len();
@@ -205,9 +207,7 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
     let mut done = 0;
     let branches = continue_orbit(problem, clock, &first, &axis.name, &options, &mut |news| {
         let entry = match news {
-            News::Begins(k, origin) => {
-                Entry::Branch { branch: before + k, origin: record::origin(origin, &axis.name) }
-            }
+            News::Begins(k, origin) => Entry::Branch { branch: before + k, origin: record::origin(origin, &axis.name) },
             News::Point(k, point, orbit) => {
                 done += 1;
                 bar.counted(done, args.points, &format!("{} = {}", axis.name, number(point.values[0], 6)));
@@ -330,7 +330,8 @@ impl Session<'_> {
         let multipliers = drawing.multipliers().filter(|_| is_plain);
         let orbits = drawing.orbits(&self.prepared.problem).filter(|_| is_plain);
         if let Some(dir) = &self.args.out {
-            let charts = [("branches", Some(&diagram)), ("multipliers", multipliers.as_ref()), ("orbits", orbits.as_ref())];
+            let charts =
+                [("branches", Some(&diagram)), ("multipliers", multipliers.as_ref()), ("orbits", orbits.as_ref())];
             for (name, chart) in charts {
                 if let Some(chart) = chart {
                     figure(&dir.join(format!("{name}.svg")), chart)?;

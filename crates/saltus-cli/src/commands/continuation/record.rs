@@ -45,9 +45,19 @@ pub enum Entry {
     /// A branch begins.
     Branch { branch: usize, origin: String },
     /// An orbit of it.
-    Point { branch: usize, #[serde(flatten)] row: Row },
+    Point {
+        branch: usize,
+        #[serde(flatten)]
+        row: Row,
+    },
     /// A special point of it.
-    Special { branch: usize, kind: String, words: String, #[serde(flatten)] row: Row },
+    Special {
+        branch: usize,
+        kind: String,
+        words: String,
+        #[serde(flatten)]
+        row: Row,
+    },
     /// What simulations settled on.
     Simulated { x: Vec<f64>, y: Vec<f64> },
     /// Why it ends.
@@ -99,16 +109,20 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new file, or one that goes on.
-    pub fn new(dir: Option<&Path>, append: bool) -> Result<Self, SetupError> {
+    /// A new file; it begins with the lines of an earlier one that goes on.
+    pub fn new(dir: Option<&Path>, earlier: &[Entry]) -> Result<Self, SetupError> {
         let Some(dir) = dir else { return Ok(Writer { file: None, lost: None }) };
-        let path = dir.join(FILE);
-        let opened = match append {
-            true => File::options().append(true).create(true).open(&path),
-            false => File::create(&path),
-        };
-        let file = opened.map_err(|e| SetupError::new(format!("cannot write `{}`: {e}", path.display())))?;
-        Ok(Writer { file: Some(file), lost: None })
+        let (path, fresh) = (dir.join(FILE), dir.join(format!("{FILE}.new")));
+        let fail = |e: std::io::Error| SetupError::new(format!("cannot write `{}`: {e}", path.display()));
+        // (The earlier file stays until all of it is in the new one.)
+        let file = File::create(&fresh).map_err(fail)?;
+        let mut writer = Writer { file: Some(file), lost: None };
+        earlier.iter().all(|entry| writer.write(entry));
+        if let Some(lost) = writer.lost.take() {
+            return Err(SetupError::new(lost));
+        }
+        std::fs::rename(&fresh, &path).map_err(fail)?;
+        Ok(writer)
     }
 
     /// Writes a line; false if that failed.

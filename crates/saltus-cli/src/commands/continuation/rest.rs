@@ -13,7 +13,7 @@ use saltus::analysis::{NoMap, RestNews, WalkOptions, continue_equilibria};
 pub fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), Refusal> {
     let axis = prepared.axes[0].clone();
     let walk = WalkOptions { range: (axis.low, axis.high), step: args.step, points: args.points as usize };
-    let mut writer = Writer::new(args.out.as_deref(), false)?;
+    let mut writer = Writer::new(args.out.as_deref(), &[])?;
     let mut entries = vec![super::head(prepared, "equilibria")];
     writer.write(&entries[0]);
     let (problem, shown) = (&prepared.problem, &prepared.shown);

@@ -94,7 +94,9 @@ impl Shown {
 
     /// Its value at an equilibrium.
     pub fn at_rest(&self, problem: &Problem, start: &Start) -> Vec<f64> {
-        let Some(mut quantities) = problem.instance(start).ok().and_then(|at| at.quantities()) else { return Vec::new() };
+        let Some(mut quantities) = problem.instance(start).ok().and_then(|at| at.quantities()) else {
+            return Vec::new();
+        };
         vec![quantities.at(start.t, &start.q, &start.v)[0]]
     }
 

@@ -21,7 +21,12 @@ impl Memory {
     }
 
     fn numbers(&mut self, name: impl Into<String>, values: Vec<f64>) {
-        self.columns.push(Column { name: name.into(), kind: Kind::Number });
+        let mut name = name.into();
+        // (A parameter may have the name of another column.)
+        while self.columns.iter().any(|c| c.name == name) {
+            name.push('_');
+        }
+        self.columns.push(Column { name, kind: Kind::Number });
         self.values.push(Values::Numbers(values));
     }
 
@@ -66,7 +71,7 @@ fn common(table: &mut Memory, rows: &[(usize, &Row)], problem: &Problem, paramet
     table.integers("multiple", rows.iter().map(|(_, r)| r.multiple.unwrap_or(0) as i64).collect());
     table.words("stability", rows.iter().map(|(_, r)| if r.stable { "stable" } else { "unstable" }).collect());
     let most = rows.iter().map(|(_, r)| r.shown.len()).max().unwrap_or(0);
-    for k in 0..most {
+    for k in 0..if shown == "period" { 0 } else { most } {
         let name = if most == 1 { shown.to_string() } else { format!("{shown} {}", k + 1) };
         table.numbers(name, of(&|r| r.shown.get(k).copied().unwrap_or(f64::NAN)));
     }

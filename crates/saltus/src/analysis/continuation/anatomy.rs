@@ -1,8 +1,8 @@
 //! What an orbit does that may vanish: impacts that become weak, gaps that come near zero without being hit.
 
+use crate::PhaseKind;
 use crate::analysis::closing::Orbit;
 use crate::problem::Problem;
-use crate::PhaseKind;
 
 /// Instants at which each piece of a motion is looked at for a least gap.
 const LOOKS: usize = 24;

@@ -61,7 +61,8 @@ pub fn curve(
     let mut tracer = Tracer { options, kind: from.kind, on, is_stopped: false };
     match (from.kind, from.touched) {
         (SpecialKind::Grazing, Some(touched)) => {
-            let passage = Passage { run, end: Vec::new(), rate: Vec::new(), jacobian: Vec::new(), by_parameters: Vec::new() };
+            let passage =
+                Passage { run, end: Vec::new(), rate: Vec::new(), jacobian: Vec::new(), by_parameters: Vec::new() };
             let joints = held_by_joints(problem, &point.start);
             let orbit = Orbit {
                 start: point.start.clone(),
@@ -81,7 +82,9 @@ pub fn curve(
                 units: touched.units,
             };
             let weak = Weak::new(&family, &anatomy, &near, point.start.t, point.period)
-                .ok_or_else(|| SetupError::new("grazing with friction, or at the same time as another event, is not followed"))?
+                .ok_or_else(|| {
+                    SetupError::new("grazing with friction, or at the same time as another event, is not followed")
+                })?
                 .grazing();
             let first = weak.unknowns_of(&z, touched.t, 0.0);
             let describe = |weak: &Weak, found: &Evaluation<Start>, tangent: &[f64]| {
@@ -103,7 +106,16 @@ pub fn curve(
                 let values = family.values(&of_orbit);
                 let (multiple, sequence) = (point.multiple, point.sequence.clone());
                 let residual = found.size();
-                Some(BranchPoint { values, start, period, multiple, stability, sequence, residual, tangent: tangent.to_vec() })
+                Some(BranchPoint {
+                    values,
+                    start,
+                    period,
+                    multiple,
+                    stability,
+                    sequence,
+                    residual,
+                    tangent: tangent.to_vec(),
+                })
             };
             let values = |weak: &Weak, z: &[f64]| weak.family.values(&weak.of_orbit(z));
             tracer.both(weak, &first, &values, &describe)
@@ -238,7 +250,15 @@ impl Tracer<'_> {
                 self.is_stopped |= !(self.on)(&point);
                 points.push(point);
             }
-            step = (step * if *steps <= 3 { 1.4 } else if *steps <= 5 { 1.0 } else { 0.6 }).min(self.options.step);
+            step = (step
+                * if *steps <= 3 {
+                    1.4
+                } else if *steps <= 5 {
+                    1.0
+                } else {
+                    0.6
+                })
+            .min(self.options.step);
             (z, tangent) = (found.z.clone(), next);
         }
     }

@@ -100,7 +100,9 @@ fn seen_from_afar(problem: &Problem, orbit: &Orbit, tolerance: f64) -> Result<(S
     let (later, half) = anatomy.quiet(start.t, period, None);
     let is_near = anatomy.distance(start.t, period) < 0.06 * period;
     let there = match orbit.passage.run.trajectory.at(start.t + later, Side::Right) {
-        Some((q, v)) if is_near && half > 0.0 => Start::new(start.t + later, q, v).with_parameters(start.parameters.clone()),
+        Some((q, v)) if is_near && half > 0.0 => {
+            Start::new(start.t + later, q, v).with_parameters(start.parameters.clone())
+        }
         _ => start.clone(),
     };
     let keep = Keep::PIECES | Keep::IMPACTS | Keep::TIMELINE;

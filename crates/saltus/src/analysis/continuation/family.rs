@@ -235,7 +235,8 @@ impl Equations for Family {
             let slope = forcing.map_or(0.0, |_| self.clock.slope(&start.parameters, self.free[k]));
             for i in 0..n {
                 let begun = dot(&passage.jacobian[i * n..(i + 1) * n], &rate);
-                let by = passage.by_parameters[k][i] + rate[i] * self.multiple as f64 * slope
+                let by = passage.by_parameters[k][i]
+                    + rate[i] * self.multiple as f64 * slope
                     + (rate[i] - begun) * self.phase * slope;
                 jacobian[i * m + rows + k] = by * self.units[k] / self.scales[i];
             }

@@ -28,17 +28,20 @@ const SHORTER: f64 = 1e-5;
 
 /// Whether an orbit closes after a part of its period.
 fn is_shorter(node: &Node, z: &[f64]) -> bool {
-    let n = node.family.multiple;
-    let parts = (1..n).filter(|m| n.is_multiple_of(*m));
-    parts.into_iter().any(|m| {
-        let mut family = node.family.clone();
-        family.multiple = m;
-        // (The state alone: at grazing there may be no derivatives.)
-        let Ok((start, period, _)) = family.place(z) else { return false };
-        let options = crate::Options { end: start.t + period, ..family.options.clone() };
+    let mut family = node.family.clone();
+    let n = family.multiple;
+    let parts: Vec<f64> = match family.is_free() {
+        true => vec![1.0 / 2.0, 1.0 / 3.0],
+        false => (1..n).filter(|m| n.is_multiple_of(*m)).map(|m| m as f64 / n as f64).collect(),
+    };
+    // (The state alone: at grazing there may be no derivatives.)
+    let Ok((start, period, _)) = family.place(z) else { return false };
+    let state = family.space.state(&start);
+    parts.into_iter().any(|part| {
+        let options = crate::Options { end: start.t + part * period, ..family.options.clone() };
         let Ok(run) = family.problem.run_from(&start, &options) else { return false };
-        let (a, b) = (family.space.state(&start), family.space.state(run.last()));
-        a.iter().zip(&b).zip(&family.scales).all(|((a, b), s)| ((a - b) / s).abs() < SHORTER)
+        let last = family.space.state(run.last());
+        state.iter().zip(&last).zip(&family.scales).all(|((a, b), s)| ((a - b) / s).abs() < SHORTER)
     })
 }
 

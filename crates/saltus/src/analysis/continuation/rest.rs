@@ -4,10 +4,10 @@
 //! parameter. Stability follows from the eigenvalues of the linearised motion on the tangent space of what is closed.
 
 use super::zero::{Equations, Evaluation};
+use crate::SetupError;
 use crate::analysis::phase_space::NoMap;
 use crate::linalg::{Svd, eigenvalues, max_abs};
 use crate::problem::{Gaps, Problem, Start};
-use crate::SetupError;
 
 /// The step of differences: Newton's method needs the slopes only roughly.
 const DIFFERENCE: f64 = 1e-6;

@@ -176,7 +176,10 @@ pub fn continue_equilibria(
         return Err(refuse("equilibria with friction are not followed", help));
     }
     let place = problem.open_index(parameter)?;
-    let at = model.with(&[(parameter, value)])?.problem().or_else(|_| Problem::unchecked(model.with(&[(parameter, value)])?))?;
+    let at = model
+        .with(&[(parameter, value)])?
+        .problem()
+        .or_else(|_| Problem::unchecked(model.with(&[(parameter, value)])?))?;
     let all = equilibria(&at, &EquilibriaOptions::default(), &mut |_, _| true)?;
     let mut notes = all.notes.clone();
     let (mut branches, mut is_stopped): (Vec<Branch>, bool) = (Vec::new(), false);
@@ -358,7 +361,8 @@ fn special(sign: Sign, at: &Node, from: &Node) -> Special {
             (SpecialKind::Fold, format!("the branch turns back to {way} values"))
         }
         Sign::Hopf => {
-            let pair = at.found.seen.eigenvalues.iter().filter(|z| z.1 > 0.0).min_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+            let pair =
+                at.found.seen.eigenvalues.iter().filter(|z| z.1 > 0.0).min_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
             let frequency = pair.map_or(f64::NAN, |z| z.1);
             (SpecialKind::Hopf, format!("oscillations branch off, with angular frequency {}", number(frequency, 8)))
         }

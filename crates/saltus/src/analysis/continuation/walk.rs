@@ -138,13 +138,17 @@ impl<'a> Walk<'a> {
 
     /// Whether the branch is back where it began, or has become one of half the period.
     fn returns(&self, first: &Node, before: &Node, now: &Node) -> Option<String> {
-        if self.branch.points.len() > 20 && now.anatomy.is_like(&first.anatomy) && first.family.phase == now.family.phase {
+        if self.branch.points.len() > 20
+            && now.anatomy.is_like(&first.anatomy)
+            && first.family.phase == now.family.phase
+        {
             let step = distance(before, now);
             if distance(first, now) < step && dot(&first.tangent, &now.tangent) > 0.9 {
                 return Some("it is back where it began".into());
             }
         }
-        if matches!(self.branch.origin, Origin::Doubling(..)) && now.family.multiple.is_multiple_of(2) {
+        let halves = now.family.is_free() || now.family.multiple.is_multiple_of(2);
+        if matches!(self.branch.origin, Origin::Doubling(..)) && halves {
             let (a, b) = (apart(before)?, apart(now)?);
             if self.branch.points.len() > 5 && b < a && b < 1.5 * (a - b) {
                 return Some(format!("it joins the branch of half its period near {}", number(now.value(), 8)));
@@ -261,7 +265,10 @@ impl<'a> Walk<'a> {
             return Step::End(format!("it is back at the grazing orbit at {}", number(value, 10)), false);
         }
         if grazed.is_shorter {
-            return Step::End(format!("it meets the branch of a shorter period where that grazes, at {}", number(value, 10)), false);
+            return Step::End(
+                format!("it meets the branch of a shorter period where that grazes, at {}", number(value, 10)),
+                false,
+            );
         }
         let (low, high) = self.options.range;
         match grazed.other {
@@ -290,7 +297,12 @@ fn is_same_touch(a: &Special, b: &Special) -> bool {
     a.kind == SpecialKind::Grazing
         && a.point.sequence == b.point.sequence
         && a.point.values.iter().zip(&b.point.values).all(|(x, y)| near(*x, *y))
-        && a.point.stability.multipliers.iter().zip(&b.point.stability.multipliers).all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
+        && a.point
+            .stability
+            .multipliers
+            .iter()
+            .zip(&b.point.stability.multipliers)
+            .all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
 }
 
 /// How far apart two points of one family are.

@@ -129,7 +129,13 @@ impl Weak {
         row
     }
 
-    fn segment(&self, problem: &Problem, from: &Start, to: f64, columns: &Variation) -> Result<(Start, Variation), NoMap> {
+    fn segment(
+        &self,
+        problem: &Problem,
+        from: &Start,
+        to: f64,
+        columns: &Variation,
+    ) -> Result<(Start, Variation), NoMap> {
         let options = Options { end: to, vary: Some(columns.clone()), ..self.family.options.clone() };
         let run = problem.run_from(from, &options.keep(Keep::NOTHING))?;
         match (&run.status, &run.variation) {
