@@ -254,3 +254,37 @@ fn a_stable_branch_is_what_simulation_settles_on() {
     }
     assert!(compared > 4, "{compared}");
 }
+
+/// The first orbit of a model at its own parameters, followed over one of them from 0.3 to −0.3.
+fn over_zero(problem: &Problem, parameter: &str) -> Vec<Branch> {
+    branches(problem, TAU / 1.7, parameter, &options((-0.3, 0.3)))
+}
+
+#[test]
+fn a_torus_and_a_crossing_at_zero() {
+    // Damping that vanishes: multipliers exp(−cT/2 ± iω_d T) cross the circle at c = 0.
+    let build = |builder: Builder, open: &str| {
+        builder.build().and_then(|m| m.open(&[open])).and_then(|m| m.problem()).expect("a problem")
+    };
+    let driven = |name: &str| Builder::new(name).coordinate("x", 0.0, 0.0).kinetic("x'^2/2").potential("x^2/2");
+    let damped = driven("damped").parameter("c", 0.2).force("x", "cos(1.7*t) - c*x'");
+    let found = over_zero(&build(damped, "c"), "c");
+    let torus = specials(&found, SpecialKind::Torus);
+    assert!(torus.len() == 1 && torus[0].abs() < 1e-10, "{torus:?}");
+    // Beside it a pendulum that buckles at m = 0: y'' + y' = m y − y³.
+    let buckling = Builder::new("buckling")
+        .parameter("m", -0.2)
+        .coordinate("x", 0.0, 0.0)
+        .coordinate("y", 0.0, 0.0)
+        .kinetic("x'^2/2 + y'^2/2")
+        .potential("x^2/2")
+        .force("x", "cos(1.7*t) - x'")
+        .force("y", "m*y - y^3 - y'");
+    let found = over_zero(&build(buckling, "m"), "m");
+    let crossing = specials(&found, SpecialKind::Crossing);
+    assert!(crossing.iter().any(|m| m.abs() < 1e-8), "{crossing:?}");
+    // The straight orbit is stable before, unstable beyond.
+    let points = || found.iter().flat_map(|b| &b.points).filter(|p| p.start.q[1].abs() < 1e-9);
+    assert!(points().all(|p| p.values[0].abs() < 1e-3 || p.stability.is_stable() == (p.values[0] < 0.0)));
+    assert!(points().count() > 20);
+}

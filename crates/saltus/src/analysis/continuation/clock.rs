@@ -6,6 +6,9 @@ use saltus_expr::{Program, Scalar};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+/// A function of the open parameters.
+pub type OfParameters = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>;
+
 /// What gives the period of an orbit.
 #[derive(Clone)]
 pub enum Clock {
@@ -14,7 +17,7 @@ pub enum Clock {
     /// Forcing by sines and cosines.
     Harmonic(Box<HarmonicForcing>),
     /// A function of the open parameters.
-    Function(Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>),
+    Function(OfParameters),
 }
 
 impl fmt::Debug for Clock {

@@ -60,12 +60,11 @@ pub fn continue_orbit(
     if let Some(last) = row.last_mut() {
         *last = 1.0;
     }
-    let (mut branches, mut waiting): (Vec<Branch>, Vec<(Node, f64, usize, usize)>) = (Vec::new(), Vec::new());
-    let mut is_stopped = false;
+    let mut explorer = Explorer { options, on, branches: Vec::new(), waiting: Vec::new(), is_stopped: false };
     for (is_wanted, way) in [(options.directions.0, 1.0), (options.directions.1, -1.0)] {
         // (Not beyond the end of the range.)
         let value = start.parameters[place];
-        if !is_wanted || is_stopped || (way > 0.0 && value >= high) || (way < 0.0 && value <= low) {
+        if !is_wanted || (way > 0.0 && value >= high) || (way < 0.0 && value <= low) {
             continue;
         }
         let along: Vec<f64> = row.iter().map(|x| way * x).collect();
@@ -75,22 +74,61 @@ pub fn continue_orbit(
             Missed::Far(_) => crate::SetupError::new("the first orbit does not close").into(),
         })?;
         let Some(first) = Node::new(&family, found, steps, &along) else { continue };
-        let origin = Origin::First(way > 0.0);
-        follow(first, origin, 0, options, &mut branches, &mut waiting, &mut is_stopped, on);
+        explorer.follow(first, Origin::First(way > 0.0), 0);
     }
-    while let Some((node, value, parent, depth)) = waiting.pop() {
-        if is_stopped {
-            break;
-        }
+    while let Some(Doubling { node, value, parent, depth }) = explorer.waiting.pop() {
         // (Both ends of a branch of doubled orbits are doublings: it is followed once.)
-        if branches.iter().any(|b| joins(b, &node, value)) {
+        if explorer.branches.iter().any(|b| joins(b, &node, value)) {
             continue;
         }
         let Some(first) = doubled(&node, options.walk.range) else { continue };
-        let origin = Origin::Doubling(parent, value);
-        follow(first, origin, depth, options, &mut branches, &mut waiting, &mut is_stopped, on);
+        explorer.follow(first, Origin::Doubling(parent, value), depth);
     }
-    Ok(branches)
+    Ok(explorer.branches)
+}
+
+/// A period doubling where a branch begins that has not been followed yet.
+struct Doubling {
+    node: Node,
+    value: f64,
+    parent: usize,
+    depth: usize,
+}
+
+/// All branches so far.
+struct Explorer<'a> {
+    options: &'a ContinueOptions,
+    on: &'a mut dyn FnMut(News) -> bool,
+    branches: Vec<Branch>,
+    waiting: Vec<Doubling>,
+    is_stopped: bool,
+}
+
+impl Explorer<'_> {
+    /// Follows a branch from its first orbit.
+    fn follow(&mut self, first: Node, origin: Origin, depth: usize) {
+        let number = self.branches.len();
+        self.is_stopped |= self.is_stopped || !(self.on)(News::Begins(number, &origin));
+        if self.is_stopped {
+            return;
+        }
+        let (on, is_stopped) = (&mut self.on, &mut self.is_stopped);
+        let mut report = |met: Met| {
+            let goes_on = match met {
+                Met::Point(point, orbit) => on(News::Point(number, point, orbit)),
+                Met::Special(special) => on(News::Special(number, special)),
+            };
+            *is_stopped |= !goes_on;
+            goes_on
+        };
+        let (branch, doublings) = Walk::new(&self.options.walk, &mut report, origin).run(first);
+        self.branches.push(branch);
+        if depth < self.options.doublings {
+            let more =
+                doublings.into_iter().map(|(node, value)| Doubling { node, value, parent: number, depth: depth + 1 });
+            self.waiting.extend(more);
+        }
+    }
 }
 
 /// A state on an orbit far from its events, and the motion of one period from there.
@@ -108,34 +146,6 @@ fn seen_from_afar(problem: &Problem, orbit: &Orbit, tolerance: f64) -> Result<(S
     let keep = Keep::PIECES | Keep::IMPACTS | Keep::TIMELINE;
     let run = problem.run_from(&there, &Options::events(there.t + period).tolerance(tolerance).keep(keep))?;
     Ok((there, run))
-}
-
-#[allow(clippy::too_many_arguments)]
-fn follow(
-    first: Node,
-    origin: Origin,
-    depth: usize,
-    options: &ContinueOptions,
-    branches: &mut Vec<Branch>,
-    waiting: &mut Vec<(Node, f64, usize, usize)>,
-    is_stopped: &mut bool,
-    on: &mut dyn FnMut(News) -> bool,
-) {
-    let number = branches.len();
-    *is_stopped |= !on(News::Begins(number, &origin));
-    let mut report = |met: Met| {
-        let goes_on = match met {
-            Met::Point(point, orbit) => on(News::Point(number, point, orbit)),
-            Met::Special(special) => on(News::Special(number, special)),
-        };
-        *is_stopped |= !goes_on;
-        goes_on
-    };
-    let (branch, doublings) = Walk::new(&options.walk, &mut report, origin).run(first);
-    branches.push(branch);
-    if depth < options.doublings {
-        waiting.extend(doublings.into_iter().map(|(node, value)| (node, value, number, depth + 1)));
-    }
 }
 
 /// Whether a branch ends at the orbit of a doubling.

@@ -100,7 +100,7 @@ pub fn graze(node: &Node, near: &Approach, ahead: f64, reach: f64) -> Option<Gra
 
 /// The grazing orbit as a point, judged by the motion that misses.
 fn touching(node: &Node, weak: &Weak, near: &Approach, z: &[f64]) -> Option<super::branch::BranchPoint> {
-    let mut weak = weak.clone().as_they(Nearness::Miss, near.unit(Nearness::Miss));
+    let mut weak = weak.clone().that(Nearness::Miss, near.unit(Nearness::Miss));
     let found = weak.evaluate(z).ok()?;
     let n = weak.family.space.dimension();
     let (m, scales) = (weak.unknowns(), weak.family.scales.clone());
@@ -124,7 +124,7 @@ fn touching(node: &Node, weak: &Weak, near: &Approach, z: &[f64]) -> Option<supe
 /// The first orbit on the other side, and whether the parameter goes on in the same direction there.
 fn enter(node: &Node, weak: &Weak, near: &Approach, at: &[f64], away: &[f64]) -> (Option<Node>, Option<bool>) {
     let side = near.nearness.other();
-    let mut weak = weak.clone().as_they(side, near.unit(side));
+    let mut weak = weak.clone().that(side, near.unit(side));
     let Ok(here) = weak.evaluate(at) else { return (None, None) };
     let row = weak.level_row();
     let Some(tangent) = here.tangent(&row) else { return (None, None) };

@@ -81,9 +81,9 @@ impl Weak {
         }
     }
 
-    /// The same orbits as they hit, or miss.
+    /// The same orbits that hit, or that miss.
     #[must_use]
-    pub fn as_they(mut self, nearness: Nearness, unit: f64) -> Self {
+    pub fn that(mut self, nearness: Nearness, unit: f64) -> Self {
         (self.nearness, self.unit) = (nearness, unit);
         self
     }
