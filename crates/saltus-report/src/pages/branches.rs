@@ -1,7 +1,7 @@
 //! The page of branches of orbits: the diagram, the multipliers, some orbits, the special points.
 
 use super::atlas::figure;
-use crate::chart::Chart;
+use crate::chart::{Chart, Pane};
 use crate::figure::{Figure, Trace, numbers};
 use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
@@ -56,7 +56,7 @@ pub fn branches(report: BranchesReport) -> Page {
     }
     if let Some(chart) = report.orbits {
         page.section("orbits", "Orbits along the branches");
-        page.figures([grid(chart)]);
+        page.figures(rows(chart));
     }
     page.close();
     page
@@ -70,20 +70,34 @@ fn cell(text: &str) -> Cell {
     }
 }
 
-/// Panes side by side, three in a row.
-fn grid(chart: &Chart) -> Figure {
-    const ACROSS: usize = 3;
-    let mut figure = Figure::new("orbit-grid", &chart.title, "", "");
-    figure.caption.clone_from(&chart.caption);
-    let rows = chart.panes.len().div_ceil(ACROSS).max(1);
-    figure.layout["height"] = json!(60 + 260 * rows);
+/// Panes in a row of the page.
+const ACROSS: usize = 3;
+
+/// The identifiers of rows of panes.
+const ROWS: [&str; 4] = ["orbit-row", "orbit-row-2", "orbit-row-3", "orbit-row-4"];
+
+/// Panes side by side, each row a figure.
+fn rows(chart: &Chart) -> Vec<Figure> {
+    let rows: Vec<&[Pane]> = chart.panes.chunks(ACROSS).take(ROWS.len()).collect();
+    let last = rows.len().saturating_sub(1);
+    let of = |(k, panes): (usize, &&[Pane])| {
+        let mut figure = row(ROWS[k], if k == 0 { &chart.title } else { "" }, panes);
+        if k == last {
+            figure.caption.clone_from(&chart.caption);
+        }
+        figure
+    };
+    rows.iter().enumerate().map(of).collect()
+}
+
+fn row(id: &'static str, title: &str, panes: &[Pane]) -> Figure {
+    let mut figure = Figure::new(id, title, "", "");
     let mut notes = Vec::new();
-    for (k, pane) in chart.panes.iter().enumerate() {
+    for (k, pane) in panes.iter().enumerate() {
         let suffix = if k == 0 { String::new() } else { (k + 1).to_string() };
-        let (column, row) = ((k % ACROSS) as f64, (k / ACROSS) as f64);
-        let (wide, high) = (1.0 / ACROSS as f64, 1.0 / rows as f64);
-        let across = [wide * column + 0.05 * wide, wide * (column + 1.0) - 0.12 * wide];
-        let up = [1.0 - high * (row + 1.0) + 0.2 * high, 1.0 - high * row - 0.1 * high];
+        let (column, wide) = (k as f64, 1.0 / ACROSS as f64);
+        let across = [wide * column + 0.06 * wide, wide * (column + 1.0) - 0.12 * wide];
+        let up = [0.0, 0.93];
         let axis = |title: String, domain: [f64; 2], anchor: String| json!({ "title": { "text": label(&title) }, "domain": domain, "anchor": anchor, "exponentformat": "power" });
         figure.layout[format!("xaxis{suffix}")] =
             axis(with_unit(&pane.x.name, &pane.x.unit), across, format!("y{suffix}"));

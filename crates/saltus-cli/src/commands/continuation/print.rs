@@ -36,13 +36,10 @@ impl Found<'_> {
     pub fn print(&self, out_dir: Option<&std::path::Path>) {
         out!("{BOLD}{}{BOLD:#}\n{}\n", printable(self.title), printable(self.subtitle));
         for entry in self.entries {
-            match entry {
-                Entry::Branch { branch, origin } => {
-                    out!("\n{BOLD}branch {}{BOLD:#}  {DIM}from {}{DIM:#}\n", branch + 1, printable(origin));
-                    self.specials(*branch);
-                    self.end(*branch);
-                }
-                _ => {}
+            if let Entry::Branch { branch, origin } = entry {
+                out!("\n{BOLD}branch {}{BOLD:#}  {DIM}from {}{DIM:#}\n", branch + 1, printable(origin));
+                self.specials(*branch);
+                self.end(*branch);
             }
         }
         if let (Some(dir), false) = (out_dir, self.files.is_empty()) {

@@ -63,7 +63,8 @@ impl Simulation<'_> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let Ok(_) = plan.run(&[0..sweep.family.len()], &mut keep, &mut watch);
+        let all = 0..sweep.family.len();
+        let Ok(_) = plan.run(std::slice::from_ref(&all), &mut keep, &mut watch);
         Ok((x, seen))
     }
 
