@@ -303,3 +303,20 @@ fn mistakes_are_explained() {
     let rest = saltus(&["continue", "ball-gravity", "--over", "e=0.5:0.9"]);
     assert!(rest.stderr.contains("comes to rest"), "{}", rest.stderr);
 }
+
+#[test]
+fn a_symmetric_orbit_on_the_command_line() {
+    let dir = Scratch::new();
+    dir.write(
+        "pair.toml",
+        "title = 'two stops'\n[coordinates]\nx = { position = 0, velocity = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = 'x^2/2'\n\
+         [dynamics.force]\nx = \"cos(t) - x'/10\"\n[[constraint]]\nname = 'right'\ngap = '0.5 - x'\n[[constraint]]\nname = 'left'\n\
+         gap = '0.5 + x'\n[impact]\nrestitution = 0.7\n[run]\nend = 20\n",
+    );
+    let found = dir.json(&["orbit", "pair.toml", "--symmetric", "--json"]);
+    assert_eq!(found["orbits"][0]["symmetric"], true, "{found}");
+    let none = saltus(&["orbit", "oscillator", "--symmetric"]);
+    assert!(!none.succeeded() && none.stderr.contains("no periodic orbit"), "{none:?}");
+    let rest = saltus(&["orbit", "ball-gravity", "--symmetric"]);
+    assert!(rest.stderr.contains("nothing here depends on time"), "{rest:?}");
+}

@@ -81,7 +81,8 @@ fn rows(chart: &Chart) -> Vec<Figure> {
     let rows: Vec<&[Pane]> = chart.panes.chunks(ACROSS).take(ROWS.len()).collect();
     let last = rows.len().saturating_sub(1);
     let of = |(k, panes): (usize, &&[Pane])| {
-        let mut figure = row(ROWS[k], if k == 0 { &chart.title } else { "" }, panes);
+        let title = if k == 0 { chart.title.clone() } else { format!("{} ({})", chart.title, k + 1) };
+        let mut figure = row(ROWS[k], &title, panes);
         if k == last {
             figure.caption.clone_from(&chart.caption);
         }

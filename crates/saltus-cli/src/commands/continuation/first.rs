@@ -194,8 +194,13 @@ impl Prepared {
             false => given.map_or(200.0, |p| 50.0 * p),
         };
         let transient = if self.direction.is_some() { 0.0 } else { args.transient.unwrap_or(settles) };
-        let options =
-            OrbitOptions { period: forcing.or(given), multiple: self.multiple, transient, tolerance: args.tol };
+        let options = OrbitOptions {
+            period: forcing.or(given),
+            multiple: self.multiple,
+            transient,
+            tolerance: args.tol,
+            symmetric: false,
+        };
         orbit(&self.problem, &self.start, &options).map_err(|e| refused(&e, args, &self.axes, &self.start))
     }
 }
