@@ -18,7 +18,7 @@ mod weak;
 mod zero;
 
 pub use branch::{Branch, BranchPoint, Origin, Special, SpecialKind, Touched};
-pub use clock::Clock;
+pub use clock::{Clock, OfParameters};
 pub use curve::{Curve, CurveOptions, curve};
 pub use explore::{ContinueOptions, News, continue_orbit};
 pub use rest_walk::{RestNews, continue_equilibria};
