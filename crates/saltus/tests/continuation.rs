@@ -288,3 +288,16 @@ fn a_torus_and_a_crossing_at_zero() {
     assert!(points().all(|p| p.values[0].abs() < 1e-3 || p.stability.is_stable() == (p.values[0] < 0.0)));
     assert!(points().count() > 20);
 }
+
+#[test]
+fn a_contact_phase_that_shrinks_to_nothing() {
+    // e = 0: the ball leaves where G sin t = 1, and flies for a whole period where G cos t = π. Then no contact is left.
+    let problem = ball(2.0, 0.0, &["G"]);
+    let found = branches(&problem, TAU, "G", &options((1.5, 3.5)));
+    let changes = specials(&found, SpecialKind::Change);
+    let expected = 1.0_f64.hypot(PI);
+    assert!(changes.iter().any(|g| (g - expected).abs() < 1e-8), "{changes:?} {expected}");
+    let points = || found.iter().flat_map(|b| &b.points);
+    assert!(points().filter(|p| p.values[0] < 3.29).all(|p| p.sequence.contains("contact table")));
+    assert!(points().filter(|p| p.values[0] > 3.3).all(|p| !p.sequence.contains("contact")));
+}

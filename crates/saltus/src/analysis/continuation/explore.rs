@@ -42,6 +42,25 @@ const ENTER: [f64; 4] = [0.004, 0.012, 0.0012, 0.03];
 
 /// Follows the branches of orbits through one of them over an open parameter. `on` is called with everything as it is found;
 /// false stops, and what was found is kept.
+///
+/// ```
+/// use saltus::analysis::{Clock, ContinueOptions, OrbitOptions, SpecialKind, WalkOptions, continue_orbit, orbit};
+/// use saltus::model::Builder;
+/// let problem = Builder::new("oscillator").parameter("w", 1.6).coordinate("x", 0.0, 0.0).kinetic("x'^2/2")
+///     .potential("x^2/2").force("x", "cos(w*t) - x'/10").restitution(0.8).constraint("stop", "1 - x")
+///     .build()?.open(&["w"])?.problem()?;
+/// let period = Some(std::f64::consts::TAU / 1.6);
+/// let first = orbit(&problem, &problem.start(), &OrbitOptions { period, ..OrbitOptions::default() })?;
+/// let walk = WalkOptions { range: (1.3, 2.0), step: 0.05, points: 500 };
+/// let options = ContinueOptions { walk, doublings: 0, tolerance: 1e-13, directions: (true, true) };
+/// let clock = Clock::of(&problem).expect("periodic forcing");
+/// let branches = continue_orbit(&problem, clock, &first, "w", &options, &mut |_| true)?;
+/// // It grazes where the amplitude of the smooth response is the clearance.
+/// let mut special = branches.iter().flat_map(|b| &b.specials).map(|(_, s)| s);
+/// let graze = special.find(|s| s.kind == SpecialKind::Grazing).expect("a grazing orbit");
+/// assert!((graze.point.values[0] - 1.99_f64.sqrt()).abs() < 1e-10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn continue_orbit(
     problem: &Problem,
     clock: Clock,
