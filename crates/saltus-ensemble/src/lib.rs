@@ -55,4 +55,5 @@ pub use request::{Request, Sweep};
 pub use run::{Block, Deliver, Plan, Progress};
 pub use scalar::Scalar;
 pub use settled::Tracker;
+pub use statistics::statistics_of;
 pub use workers::workers;

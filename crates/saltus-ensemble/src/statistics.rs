@@ -39,6 +39,14 @@ const REFINEMENTS: usize = 6;
 /// Samples of an interval: its ends and the nodes.
 const SAMPLES: usize = 17;
 
+/// Statistics of some quantities, by their places, over a whole motion.
+#[must_use]
+pub fn statistics_of(motion: &Trajectory, quantities: &mut Quantities, chosen: &[usize]) -> Vec<Statistic> {
+    let mut gatherer = Gatherer::new(chosen);
+    gatherer.add(motion, quantities, f64::NEG_INFINITY);
+    gatherer.finish()
+}
+
 /// Statistics in the making.
 #[derive(Clone, Debug)]
 pub(crate) struct Gatherer {

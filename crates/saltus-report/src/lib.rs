@@ -30,8 +30,8 @@ pub use dense::refined;
 pub use figure::{Figure, Trace};
 pub use page::{Origin, Page};
 pub use pages::{
-    AtlasReport, CheckReport, CompareReport, ConvergeReport, EquilibriaReport, Landscape, Report, Rest, RunReport,
-    atlas, check, compare, converge, equilibria, run,
+    AtlasReport, BranchesReport, CheckReport, CompareReport, ConvergeReport, EquilibriaReport, Landscape, Report, Rest,
+    RunReport, atlas, branches, check, compare, converge, equilibria, run,
 };
 pub use spectrum::{Spectrum, welch};
 pub use thin::{Curve, Jump, Limit, Line, Thinner, largest};

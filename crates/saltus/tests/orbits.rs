@@ -88,6 +88,26 @@ fn two_impacts_a_period_between_two_stops() {
     }
 }
 
+#[test]
+fn symmetric_orbits_by_half_a_period() {
+    // P10: the speed of the closed form; the start is a rough guess, and nothing settles.
+    let (w, s, e, speed) = (1.0, 0.5, 0.7, 0.9086705121461677);
+    let stops = [format!("{s} - x"), format!("{s} + x")];
+    let problem = oscillator(0.1, 1.0, w, &[&stops[0], &stops[1]], e);
+    let settled = orbit(&problem, &problem.start(), &options(w)).expect("an orbit");
+    assert!(settled.is_symmetric());
+    let mut guess = settled.start.clone();
+    guess.v[0] += 0.02;
+    let only = OrbitOptions { transient: 0.0, multiple: Some(1), symmetric: true, ..options(w) };
+    let found = orbit(&problem, &guess, &only).expect("a symmetric orbit");
+    assert!(found.is_symmetric() && is_same_orbit(&problem, &found, &settled));
+    assert!((found.passage.run.trajectory.impacts.get(0).v_before[0].abs() - speed).abs() < 1e-11);
+    // One stop alone has none.
+    let problem = oscillator(0.1, 1.0, w, &["1 - x"], 0.8);
+    let refusal = orbit(&problem, &problem.start(), &OrbitOptions { symmetric: true, ..options(w) });
+    assert!(refusal.is_err() && !orbit(&problem, &problem.start(), &options(w)).expect("an orbit").is_symmetric());
+}
+
 fn ball(load: f64, e: f64) -> Problem {
     Builder::new("ball")
         .coordinate("y", 2.0, 0.0)

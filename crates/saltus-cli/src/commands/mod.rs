@@ -4,6 +4,7 @@ pub mod atlas;
 pub mod check;
 pub mod code;
 pub mod compare;
+pub mod continuation;
 pub mod converge;
 pub mod devices;
 pub mod equilibria;

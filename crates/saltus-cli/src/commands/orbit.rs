@@ -48,6 +48,9 @@ pub struct Args {
     /// How long the motion is left to settle before: in periods, or where nothing depends on time a time [default: 100, or the model's run]
     #[arg(long, value_name = "N")]
     transient: Option<f64>,
+    /// Only orbits that are their own mirror image after half a period, x(t + T/2) = -x(t): found by half of it
+    #[arg(long)]
+    symmetric: bool,
     /// Try so many starts, at random around the given one, and list all distinct orbits
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     starts: u64,
@@ -84,6 +87,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let help = "choose another directory";
         output::spare_in(dir, ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
         output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    if args.symmetric && !problem.model().depends_on_time() {
+        return Err(SetupError::new("--symmetric is for models that are driven: nothing here depends on time").into());
     }
     let options = options(args, &mut ready, &problem)?;
     let start = ready.start().clone();
@@ -141,7 +147,13 @@ fn options(args: &Args, ready: &mut Ready, problem: &Problem) -> Result<OrbitOpt
         (false, false) => span,
     };
     let transient = args.transient.unwrap_or(settles);
-    Ok(OrbitOptions { period, multiple: args.multiple.map(|n| n as usize), transient, tolerance: args.tol })
+    Ok(OrbitOptions {
+        period,
+        multiple: args.multiple.map(|n| n as usize),
+        transient,
+        tolerance: args.tol,
+        symmetric: args.symmetric,
+    })
 }
 
 /// Distinct orbits, and why starts led to none.

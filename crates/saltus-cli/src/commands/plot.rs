@@ -84,6 +84,9 @@ pub struct Args {
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
+    if let Some(chart) = crate::commands::continuation::chart(&args.dir, args.what.as_deref())? {
+        return picture::of_chart(args, chart);
+    }
     let is_sweep = args.dir.join("sweep.json").exists();
     let what = if is_sweep { What::Positions } else { what(args.what.as_deref().unwrap_or("positions"))? };
     if let Some(picture) = Picture::read(&args.dir)?.filter(|_| args.what.is_none() && args.against.is_none()) {

@@ -5,6 +5,7 @@ mod program;
 mod again;
 mod atlas;
 mod command_line;
+mod continuation;
 mod docs;
 mod laws;
 mod options;

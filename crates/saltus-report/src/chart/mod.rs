@@ -16,13 +16,15 @@ pub struct Chart {
     pub panes: Vec<Pane>,
     /// How a point of it is run again.
     pub rerun: Rerun,
+    /// Whether the panes stand side by side, each with axes of its own.
+    pub is_grid: bool,
 }
 
 impl Chart {
     /// Whether there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         let finite = |d: &Dots| d.x.iter().zip(&d.y).any(|(x, y)| x.is_finite() && y.is_finite());
-        !self.panes.first().is_some_and(|p| p.map.is_some() || p.dots.iter().any(finite))
+        !self.panes.first().is_some_and(|p| p.map.is_some() || !p.lines.is_empty() || p.dots.iter().any(finite))
     }
 }
 
@@ -51,12 +53,18 @@ pub struct Pane {
     pub y: Quantity,
     /// Whether the horizontal axis is logarithmic.
     pub is_log: bool,
+    /// Words above it; may be empty.
+    pub heading: String,
     /// Whether it is a low band below the main pane.
     pub is_band: bool,
     /// Whether the vertical axis includes zero.
     pub has_zero: bool,
     /// Groups of dots.
     pub dots: Vec<Dots>,
+    /// Lines, above the dots.
+    pub lines: Vec<Line>,
+    /// Marks, above the lines.
+    pub marks: Vec<Mark>,
     /// Intervals of the horizontal axis with a word each, shown above the pane where there is room.
     pub spans: Vec<Span>,
     /// A map.
@@ -78,6 +86,40 @@ pub struct Dots {
     pub key: Vec<f64>,
     /// Whether they are marks on a map.
     pub are_marks: bool,
+}
+
+/// A line through points; a place that is no number breaks it.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// Its name; lines of one name have one entry in the legend, and none if it is empty.
+    pub name: String,
+    /// The number of its colour.
+    pub colour: usize,
+    /// Whether it is dashed.
+    pub is_dashed: bool,
+    /// Whether it is thin and grey, such as an axis.
+    pub is_faint: bool,
+    /// Where it goes.
+    pub x: Vec<f64>,
+    /// See `x`.
+    pub y: Vec<f64>,
+    /// What a page shows at its points.
+    pub notes: Vec<String>,
+}
+
+/// Marks of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct Mark {
+    /// Their name.
+    pub name: String,
+    /// The number of their shape: a disc, a square, a triangle, a diamond, a ring, a cross, a triangle upside down.
+    pub shape: usize,
+    /// Where they are.
+    pub x: Vec<f64>,
+    /// See `x`.
+    pub y: Vec<f64>,
+    /// What a page shows at each.
+    pub notes: Vec<String>,
 }
 
 /// An interval with a word.

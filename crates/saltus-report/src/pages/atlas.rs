@@ -1,6 +1,6 @@
 //! The page of a chart: dots and maps that can be zoomed, with the command that runs a point again.
 
-use crate::chart::{Chart, Dots, Map, Pane, dot_colour, scale_colour, thinned};
+use crate::chart::{Chart, Dots, Line, Map, Mark, Pane, dot_colour, scale_colour, thinned};
 use crate::figure::{Figure, Trace, numbers, rounded};
 use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
@@ -60,7 +60,7 @@ fn cell(text: &str) -> Cell {
     }
 }
 
-fn figure(chart: &Chart) -> Figure {
+pub(super) fn figure(chart: &Chart) -> Figure {
     let first = chart.panes.first();
     let x = first.map_or_else(String::new, |p| with_unit(&p.x.name, &p.x.unit));
     let title = |pane: &Pane| with_unit(&pane.y.name, &pane.y.unit);
@@ -94,6 +94,11 @@ fn figure(chart: &Chart) -> Figure {
                 }
             }
         }
+        for line in &pane.lines {
+            let listed = !line.name.is_empty() && !figure.traces.iter().any(|t| t["name"] == label(&line.name));
+            figure.push(of_line(line, &axis, listed));
+        }
+        pane.marks.iter().for_each(|mark| figure.push(of_mark(mark, &axis)));
         if total > MANY {
             fix_axes(pane, k, &mut figure);
         }
@@ -113,6 +118,41 @@ fn figure(chart: &Chart) -> Figure {
             json!({ "command": command, "stride": stride, "step": step, "names": names, "classes": classes });
     }
     figure
+}
+
+/// Symbols of plotly.js, in the order of the shapes of marks.
+const SYMBOLS: [&str; 7] =
+    ["circle", "square-open", "triangle-up", "diamond-open", "circle-open", "x", "triangle-down-open"];
+
+fn of_line(line: &Line, axis: &str, listed: bool) -> Trace {
+    let notes: Vec<String> = line.notes.iter().map(|n| label(n)).collect();
+    let (hover, colour, width) = match (line.is_faint, notes.is_empty()) {
+        (true, _) => ("skip", "#8a8f98".to_string(), 1.0),
+        (false, true) => ("x+y", dot_colour(line.colour, true).hex(), 1.8),
+        (false, false) => ("text", dot_colour(line.colour, true).hex(), 1.8),
+    };
+    Trace::other(
+        "branch",
+        &line.name,
+        json!({
+            "type": "scatter", "mode": "lines", "yaxis": axis, "x": numbers(&line.x), "y": numbers(&line.y),
+            "line": { "color": colour, "width": width, "dash": if line.is_dashed { "dash" } else { "solid" } },
+            "text": notes, "hoverinfo": hover, "showlegend": listed, "legendgroup": label(&line.name), "connectgaps": false,
+        }),
+    )
+}
+
+fn of_mark(mark: &Mark, axis: &str) -> Trace {
+    let notes: Vec<String> = mark.notes.iter().map(|n| label(n)).collect();
+    Trace::other(
+        "special",
+        &mark.name,
+        json!({
+            "type": "scatter", "mode": "markers", "yaxis": axis, "x": numbers(&mark.x), "y": numbers(&mark.y),
+            "marker": { "symbol": SYMBOLS[mark.shape % SYMBOLS.len()], "size": 10, "color": "#d1495b", "line": { "width": 2 } },
+            "text": notes, "hoverinfo": "text", "showlegend": true,
+        }),
+    )
 }
 
 fn of_marks(dots: &Dots, axis: &str) -> Trace {
@@ -156,8 +196,9 @@ fn of_dots(dots: &Dots, axis: &str, limit: usize, (many, listed): (bool, bool), 
 
 /// Sets the ranges of axes whose dots plotly.js does not know.
 fn fix_axes(pane: &Pane, k: usize, figure: &mut Figure) {
-    let range = |of: fn(&Dots) -> &Vec<f64>| {
-        let all = pane.dots.iter().flat_map(of).copied().filter(|x| x.is_finite());
+    let range = |of: fn(&Dots) -> &Vec<f64>, of_line: fn(&Line) -> &Vec<f64>| {
+        let all = pane.dots.iter().flat_map(of).chain(pane.lines.iter().flat_map(of_line));
+        let all = all.copied().filter(|x| x.is_finite());
         all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
     };
     let widened = |(low, high): (f64, f64), share: f64| {
@@ -165,7 +206,7 @@ fn fix_axes(pane: &Pane, k: usize, figure: &mut Figure) {
         let more = if size > 0.0 { share * size } else { 0.5 * low.abs().max(1.0) };
         json!([low - more, high + more])
     };
-    let (xs, mut ys) = (range(|d| &d.x), range(|d| &d.y));
+    let (xs, mut ys) = (range(|d| &d.x, |l| &l.x), range(|d| &d.y, |l| &l.y));
     if pane.has_zero {
         ys.0 = ys.0.min(0.0);
     }

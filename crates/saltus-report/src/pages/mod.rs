@@ -1,6 +1,7 @@
 //! The pages, one per command.
 
 mod atlas;
+mod branches;
 mod check;
 mod compare;
 mod converge;
@@ -9,6 +10,7 @@ mod run;
 mod tables;
 
 pub use atlas::{AtlasReport, atlas};
+pub use branches::{BranchesReport, branches};
 pub use check::{CheckReport, check};
 pub use compare::{CompareReport, compare};
 pub use converge::{ConvergeReport, converge};

@@ -16,11 +16,15 @@ impl Panel {
     }
 
     fn span_row(&self) -> f64 {
-        if self.spans.is_empty() { 0.0 } else { LEGEND_ROW }
+        if self.spans.is_empty() && self.heading.is_empty() { 0.0 } else { LEGEND_ROW }
     }
 
     /// Intervals with their words, where there is room for them.
     pub fn spans_above(&self, sheet: &mut Sheet, frame: Frame, tx: &Ticks) {
+        if !self.heading.is_empty() {
+            let at = (frame.x + 0.5 * frame.w, frame.y - 3.0);
+            sheet.text(Text::plain(minus(&self.heading)), at, TICK_SIZE, Anchor::Middle);
+        }
         if self.spans.is_empty() {
             return;
         }

@@ -24,7 +24,8 @@ pub fn chart(data: &Chart, columns: Columns) -> Result<Figure, String> {
     for pane in &data.panes {
         let count: usize = pane.dots.iter().map(|d| d.x.len()).sum();
         let mut shown = 0;
-        let mut layers = Vec::new();
+        // (The first is on top.)
+        let mut layers = drawn(pane);
         for dots in &pane.dots {
             let kept = distinct(&dots.x, &dots.y, CELLS);
             shown += kept.len();
@@ -42,29 +43,67 @@ pub fn chart(data: &Chart, columns: Columns) -> Result<Figure, String> {
         if layers.is_empty() || (count > 0 && shown == 0) {
             return Err("there are no points to draw".into());
         }
-        panels.push(panel(pane, layers, data.panes.len()));
+        panels.push(panel(pane, layers, if data.is_grid { 1 } else { data.panes.len() }));
     }
     if panels.is_empty() {
         return Err("there are no points to draw".into());
     }
-    let arrangement = if panels.len() > 1 { Arrangement::Stacked } else { Arrangement::Separate };
+    let arrangement = match (data.is_grid, panels.len() > 1) {
+        (true, _) => Arrangement::Grid,
+        (false, true) => Arrangement::Stacked,
+        (false, false) => Arrangement::Separate,
+    };
     Ok(Figure { sheet: layout::sheet(&data.title, &panels, columns, arrangement), notes: Vec::new() })
 }
 
+/// Marks and lines; those of one name have one entry in the legend.
+fn drawn(pane: &Pane) -> Vec<Layer> {
+    let mut named: Vec<&str> = Vec::new();
+    let mut once = |name: &'_ str| match pane.lines.iter().map(|l| l.name.as_str()).find(|n| *n == name) {
+        Some(own) if !named.contains(&own) => {
+            named.push(own);
+            name.to_string()
+        }
+        _ => String::new(),
+    };
+    let marks = pane.marks.iter().map(|m| Layer {
+        name: Text::plain(&m.name),
+        key: m.name.clone(),
+        style: 0,
+        plot: Plot::Marks(m.shape, m.x.iter().copied().zip(m.y.iter().copied()).collect()),
+    });
+    let lines: Vec<Layer> = pane
+        .lines
+        .iter()
+        .map(|line| {
+            let points: Vec<(f64, f64)> = line.x.iter().copied().zip(line.y.iter().copied()).collect();
+            let broken = points.split(|p| !(p.0.is_finite() && p.1.is_finite()));
+            let pieces = broken.filter(|p| p.len() > 1).map(<[_]>::to_vec).collect();
+            let style = line.colour % MAX_STYLES;
+            let plot = Plot::Lines { pieces, is_dashed: line.is_dashed, is_faint: line.is_faint };
+            Layer { name: Text::plain(&line.name), key: once(&line.name), style, plot }
+        })
+        .collect();
+    marks.chain(lines).collect()
+}
+
 fn panel(pane: &Pane, layers: Vec<Layer>, panes: usize) -> Panel {
-    let xs = pane.dots.iter().flat_map(|d| &d.x).copied().filter(|x| x.is_finite());
+    let xs = pane.dots.iter().map(|d| &d.x).chain(pane.lines.iter().map(|l| &l.x)).flatten();
+    let xs = xs.copied().filter(|x| x.is_finite());
     let span = xs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
     let map = pane.map.as_ref();
     let is_plane = map.is_some() || (panes == 1 && !pane.is_band && pane.spans.is_empty());
-    let named = pane.dots.iter().filter(|d| !d.name.is_empty()).count() > 1;
+    let of_lines = pane.lines.iter().any(|l| !l.name.is_empty()) || pane.marks.iter().any(|m| !m.name.is_empty());
+    let named = of_lines || pane.dots.iter().filter(|d| !d.name.is_empty()).count() > 1;
     let numbers = map.filter(|m| m.classes.is_empty());
     Panel {
         x: label(&pane.x),
         y: label(&pane.y),
         span: match map {
             Some(map) => Some(map.extent().0),
-            None => (span.1 > span.0).then_some(span),
+            None => (span.1 > span.0 && pane.heading.is_empty()).then_some(span),
         },
+        heading: pane.heading.clone(),
         zero: pane.has_zero,
         legend: (named && !pane.is_band) || map.is_some_and(|m| !m.classes.is_empty()),
         layers,

@@ -20,6 +20,8 @@ pub enum Arrangement {
     Stacked,
     /// Each with its own axes, side by side if there is room.
     Separate,
+    /// Each with its own axes, three in a row if there is room.
+    Grid,
 }
 
 /// The distance between panels and from the edges.
@@ -30,6 +32,8 @@ pub fn sheet(title: &str, panels: &[Panel], columns: Columns, arrangement: Arran
     let width = MM * if columns == Columns::One { 85.0 } else { 180.0 };
     let across = match (arrangement, columns) {
         (Arrangement::Separate, Columns::Two) if panels.len() > 1 => 2,
+        (Arrangement::Grid, Columns::Two) => panels.len().clamp(1, 3),
+        (Arrangement::Grid, Columns::One) if panels.len() > 1 => 2,
         _ => 1,
     };
     let rows = panels.len().div_ceil(across).max(1);
@@ -56,7 +60,7 @@ pub fn sheet(title: &str, panels: &[Panel], columns: Columns, arrangement: Arran
         let height = row.iter().map(|p| p.aspect.map_or(height, |a| a * w) * p.share.unwrap_or(1.0));
         let height = height.fold(0.0, f64::max);
         y += row.iter().map(|p| p.above(w)).fold(0.0, f64::max);
-        let numbers = arrangement == Arrangement::Separate || r + 1 == rows;
+        let numbers = arrangement != Arrangement::Stacked || r + 1 == rows;
         for (c, panel) in row.iter().enumerate() {
             let x = MARGIN + (cell + MARGIN) * c as f64;
             panel.draw(&mut out, Frame { x: x + left, y, w, h: height }, x, numbers);

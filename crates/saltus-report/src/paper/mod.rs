@@ -17,10 +17,10 @@ mod pdf;
 mod pictures;
 mod png;
 mod raster;
-
 mod sheet;
 mod simplify;
 mod svg;
+mod symbols;
 mod ticks;
 
 pub use chart::chart;

@@ -3,6 +3,7 @@
 use super::raster::{Canvas, Raster};
 use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
 use super::simplify::simplified;
+use super::symbols::{lined, mark};
 use super::ticks::{MARGINS, NO_MARGINS, Scale, Ticks, minus};
 
 /// The font size of labels, in points.
@@ -78,6 +79,17 @@ pub enum Plot {
         /// The jumps: time, point before, point after.
         jumps: Vec<(f64, Point, Point)>,
     },
+    /// Lines, solid or dashed; faint ones are thin and grey.
+    Lines {
+        /// The pieces.
+        pieces: Vec<Vec<(f64, f64)>>,
+        /// Whether they are dashed.
+        is_dashed: bool,
+        /// Whether they are thin and grey.
+        is_faint: bool,
+    },
+    /// Marks of a shape.
+    Marks(usize, Vec<(f64, f64)>),
     /// Areas between curves and zero.
     Areas(Vec<Vec<(f64, f64)>>),
     /// Stems from zero, with round heads.
@@ -126,6 +138,8 @@ pub struct Panel {
     pub layers: Vec<Layer>,
     /// Intervals of the horizontal axis with a word each, above the frame.
     pub spans: Vec<(f64, f64, String)>,
+    /// Words above the frame; may be empty.
+    pub heading: String,
     /// The height as a share of the usual one, if it is another.
     pub share: Option<f64>,
     /// The height as a share of the width, if it follows from that.
@@ -171,8 +185,10 @@ impl Panel {
                     pieces.iter().flatten().copied().for_each(&mut point);
                     jumps.iter().flat_map(|j| [j.1, j.2]).for_each(&mut point);
                 }
-                Plot::Areas(pieces) => pieces.iter().flatten().copied().for_each(&mut point),
-                Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points) => {
+                Plot::Areas(pieces) | Plot::Lines { pieces, .. } => {
+                    pieces.iter().flatten().copied().for_each(&mut point)
+                }
+                Plot::Marks(_, points) | Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points) => {
                     points.iter().copied().for_each(&mut point)
                 }
                 Plot::Image(across, up, _) => [(across.0, up.0), (across.1, up.1)].into_iter().for_each(&mut point),
@@ -369,6 +385,11 @@ impl Layer {
                     sheet.end();
                 }
             }
+            Plot::Lines { pieces, is_dashed, is_faint } => {
+                let stroke = lined(tint, *is_dashed, *is_faint);
+                pieces.iter().for_each(|piece| sheet.line(on_sheet(piece, at), stroke.clone()));
+            }
+            Plot::Marks(shape, points) => points.iter().for_each(|&point| mark(sheet, *shape, at(point))),
             Plot::Areas(pieces) => {
                 for piece in pieces.iter().filter(|p| p.len() > 1) {
                     let line = on_sheet(piece, at);
@@ -430,6 +451,10 @@ impl Layer {
         let tint = colour(self.style);
         match &self.plot {
             Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE_LENGTH, y)], stroke(self.style, 0.9)),
+            Plot::Lines { is_dashed, is_faint, .. } => {
+                sheet.line(vec![(x, y), (x + SAMPLE_LENGTH, y)], lined(tint, *is_dashed, *is_faint));
+            }
+            Plot::Marks(shape, _) => mark(sheet, *shape, (x + SAMPLE_LENGTH - 5.0, y)),
             Plot::Areas(_) | Plot::Bars(_) => {
                 let corners = |h: f64| {
                     vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE_LENGTH, y - h), (x + SAMPLE_LENGTH, y + h)]

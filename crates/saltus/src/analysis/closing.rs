@@ -3,10 +3,10 @@
 //! The period is given, by the forcing; or it is unknown, and one more equation keeps the start from sliding along the orbit:
 //! the correction is orthogonal to the motion there.
 
-use crate::Options;
 use crate::analysis::phase_space::{NoMap, Passage, PhaseSpace, held_by_joints};
 use crate::linalg::{Svd, max_abs};
 use crate::problem::{Problem, Start};
+use crate::{Options, Side};
 
 /// Newton steps, and halvings of one.
 const STEPS: usize = 40;
@@ -25,6 +25,8 @@ pub enum Period {
     Given(f64),
     /// It is about this long.
     About(f64),
+    /// After this time everything is its own mirror image, −x: half a period.
+    Half(f64),
 }
 
 /// A motion that comes back to where it was.
@@ -72,7 +74,7 @@ fn attempt(
     problem: &Problem,
     space: &PhaseSpace,
     start: Start,
-    period: f64,
+    (period, sign): (f64, f64),
     options: &Options,
 ) -> Result<Trial, NoMap> {
     let start = match problem.model().joints.is_empty() {
@@ -81,7 +83,7 @@ fn attempt(
     };
     let passage = space.pass(problem, &start, period, options)?;
     let state = space.state(&start);
-    let miss: Vec<f64> = passage.end.iter().zip(&state).map(|(end, begin)| end - begin).collect();
+    let miss: Vec<f64> = passage.end.iter().zip(&state).map(|(end, begin)| sign * end - begin).collect();
     let scales = scales(space, &passage, &state);
     let residual = miss.iter().zip(&scales).map(|(m, s)| m.abs() / s).fold(0.0, f64::max);
     Ok(Trial { start, period, passage, miss, residual })
@@ -95,12 +97,13 @@ pub fn close(
     period: Period,
     options: &Options,
 ) -> Result<Orbit, NoMap> {
-    let (lasts, is_free) = match period {
-        Period::Given(lasts) => (lasts, false),
-        Period::About(lasts) => (lasts, true),
+    let (lasts, is_free, sign) = match period {
+        Period::Given(lasts) => (lasts, false, 1.0),
+        Period::About(lasts) => (lasts, true, 1.0),
+        Period::Half(lasts) => (lasts, false, -1.0),
     };
     let n = space.dimension();
-    let mut best = attempt(problem, space, near.clone(), lasts, options)?;
+    let mut best = attempt(problem, space, near.clone(), (lasts, sign), options)?;
     let mut steps = 0;
     while best.residual > CLOSED && steps < STEPS {
         let size = n + usize::from(is_free);
@@ -108,7 +111,7 @@ pub fn close(
         let mut step = best.miss.clone();
         for i in 0..n {
             for j in 0..n {
-                matrix[i * size + j] = f64::from(u8::from(i == j)) - best.passage.jacobian[i * n + j];
+                matrix[i * size + j] = f64::from(u8::from(i == j)) - sign * best.passage.jacobian[i * n + j];
             }
         }
         if is_free {
@@ -136,7 +139,7 @@ pub fn close(
             // (A period that would turn negative, a start inside an obstacle: nearer.)
             if period > 0.5 * lasts
                 && period < 2.0 * lasts
-                && let Ok(trial) = attempt(problem, space, start, period, options)
+                && let Ok(trial) = attempt(problem, space, start, (period, sign), options)
                 && trial.residual < best.residual * (1.0 - 0.1 * share)
             {
                 found = Some(trial);
@@ -158,5 +161,22 @@ impl Orbit {
     /// Whether it is one: Newton's method went as far as rounding lets it.
     pub fn is_closed(&self) -> bool {
         self.residual <= ENOUGH && max_abs(&self.passage.end).is_finite()
+    }
+
+    /// Whether it is its own mirror image after half a period: x(t + T/2) = −x(t) for all coordinates.
+    pub fn is_symmetric(&self) -> bool {
+        let motion = &self.passage.run.trajectory;
+        let (from, half) = (self.start.t, 0.5 * self.period);
+        let (far, fast) = (motion.reach(), motion.fastest());
+        (1..16).all(|k| {
+            let t = from + half * f64::from(k) / 16.3;
+            match (motion.at(t, Side::Right), motion.at(t + half, Side::Right)) {
+                (Some((q, v)), Some((p, u))) => {
+                    let d = motion.degrees();
+                    (0..d).all(|i| (q[i] + p[i]).abs() <= 1e-7 * far && (v[i] + u[i]).abs() <= 1e-7 * fast)
+                }
+                _ => false,
+            }
+        })
     }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod closing;
 mod compare;
+mod continuation;
 mod converge;
 mod distance;
 mod equilibria;
@@ -24,6 +25,10 @@ mod trouble;
 pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check, check_from};
 pub use closing::{Orbit, Period};
 pub use compare::{CompareOptions, ComparedRuns, Comparison, Way, compare, ways};
+pub use continuation::{
+    Branch, BranchPoint, Clock, ContinueOptions, Curve, CurveOptions, News, OfParameters, Origin, RestNews, Special,
+    SpecialKind, Touched, WalkOptions, continue_equilibria, continue_orbit, curve,
+};
 pub use converge::{ConvergeOptions, Convergence, Level, NoConvergence, Orders, Over, Reference, converge};
 pub use distance::{Distance, distance};
 pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Isolation, Stability, equilibria};

@@ -59,6 +59,8 @@ pub struct Passage {
     pub rate: Vec<f64>,
     /// ∂end/∂start, by rows.
     pub jacobian: Vec<f64>,
+    /// ∂end/∂p for the open parameters that were asked for, one list each.
+    pub by_parameters: Vec<Vec<f64>>,
 }
 
 /// How many directions joints hold at a start: those of their gradients that are independent.
@@ -142,7 +144,24 @@ impl PhaseSpace {
 
     /// The motion from a start for a time, with the Jacobian of where it leads.
     pub fn pass(&self, problem: &Problem, start: &Start, lasts: f64, options: &Options) -> Result<Passage, NoMap> {
-        let options = Options { end: start.t + lasts, vary: Some(self.unit()), ..options.clone() };
+        self.pass_by(problem, start, lasts, &[], options)
+    }
+
+    /// The same with the derivatives by some open parameters, by their places.
+    pub fn pass_by(
+        &self,
+        problem: &Problem,
+        start: &Start,
+        lasts: f64,
+        open: &[usize],
+        options: &Options,
+    ) -> Result<Passage, NoMap> {
+        let mut seed = self.unit();
+        for &k in open {
+            let column = seed.push_zero();
+            seed.column_mut(column)[2 * self.d + k] = 1.0;
+        }
+        let options = Options { end: start.t + lasts, vary: Some(seed), ..options.clone() };
         let run = problem.run_from(start, &options)?;
         match &run.status {
             Status::Failed(failure) => return Err(NoMap::Failed(failure.clone())),
@@ -162,6 +181,7 @@ impl PhaseSpace {
                 jacobian[i * n + k] = x;
             }
         }
-        Ok(Passage { run, end, rate, jacobian })
+        let by_parameters = (0..open.len()).map(|k| self.column(&all, n + k)).collect();
+        Ok(Passage { run, end, rate, jacobian, by_parameters })
     }
 }

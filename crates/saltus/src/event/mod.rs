@@ -46,6 +46,7 @@ use polynomial::{MAX_DEGREE, Roots};
 use record::Record;
 use rubbing::Rubbing;
 use scales::{Window, sum};
+pub(crate) use vary::Stroke;
 use vary::Vary;
 
 /// What a constraint does.

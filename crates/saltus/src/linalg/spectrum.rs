@@ -48,6 +48,12 @@ impl Svd {
         x
     }
 
+    /// The unit vector x for which |A x| is least.
+    pub fn smallest(&self) -> Vec<f64> {
+        let least = (0..self.values.len()).min_by(|&i, &j| self.values[i].total_cmp(&self.values[j]));
+        least.map_or_else(Vec::new, |k| (0..self.columns).map(|j| self.v_t[(k, j)]).collect())
+    }
+
     /// An orthonormal basis of { x : A x = 0 }.
     pub fn null_space(&self) -> Vec<Vec<f64>> {
         let zero = (0..self.values.len()).filter(|&k| !(self.values[k] > self.cut));
@@ -67,6 +73,9 @@ pub fn eigen(n: usize, entries: &[f64]) -> Vec<(f64, Vec<f64>)> {
 
 /// Eigenvalues (real and imaginary parts) of any square matrix by rows; None if the iteration does not end.
 pub fn eigenvalues(n: usize, entries: &[f64]) -> Option<Vec<(f64, f64)>> {
+    if n == 0 {
+        return Some(Vec::new());
+    }
     if entries.iter().any(|x| !x.is_finite()) {
         return None;
     }

@@ -233,6 +233,18 @@ impl Problem {
         Instance::new(self, start)
     }
 
+    /// The same at a start that need not be admissible.
+    pub(crate) fn instance_anywhere(&self, start: &Start) -> Result<Instance, SetupError> {
+        Instance::unchecked(self, start)
+    }
+
+    /// The same problem with one constraint that never acts: its gap is a positive number.
+    pub(crate) fn without(&self, constraint: usize) -> Result<Problem, SetupError> {
+        let mut model = self.model().as_ref().clone();
+        model.constraints[constraint].gap = model.graph.constant(1.0);
+        Problem::unchecked(model)
+    }
+
     /// The start nearest to a given one, in the kinetic metric, that satisfies the joints: positions and velocities.
     pub fn assembled(&self, start: &Start) -> Result<Start, SetupError> {
         let at = Instance::unchecked(self, start)?;

@@ -58,6 +58,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
+    /// A run that begins at a start.
+    pub(crate) fn at(system: &dyn System, start: &Start, options: &Options) -> Result<Self, SetupError> {
+        Simulation::new(system, start, options)
+    }
+
     pub(super) fn new(system: &dyn System, start: &Start, options: &Options) -> Result<Self, SetupError> {
         options.check()?;
         let mut begun = system.begin(start, options)?;

@@ -278,7 +278,7 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     );
     let command = format!("saltus sweep rerun {} --point {{key}}", report::quoted(&dir.display().to_string()));
     let rerun = Rerun { command, stride: Some(high) };
-    let chart = Chart { title, caption, panes: vec![pane], rerun };
+    let chart = Chart { title, caption, panes: vec![pane], rerun, is_grid: false };
     Ok(draw::Drawn { chart, subtitle: "Basins of attraction".into(), diagram: None })
 }
 

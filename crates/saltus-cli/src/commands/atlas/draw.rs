@@ -133,7 +133,7 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
         panes.push(Pane { x: x.clone(), y, is_log, is_band: true, has_zero: true, dots, ..Pane::default() });
     }
     let subtitle = format!("Bifurcation diagram: {of} {} over {}", place(at), diagram.parameter);
-    let chart = Chart { title, caption, panes, rerun: Rerun::default() };
+    let chart = Chart { title, caption, panes, ..Chart::default() };
     Ok(Drawn { chart, subtitle, diagram: Some(diagram) })
 }
 
@@ -227,7 +227,7 @@ fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
     let cells = chart::Map { x: found.x, y: found.y, values, classes, label };
     let caption = format!("{}.", trajectories(tables.sweep.family.len()));
     let panes = vec![Pane { x, y, map: Some(cells), ..Pane::default() }];
-    let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride } };
+    let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride }, is_grid: false };
     Ok(Drawn { chart, subtitle, diagram: None })
 }
 
@@ -261,7 +261,7 @@ fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupErro
     let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
     let rerun =
         Rerun { command: if family.len() == 1 { from_here(tables, at, x, y) } else { String::new() }, stride: None };
-    Ok(Drawn { chart: Chart { title, caption, panes, rerun }, subtitle, diagram: None })
+    Ok(Drawn { chart: Chart { title, caption, panes, rerun, is_grid: false }, subtitle, diagram: None })
 }
 
 /// The command that runs one motion from the state under the pointer, if the axes give it, else up to there.

@@ -56,6 +56,9 @@ impl Shown<'_> {
         let trivial = if orbit.multiple.is_none() { "  (and 1, along the orbit)" } else { "" };
         out!("  multipliers {}{trivial}\n", each.join(", "));
         out!("  {}\n", stability.sentence());
+        if orbit.is_symmetric() {
+            out!("  symmetric: after half a period it is its own mirror image\n");
+        }
         out!("  {DIM}it misses itself by {} of its size{DIM:#}\n", number(orbit.residual, 2));
         let events = orbit.events(model);
         if events.is_empty() {
@@ -88,7 +91,7 @@ impl Shown<'_> {
                 "period": orbit.period, "multiple": orbit.multiple, "t": orbit.start.t, "state": state,
                 "multipliers": stability.multipliers.iter().map(|z| [z.0, z.1]).collect::<Vec<_>>(),
                 "stable": stability.is_stable(), "outside": stability.outside, "sentence": stability.sentence(),
-                "residual": orbit.residual, "newton_steps": orbit.steps, "events": events,
+                "symmetric": orbit.is_symmetric(), "residual": orbit.residual, "newton_steps": orbit.steps, "events": events,
                 "sequence": orbit.sequence(model),
             })
         };

@@ -54,6 +54,16 @@ pub fn main(args: &Args, picture: &Picture) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A chart as a figure for a paper.
+pub fn of_chart(args: &Args, mut chart: Chart) -> Result<ExitCode, Refusal> {
+    let kind = kind(args)?;
+    cut(&mut chart, args.from.unwrap_or(f64::NEG_INFINITY), args.to.unwrap_or(f64::INFINITY));
+    let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
+    let figure = paper::chart(&chart, columns).map_err(SetupError::new)?;
+    save(args, kind, &figure)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Leaves what lies between two values of the horizontal axis.
 fn cut(chart: &mut Chart, from: f64, to: f64) {
     if from == f64::NEG_INFINITY && to == f64::INFINITY {
@@ -63,6 +73,21 @@ fn cut(chart: &mut Chart, from: f64, to: f64) {
         for dots in &mut pane.dots {
             let keep: Vec<bool> = dots.x.iter().map(|x| *x >= from && *x <= to).collect();
             for column in [&mut dots.x, &mut dots.y, &mut dots.key] {
+                let mut kept = keep.iter();
+                column.retain(|_| *kept.next().unwrap_or(&true));
+            }
+        }
+        for line in &mut pane.lines {
+            for k in 0..line.x.len() {
+                if !(line.x[k] >= from && line.x[k] <= to) {
+                    line.y[k] = f64::NAN;
+                    line.x[k] = f64::NAN;
+                }
+            }
+        }
+        for mark in &mut pane.marks {
+            let keep: Vec<bool> = mark.x.iter().map(|x| *x >= from && *x <= to).collect();
+            for column in [&mut mark.x, &mut mark.y] {
                 let mut kept = keep.iter();
                 column.retain(|_| *kept.next().unwrap_or(&true));
             }

@@ -21,11 +21,13 @@ pub struct OrbitOptions {
     pub transient: f64,
     /// The tolerance of the motion.
     pub tolerance: f64,
+    /// Only orbits that are their own mirror image after half a period: found as fixed points of half of it, reflected.
+    pub symmetric: bool,
 }
 
 impl Default for OrbitOptions {
     fn default() -> Self {
-        OrbitOptions { period: None, multiple: None, transient: 100.0, tolerance: 1e-13 }
+        OrbitOptions { period: None, multiple: None, transient: 100.0, tolerance: 1e-13, symmetric: false }
     }
 }
 
@@ -139,9 +141,22 @@ fn forced(
         Some(n) => n.max(1),
         None => seen_multiple(problem, space, &at, period, run_options).unwrap_or(1),
     };
-    let found = close(problem, space, &at, Period::Given(multiple as f64 * period), run_options)?;
-    if !found.is_closed() {
-        let seen = seen(problem, &at, period);
+    let lasts = multiple as f64 * period;
+    if options.symmetric {
+        let half = close(problem, space, &at, Period::Half(0.5 * lasts), run_options)?;
+        if !half.is_closed() {
+            let seen = format!("{}; a symmetric orbit was looked for", seen(problem, &at, period));
+            return Err(NoOrbit::NotNear { residual: half.residual, seen });
+        }
+        at = half.start;
+    }
+    let found = close(problem, space, &at, Period::Given(lasts), run_options)?;
+    if !found.is_closed() || (options.symmetric && !found.is_symmetric()) {
+        let seen = match options.symmetric {
+            // (Half of it closed, reflected; if the whole does not, the model itself has no such symmetry.)
+            true => "; the model is not its own mirror image after half a period of the forcing".into(),
+            false => seen(problem, &at, period),
+        };
         return Err(NoOrbit::NotNear { residual: found.residual, seen });
     }
     // It may be one of fewer periods.

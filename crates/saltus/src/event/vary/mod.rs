@@ -8,6 +8,7 @@
 
 mod kick;
 mod occur;
+mod stroke;
 mod transport;
 
 use crate::SetupError;
@@ -17,6 +18,7 @@ use crate::problem::{Evaluator, Instance, Part, VariationalCode};
 use saltus_expr::Series;
 
 pub(super) use occur::Crossed;
+pub(crate) use stroke::Stroke;
 
 /// The perturbations of one run, and how to carry them on.
 pub(super) struct Vary {

@@ -1,0 +1,128 @@
+//! Branches as text and JSON.
+
+use super::record::{Entry, Row};
+use crate::text::{BOLD, DIM, count, number, out, print_json, printable};
+use saltus::analysis::SpecialKind;
+use serde_json::{Value, json};
+
+/// Special points of one branch that are printed.
+const SHOWN: usize = 30;
+
+/// Branches that were found.
+pub struct Found<'a> {
+    pub title: &'a str,
+    pub subtitle: &'a str,
+    pub parameters: &'a [String],
+    pub entries: &'a [Entry],
+    pub files: &'a [String],
+    pub seconds: f64,
+}
+
+/// The name of a kind.
+pub fn kind_name(word: &str) -> &str {
+    SpecialKind::ALL.iter().find(|k| k.word() == word).map_or(word, |k| k.name())
+}
+
+/// How many orbits of a branch are stable, in words.
+fn stable(rows: &[&Row]) -> String {
+    match rows.iter().filter(|r| r.stable).count() {
+        0 => "all unstable".into(),
+        n if n == rows.len() => "all stable".into(),
+        n => format!("{n} stable"),
+    }
+}
+
+impl Found<'_> {
+    pub fn print(&self, out_dir: Option<&std::path::Path>) {
+        out!("{BOLD}{}{BOLD:#}\n{}\n", printable(self.title), printable(self.subtitle));
+        for entry in self.entries {
+            if let Entry::Branch { branch, origin } = entry {
+                out!("\n{BOLD}branch {}{BOLD:#}  {DIM}from {}{DIM:#}\n", branch + 1, printable(origin));
+                self.specials(*branch);
+                self.end(*branch);
+            }
+        }
+        if let (Some(dir), false) = (out_dir, self.files.is_empty()) {
+            out!("\nwrote {} to {}\n", self.files.join(", "), dir.display());
+        }
+    }
+
+    fn specials(&self, of: usize) {
+        let mut listed = 0;
+        for entry in self.entries {
+            let Entry::Special { branch, kind, words, row } = entry else { continue };
+            if *branch != of {
+                continue;
+            }
+            listed += 1;
+            if listed > SHOWN {
+                continue;
+            }
+            let at = self.parameters.iter().zip(&row.values).map(|(n, x)| format!("{n} = {}", number(*x, 11)));
+            let at = at.collect::<Vec<_>>().join(", ");
+            out!("  {:<22} {:<15}  {}\n", printable(&at), kind_name(kind), printable(words));
+        }
+        if listed > SHOWN {
+            out!("  and {} in the table\n", count((listed - SHOWN) as u64, "further special point"));
+        }
+    }
+
+    fn end(&self, of: usize) {
+        let rows: Vec<&Row> = self
+            .entries
+            .iter()
+            .filter_map(|e| match e {
+                Entry::Point { branch, row } if *branch == of => Some(row),
+                _ => None,
+            })
+            .collect();
+        let name = self.parameters.last().map_or("", String::as_str);
+        let ends = rows.first().zip(rows.last()).map(|(a, b)| {
+            let last = |r: &Row| number(r.values.last().copied().unwrap_or(f64::NAN), 6);
+            format!("{} = {} … {}", printable(name), last(a), last(b))
+        });
+        let why = self.entries.iter().find_map(|e| match e {
+            Entry::End { branch, why, .. } if *branch == of => Some(why.clone()),
+            _ => None,
+        });
+        let why = why.map_or_else(String::new, |w| format!("; {}", printable(&w)));
+        out!("  {} ({}), {}{why}\n", count(rows.len() as u64, "point"), stable(&rows), ends.unwrap_or_default());
+    }
+
+    pub fn json(&self) {
+        let branches: Vec<Value> = self
+            .entries
+            .iter()
+            .filter_map(|e| match e {
+                Entry::Branch { branch, origin } => Some((*branch, origin)),
+                _ => None,
+            })
+            .map(|(of, origin)| {
+                let mut value = json!({ "branch": of + 1, "from": origin });
+                let mine = |b: &usize| *b == of;
+                let points = self.entries.iter().filter(|e| matches!(e, Entry::Point { branch, .. } if mine(branch)));
+                value["points"] = json!(points.count());
+                let special = self.entries.iter().filter_map(|e| match e {
+                    Entry::Special { branch, kind, words, row } if mine(branch) => Some(json!({
+                        "kind": kind, "values": row.values, "meaning": words, "multipliers": row.multipliers,
+                        "period": row.period, "multiple": row.multiple, "shown": row.shown,
+                    })),
+                    _ => None,
+                });
+                value["special"] = special.collect();
+                for e in self.entries {
+                    if let Entry::End { branch, why, cut } = e
+                        && mine(branch)
+                    {
+                        (value["end"], value["cut"]) = (json!(why), json!(cut));
+                    }
+                }
+                value
+            })
+            .collect();
+        print_json(&json!({
+            "title": self.title, "what": self.subtitle, "parameters": self.parameters, "branches": branches,
+            "files": self.files, "seconds": self.seconds,
+        }));
+    }
+}

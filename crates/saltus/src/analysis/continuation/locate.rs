@@ -1,0 +1,105 @@
+//! Where along a step a sign changes, or a sequence of events does.
+
+use super::branch::{Special, SpecialKind};
+use super::node::Node;
+use crate::text::number;
+
+/// A sign is located when the step changes by less than this, and where it changes by rounding.
+const LOCATED: f64 = 1e-13;
+const ROUNDS: usize = 60;
+
+/// A quantity below this is noise, not a sign.
+const NOISE: f64 = 1e-9;
+
+/// The special points of one step from a node, in order, each with the length of the step to it.
+pub fn between(from: &Node, to: &Node, step: f64) -> Vec<(f64, Node, Special)> {
+    let mut found: Vec<(f64, Node, Special)> = Vec::new();
+    for kind in super::node::Signs::KINDS {
+        let (a, b) = (from.signs.of(kind), to.signs.of(kind));
+        if !(a * b < 0.0) || a.abs().max(b.abs()) < NOISE {
+            continue;
+        }
+        let Some((s, node)) = root(from, step, kind, a, b) else { continue };
+        if !is_one(kind, &node) {
+            continue;
+        }
+        let special = Special { kind, point: node.point(), touched: None, words: words(kind, &node, from) };
+        found.push((s, node, special));
+    }
+    found.sort_by(|x, y| x.0.total_cmp(&y.0));
+    found
+}
+
+/// Where a sign changes: regula falsi (Illinois), with corrections at each trial.
+fn root(from: &Node, step: f64, kind: SpecialKind, at_from: f64, at_to: f64) -> Option<(f64, Node)> {
+    let (mut low, mut high, mut f_low, mut f_high) = (0.0, step, at_from, at_to);
+    let (mut best, mut last): (Option<(f64, Node)>, f64) = (None, f64::NAN);
+    for round in 0..ROUNDS {
+        let mut s = high - f_high * (high - low) / (f_high - f_low);
+        if !(s > low && s < high) || round % 8 == 7 {
+            s = 0.5 * (low + high);
+        }
+        let node = from.ahead(s).ok()?;
+        let f = node.signs.of(kind);
+        best = Some((s, node));
+        if f == 0.0 || (s - last).abs() <= LOCATED * (1.0 + step.abs()) || high - low <= LOCATED {
+            break;
+        }
+        last = s;
+        if f * f_low < 0.0 {
+            (high, f_high) = (s, f);
+            f_low *= 0.5;
+        } else {
+            (low, f_low) = (s, f);
+            f_high *= 0.5;
+        }
+    }
+    best
+}
+
+/// Whether a located sign is what it stands for.
+fn is_one(kind: SpecialKind, node: &Node) -> bool {
+    let multipliers = &node.stability.multipliers;
+    match kind {
+        SpecialKind::Doubling => multipliers.iter().any(|z| (z.0 + 1.0).hypot(z.1) < 1e-4),
+        // (A product of two real ones is no torus.)
+        SpecialKind::Torus => multipliers.iter().any(|z| z.1.abs() > 1e-5 && (z.0.hypot(z.1) - 1.0).abs() < 1e-5),
+        SpecialKind::Fold => true,
+        _ => multipliers.iter().any(|z| (z.0 - 1.0).hypot(z.1) < 1e-3),
+    }
+}
+
+fn words(kind: SpecialKind, node: &Node, from: &Node) -> String {
+    match kind {
+        SpecialKind::Fold => {
+            let way = if from.signs.fold > 0.0 { "smaller" } else { "larger" };
+            format!("the branch turns back to {way} values")
+        }
+        SpecialKind::Doubling => "an orbit of twice the period branches off".into(),
+        SpecialKind::Torus => {
+            let pair = node.stability.multipliers.iter().find(|z| z.1 > 1e-5 && (z.0.hypot(z.1) - 1.0).abs() < 1e-5);
+            let turns = pair.map_or(f64::NAN, |z| z.1.atan2(z.0) / std::f64::consts::TAU);
+            format!("a quasi-periodic motion branches off, with {} turns per period", number(turns, 6))
+        }
+        _ => "another branch crosses".into(),
+    }
+}
+
+/// Where the sequence of events changes within a step: the last orbit before it and the first behind it, by bisection.
+pub fn change(from: &Node, to: &Node, step: f64) -> Option<(Node, Node)> {
+    let (mut low, mut high) = (0.0, step);
+    let (mut before, mut after) = (from.clone(), to.clone());
+    for _ in 0..60 {
+        if high - low <= 1e-12 {
+            break;
+        }
+        let s = 0.5 * (low + high);
+        let node = from.ahead(s).ok()?;
+        if node.anatomy.is_like(&from.anatomy) {
+            (low, before) = (s, node);
+        } else {
+            (high, after) = (s, node);
+        }
+    }
+    Some((before, after))
+}

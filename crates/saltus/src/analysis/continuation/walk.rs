@@ -1,0 +1,356 @@
+//! A walk along one branch: predictor, corrector, a step that adapts, and what is met on the way.
+
+use super::anatomy::Approach;
+use super::branch::{Branch, BranchPoint, Origin, Special, SpecialKind};
+use super::graze::{Grazed, graze};
+use super::locate;
+use super::node::Node;
+use super::zero::Missed;
+use crate::analysis::closing::Orbit;
+use crate::linalg::dot;
+use crate::text::number;
+
+/// How a branch is followed.
+#[derive(Clone, Debug)]
+pub struct WalkOptions {
+    /// The range of the parameter.
+    pub range: (f64, f64),
+    /// The largest step, as a part of the range and of the size of states.
+    pub step: f64,
+    /// The largest number of points of a branch.
+    pub points: usize,
+}
+
+/// Steps shorter than this are not made.
+const SHORTEST: f64 = 1e-7;
+
+/// Tangents of neighbouring points whose cosine is smaller are too far apart.
+const STRAIGHT: f64 = 0.97;
+
+/// An orbit may be this part of a step away from where the tangent leads.
+const STRAYS: f64 = 0.25;
+
+/// In one step the period changes by no more than this factor, as a logarithm.
+const PERIOD_CHANGE: f64 = 0.4;
+
+/// A branch is left where its period is this many times that of its first orbit.
+const LONGEST: f64 = 100.0;
+
+/// Changes of events on one branch after which it is left: chatter that is not complete has infinitely many.
+const CHANGES: usize = 200;
+
+/// What is met on a walk.
+pub enum Met<'a> {
+    /// An orbit.
+    Point(&'a BranchPoint, &'a Orbit),
+    /// A special point.
+    Special(&'a Special),
+}
+
+/// A walk in progress.
+pub struct Walk<'a> {
+    pub options: &'a WalkOptions,
+    /// Called with everything that is met; false ends the walk.
+    pub on: &'a mut dyn FnMut(Met) -> bool,
+    branch: Branch,
+    /// Doublings with their nodes, where other branches begin.
+    pub doublings: Vec<(Node, f64)>,
+    is_stopped: bool,
+    /// The period of its first orbit.
+    longest: f64,
+}
+
+/// A step that was made, or why none was.
+enum Step {
+    Made(Box<Node>),
+    Crossed(Box<Node>),
+    End(String, bool),
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(options: &'a WalkOptions, on: &'a mut dyn FnMut(Met) -> bool, origin: Origin) -> Self {
+        let branch = Branch { origin, points: Vec::new(), specials: Vec::new(), end: String::new(), is_cut: false };
+        Walk { options, on, branch, doublings: Vec::new(), is_stopped: false, longest: f64::INFINITY }
+    }
+
+    fn add(&mut self, node: &Node) {
+        let point = node.point();
+        self.is_stopped |= !(self.on)(Met::Point(&point, &node.orbit));
+        self.branch.points.push(point);
+    }
+
+    fn mark(&mut self, special: Special) {
+        self.is_stopped |= !(self.on)(Met::Special(&special));
+        self.branch.specials.push((self.branch.points.len(), special));
+    }
+
+    /// Follows the branch from a node to its end.
+    pub fn run(mut self, first: Node) -> (Branch, Vec<(Node, f64)>) {
+        let mut node = first.settled(None).unwrap_or(first);
+        self.add(&node);
+        self.longest = node.orbit.period;
+        let first = node.clone();
+        let mut before: Option<(Node, f64)> = None;
+        let mut step = 0.1 * self.options.step;
+        let (end, is_cut) = loop {
+            if self.is_stopped {
+                break ("it was stopped".to_string(), false);
+            }
+            if self.branch.points.len() >= self.options.points {
+                break (format!("{} points were computed", self.options.points), false);
+            }
+            if self.branch.specials.iter().filter(|s| s.1.kind == SpecialKind::Change).count() > CHANGES {
+                break ("its events change again and again: impacts accumulate".to_string(), true);
+            }
+            match self.step(&node, before.as_ref(), &mut step) {
+                Step::Made(next) => {
+                    self.add(&next);
+                    if self.is_at_end(&next) {
+                        break ("the end of the range is reached".to_string(), false);
+                    }
+                    if let Some(why) = self.returns(&first, &node, &next) {
+                        break (why, false);
+                    }
+                    let made = distance(&node, &next);
+                    before = Some((node, made));
+                    node = *next;
+                }
+                Step::Crossed(next) => {
+                    self.add(&next);
+                    (before, node) = (None, *next);
+                    step = step.min(0.25 * self.options.step);
+                }
+                Step::End(why, is_cut) => break (why, is_cut),
+            }
+            if let Some(moved) = node.settled(None) {
+                (before, node) = (None, moved);
+            }
+        };
+        (self.branch.end, self.branch.is_cut) = (end, is_cut);
+        (self.branch, self.doublings)
+    }
+
+    fn is_at_end(&self, node: &Node) -> bool {
+        let (low, high) = self.options.range;
+        let value = node.value();
+        (value <= low && node.signs.fold < 0.0) || (value >= high && node.signs.fold > 0.0)
+    }
+
+    /// Whether the branch is back where it began, or has become one of half the period.
+    fn returns(&self, first: &Node, before: &Node, now: &Node) -> Option<String> {
+        if self.branch.points.len() > 20
+            && now.anatomy.is_like(&first.anatomy)
+            && first.family.phase == now.family.phase
+        {
+            let step = distance(before, now);
+            if distance(first, now) < step && dot(&first.tangent, &now.tangent) > 0.9 {
+                return Some("it is back where it began".into());
+            }
+        }
+        let halves = now.family.is_free() || now.family.multiple.is_multiple_of(2);
+        if matches!(self.branch.origin, Origin::Doubling(..)) && halves {
+            let (a, b) = (apart(before)?, apart(now)?);
+            if self.branch.points.len() > 5 && b < a && b < 1.5 * (a - b) {
+                return Some(format!("it joins the branch of half its period near {}", number(now.value(), 8)));
+            }
+        }
+        None
+    }
+
+    /// One step; `step` is its length, adapted.
+    fn step(&mut self, node: &Node, before: Option<&(Node, f64)>, step: &mut f64) -> Step {
+        let mut why = String::new();
+        loop {
+            *step = step.min(self.options.step);
+            if *step < SHORTEST {
+                return self.stuck(node, before, &why);
+            }
+            // Grazing is gone to before it is passed.
+            for (near, ahead) in vanishing(node, before, *step) {
+                if let Some(grazed) = graze(node, &near, ahead, 4.0 * *step + 2.0 * ahead) {
+                    return self.crossed(grazed);
+                }
+            }
+            let (next, made) = match self.advance(node, *step) {
+                Ok(found) => found,
+                Err(missed) => {
+                    why = reason(&missed);
+                    *step *= 0.4;
+                    continue;
+                }
+            };
+            // Where the period has no bound, nothing is stepped over.
+            if (next.orbit.period / node.orbit.period).ln().abs() > PERIOD_CHANGE {
+                why = "the period changes without bound".into();
+                *step *= 0.4;
+                continue;
+            }
+            if next.orbit.period > LONGEST * self.longest {
+                let (value, times) = (number(node.value(), 6), number(LONGEST, 6));
+                return Step::End(format!("its period grows beyond {times} times the first, near {value}"), true);
+            }
+            let steps = next.orbit.steps;
+            let is_like = next.anatomy.is_like(&node.anatomy);
+            if !is_like {
+                let shrink = *step > 1e-3 * self.options.step;
+                if let Some(crossing) = self.other_events(node, &next, made, shrink) {
+                    return crossing;
+                }
+                why = format!("the events change from `{}` to `{}`", node.anatomy.words(), next.anatomy.words());
+                *step *= 0.4;
+                continue;
+            }
+            // (An orbit far from where the tangent leads belongs to another branch.)
+            let bends = dot(&node.tangent, &next.tangent) < STRAIGHT || strays(node, &next, made) > STRAYS * made;
+            if bends && *step > 100.0 * SHORTEST {
+                why = "neighbouring branches cannot be told apart".into();
+                *step *= 0.5;
+                continue;
+            }
+            for (_, at, special) in locate::between(node, &next, made) {
+                if special.kind == SpecialKind::Doubling {
+                    self.doublings.push((at, special.point.values[special.point.values.len() - 1]));
+                }
+                self.mark(special);
+            }
+            *step *= match steps {
+                0..=3 => 1.4,
+                4 => 1.1,
+                5 => 0.9,
+                _ => 0.6,
+            };
+            return Step::Made(Box::new(next));
+        }
+    }
+
+    /// The next orbit, at the end of the range if that comes first; and how far along the tangent it is.
+    fn advance(&self, node: &Node, step: f64) -> Result<(Node, f64), Missed> {
+        let unit = node.family.units[node.family.units.len() - 1];
+        let slope = node.tangent[node.tangent.len() - 1] * unit;
+        let (low, high) = self.options.range;
+        let bound = if slope > 0.0 { high } else { low };
+        let reaches = (bound - node.value()) / slope;
+        if reaches.is_finite() && reaches >= 0.0 && reaches <= step {
+            let next = node.at_value(reaches, bound)?;
+            let away: Vec<f64> = next.found.z.iter().zip(&node.found.z).map(|(a, b)| a - b).collect();
+            return Ok((next, dot(&away, &node.tangent)));
+        }
+        Ok((node.ahead(step)?, step))
+    }
+
+    /// The sequence of events is another a step further: grazing, or a change of another kind.
+    fn other_events(&mut self, node: &Node, next: &Node, made: f64, may_shrink: bool) -> Option<Step> {
+        for near in weakest(node).into_iter().take(4) {
+            if let Some(grazed) = graze(node, &near, 0.5 * made, 4.0 * made) {
+                return Some(self.crossed(grazed));
+            }
+        }
+        if may_shrink {
+            return None;
+        }
+        let (last, first) = locate::change(node, next, made)?;
+        if distance(&last, &first) > 1e-5 {
+            return None;
+        }
+        let words = format!("`{}` becomes `{}`", last.anatomy.words(), first.anatomy.words());
+        self.mark(Special { kind: SpecialKind::Change, point: first.point(), touched: None, words });
+        Some(Step::Crossed(Box::new(first)))
+    }
+
+    fn crossed(&mut self, grazed: Grazed) -> Step {
+        let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
+        let was_here = self.branch.specials.iter().any(|(_, s)| is_same_touch(s, &grazed.special));
+        self.mark(grazed.special);
+        if was_here {
+            return Step::End(format!("it is back at the grazing orbit at {}", number(value, 10)), false);
+        }
+        if grazed.is_shorter {
+            return Step::End(
+                format!("it meets the branch of a shorter period where that grazes, at {}", number(value, 10)),
+                false,
+            );
+        }
+        let (low, high) = self.options.range;
+        match grazed.other {
+            Some(next) if (low..=high).contains(&next.value()) => Step::Crossed(Box::new(next)),
+            Some(_) => Step::End("the end of the range is reached".into(), false),
+            None => Step::End(format!("it was not followed through grazing at {}", number(value, 10)), true),
+        }
+    }
+
+    /// No step can be made: perhaps grazing is at hand.
+    fn stuck(&mut self, node: &Node, before: Option<&(Node, f64)>, why: &str) -> Step {
+        let reach = before.map_or(0.1 * self.options.step, |b| b.1.max(0.1 * self.options.step));
+        for near in weakest(node).into_iter().take(4) {
+            if let Some(grazed) = graze(node, &near, 0.0, reach) {
+                return self.crossed(grazed);
+            }
+        }
+        let why = if why.is_empty() { "no step can be made" } else { why };
+        Step::End(format!("it could not be followed beyond {}: {why}", number(node.value(), 10)), true)
+    }
+}
+
+/// Whether two special points are one grazing orbit.
+fn is_same_touch(a: &Special, b: &Special) -> bool {
+    let near = |x: f64, y: f64| (x - y).abs() <= 1e-8 * (1.0 + x.abs());
+    a.kind == SpecialKind::Grazing
+        && a.point.sequence == b.point.sequence
+        && a.point.values.iter().zip(&b.point.values).all(|(x, y)| near(*x, *y))
+        && a.point
+            .stability
+            .multipliers
+            .iter()
+            .zip(&b.point.stability.multipliers)
+            .all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
+}
+
+/// How far apart two points of one family are.
+fn distance(a: &Node, b: &Node) -> f64 {
+    a.found.z.iter().zip(&b.found.z).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+}
+
+/// How far an orbit is from where the tangent leads.
+fn strays(from: &Node, to: &Node, made: f64) -> f64 {
+    let each = from.found.z.iter().zip(&from.tangent).zip(&to.found.z);
+    each.map(|((z, t), x)| (x - z - made * t).powi(2)).sum::<f64>().sqrt()
+}
+
+/// How far an orbit is from itself half a period later.
+fn apart(node: &Node) -> Option<f64> {
+    let (start, motion) = (&node.orbit.start, &node.orbit.passage.run.trajectory);
+    let (q, v) = motion.at(start.t + 0.5 * node.orbit.period, crate::Side::Right)?;
+    let half = node.family.space.state(&crate::Start::new(start.t, q, v));
+    let state = node.family.space.state(start);
+    let each = state.iter().zip(&half).zip(&node.family.scales).map(|((a, b), s)| ((a - b) / s).abs());
+    Some(each.fold(0.0, f64::max))
+}
+
+/// Approaches whose speed or gap vanishes within a step, by its rate since the last point; with how far ahead that is.
+fn vanishing(node: &Node, before: Option<&(Node, f64)>, step: f64) -> Vec<(Approach, f64)> {
+    let Some((last, made)) = before else { return Vec::new() };
+    let mut found = Vec::new();
+    for near in &node.anatomy.approaches {
+        let Some(was) = last.anatomy.matching(near, node.orbit.period) else { continue };
+        let rate = (near.level - was.level) / made;
+        if rate < 0.0 && near.level + 1.5 * rate * step < 0.0 {
+            found.push((*near, near.level / -rate));
+        }
+    }
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    found
+}
+
+/// Approaches by their level, the weakest first.
+fn weakest(node: &Node) -> Vec<Approach> {
+    let mut all: Vec<Approach> = node.anatomy.approaches.iter().copied().filter(|a| a.level < 0.3).collect();
+    all.sort_by(|a, b| a.level.total_cmp(&b.level));
+    all
+}
+
+fn reason(missed: &Missed) -> String {
+    match missed {
+        Missed::Map(reason) => reason.to_string(),
+        Missed::Far(size) => format!("Newton's method does not converge ({})", number(*size, 2)),
+    }
+}
