@@ -2,12 +2,7 @@
         mask flies = go & NOT(is_held) & (S(R_NEW) == 0.0) & (S(R_ARRIVED) == 0.0) & (S(R_LINEAR) > 0.0);
         UNROLL for (int a = 0; a < M; a++) flies &= S(R_ZEROS + a) <= 1.0;
         /* Short flights are a step of the series, or two: where the last one was short, this one begins with such a step. */
-#ifdef SALTUS_ONE
-        /* (Threads of a GPU wait for each other: they glide through long flights only.) */
-        flies &= S(R_FLIGHT) > 6.0 * S(R_LINEAR);
-#else
         flies &= (S(R_SMOOTH) > 0.0) | (S(R_FLIGHT) > 6.0 * S(R_LINEAR));
-#endif
         if (ANY(flies)) {
             real interval = S(R_LINEAR), now = S(R_T), end = SEL(now < S(R_FROM), smaller(S(R_STOP), S(R_FROM)), S(R_STOP));
             real z[SIZE], next[SIZE], gap[M], rise[M], then[M], fall[M], doubt[M], extent[M];
