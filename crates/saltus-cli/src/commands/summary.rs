@@ -273,7 +273,8 @@ fn shocks(model: &Model, shocks: &Shocks) {
 }
 
 fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
-    for (stop, c) in shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0).take(SHOWN) {
+    let hit = || shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0);
+    for (stop, c) in hit().take(SHOWN) {
         let spread = |(max, mean, deviation): (f64, f64, f64)| {
             format!("{} largest, {} mean, {} deviation", number(max, 4), number(mean, 4), number(deviation, 3))
         };
@@ -292,6 +293,16 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
             out!("{DIM}, wear power{DIM:#} {}", number(wear, 4));
         }
         out!("\n");
+    }
+    more_of(hit().count(), "stop");
+    let quiet: Vec<String> = (shocks.stops.iter().zip(&model.constraints))
+        .filter(|(stop, _)| stop.count == 0)
+        .map(|(_, c)| printable(&c.name))
+        .collect();
+    if !quiet.is_empty() {
+        let more =
+            if quiet.len() > 2 * SHOWN { format!(", … and {} more", quiet.len() - 2 * SHOWN) } else { String::new() };
+        out!("never hit            {}{more}\n", quiet[..quiet.len().min(2 * SHOWN)].join(", "));
     }
     for (x, name) in extremes.iter().zip(&model.coordinates).take(SHOWN) {
         let (min, max, rms) = (number(x.min, 5), number(x.max, 5), number(x.rms, 4));

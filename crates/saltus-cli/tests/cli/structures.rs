@@ -117,3 +117,44 @@ fn modes_places_and_rest_times_as_asked() {
     let shocks = |run: &Value| run["structure"]["shocks"].as_u64().expect("a count");
     assert!(shocks(&rested) < shocks(&whole), "{} {}", shocks(&rested), shocks(&whole));
 }
+
+#[test]
+fn a_support_under_preload_starts_at_rest() {
+    let here = Scratch::new();
+    let text =
+        BEAM.replace("0.5*sin(3*t)", "0.1*sin(3*t)").replace("0.05 + tip", "tip - 0.05").replace("end = 5", "end = 1");
+    here.write("free.toml", text.clone());
+    let refused = here.saltus(&["run", "free.toml"]);
+    assert!(!refused.succeeded() && refused.stderr.contains("equilibrium = true"), "{}", refused.stderr);
+    here.write("held.toml", format!("{text}[start]\nequilibrium = true\n"));
+    let run = here.json(&["run", "held.toml", "--json"]);
+    // 3EI/L³ times 0.05.
+    let rest = here.json(&["equilibria", "held.toml", "--json"]);
+    let reaction = rest["equilibria"][0]["reactions"][0].as_f64().expect("a reaction");
+    assert!((reaction - 0.15).abs() < 1e-11, "{rest}");
+    assert!((run["structure"]["stops"][0]["mean_force"].as_f64().expect("a force") - 0.15).abs() < 0.05, "{run}");
+    // And on from where another run ended.
+    assert!(here.saltus(&["run", "held.toml", "--end", "0.5", "--out", "half"]).succeeded());
+    let on = here.json(&["run", "held.toml", "--from", "half", "--json"]);
+    let (a, b) = (&on["final"]["q"][0], &run["final"]["q"][0]);
+    assert!((a.as_f64().expect("tip") - b.as_f64().expect("tip")).abs() < 1e-9, "{a} {b}");
+}
+
+#[test]
+fn every_stop_is_listed_and_nothing_is_compared_with_itself() {
+    let here = Scratch::new();
+    let quiet = "[[constraint]]\nname = \"far\"\ngap = \"9 - tip\"\nrestitution = 0.0\n";
+    here.write("beam.toml", format!("{quiet}{BEAM}"));
+    let run = here.saltus(&["run", "beam.toml"]);
+    assert!(run.stdout.lines().any(|l| l.starts_with("never hit") && l.ends_with("far")), "{}", run.stdout);
+    let itself = here.saltus(&["compare", "beam.toml", "--schemes", "auto,paoli-schatzman"]);
+    assert!(!itself.succeeded() && itself.stderr.contains("compared with itself"), "{}", itself.stderr);
+    // More modes than first asked for, until they agree or are all there.
+    let modes = here.json(&["converge", "beam.toml", "--over", "modes", "--levels", "2", "--end", "2", "--json"]);
+    let levels = modes["levels"].as_array().expect("levels");
+    let sentence = modes["verdict"].as_str().expect("a verdict");
+    assert!(levels.len() > 2 && (sentence.contains("within 5 %") || levels.len() == 4), "{modes}");
+    // A wall that jumps in velocity has no corner in the displacements.
+    here.write("jump.toml", BEAM.replace("0.05 + tip", "0.05 + 0.001*abs(sin(t)) + tip"));
+    assert!(!here.json(&["run", "jump.toml", "--end", "1", "--json"])["warnings"].to_string().contains("corners"));
+}

@@ -93,7 +93,7 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
                 .help("a clamped end does not move; choose another place"));
         }
         let gap = offsets[a] + linear.stops.dot(a, &linear.q0);
-        let size = offsets[a].abs() + linear.stops.dot_abs(a, &linear.q0);
+        let size = offsets[a].abs() + linear.reach(a);
         if !(gap >= -1e-9 * size) {
             return Err(SetupError::new(format!(
                 "the structure starts inside the stop `{}`: its gap is {gap:.6}",
@@ -101,7 +101,7 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
             ))
             .with_kind(Kind::Inadmissible { constraint: constraint.name.clone(), gap })
             .at(constraint.span.clone(), format!("negative at t = {t}"))
-            .help("move the start or the stop: invalid input is rejected, never adjusted"));
+            .help("move the start or the stop; for a preloaded support let the run start at rest against it, [start] equilibrium = true"));
         }
     }
     Ok(())

@@ -126,7 +126,7 @@ impl Exact {
             instance: at.clone(),
             responses: at.point_responses(Stops::diagonal(&linear, &ones).mobility(), 1.0),
             stops: Stops::diagonal(&linear, &flow.b),
-            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
             h,
             n: 0,
             started: false,

@@ -70,14 +70,18 @@ pub enum Load {
 }
 
 /// How a structure starts by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitialState {
     /// The displacement of everything, as of a rigid body.
     pub displacement: f64,
     /// The velocity of everything.
     pub velocity: f64,
-    /// Whether to start in equilibrium with the loads of t = 0.
+    /// Whether to start in equilibrium with the loads and stops of t = 0: contact statics.
     pub at_equilibrium: bool,
+    /// The displacements of all degrees of freedom, part by part, in place of one of everything.
+    pub displacements: Option<Vec<f64>>,
+    /// Their velocities.
+    pub velocities: Option<Vec<f64>>,
 }
 
 /// What a structure is made of.
@@ -110,6 +114,8 @@ pub struct Structure {
     pub(crate) linear: Arc<Linear>,
     pub(crate) damping: ModalDamping,
     pub(crate) slides: Vec<Option<usize>>,
+    /// Whether its own start is an equilibrium, in whatever coordinates it runs.
+    pub(crate) at_equilibrium: bool,
     pub(crate) signals: SignalCode,
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Arc<Vec<usize>>,
@@ -233,9 +239,16 @@ impl Structure {
             }
             u
         };
-        let massless: Vec<bool> = (0..n).map(|i| mass.row(i).all(|(_, m)| m == 0.0)).collect();
+        let given = |name: &str, values: Option<&Vec<f64>>, otherwise: f64| match values {
+            None => Ok(uniform(otherwise)),
+            Some(values) if values.len() != meshed => Err(SetupError::length(name, meshed, values.len())),
+            Some(values) => Ok(values.iter().copied().chain(std::iter::repeat_n(0.0, n - meshed)).collect()),
+        };
+        let q0 = given("the displacements of the start", start.displacements.as_ref(), start.displacement)?;
+        let v0 = given("the velocities of the start", start.velocities.as_ref(), start.velocity)?;
+        let is_massless: Vec<bool> = (0..n).map(|i| mass.row(i).all(|(_, m)| m == 0.0)).collect();
         // What has no mass is not damped either: it follows at once.
-        let damped: Vec<_> = damped.into_iter().filter(|&(i, j, _)| !massless[i] && !massless[j]).collect();
+        let damped: Vec<_> = damped.into_iter().filter(|&(i, j, _)| !is_massless[i] && !is_massless[j]).collect();
         let linear = Linear {
             damping: damped.iter().any(|e| e.2 != 0.0).then(|| Symmetric::new(n, damped)),
             mass,
@@ -244,8 +257,8 @@ impl Structure {
             stops: stop_rows,
             points,
             outline,
-            q0: uniform(start.displacement),
-            v0: uniform(start.velocity),
+            q0,
+            v0,
         };
         let signals = SignalCode::compile(&model)?;
         let order = small_profile(&[&linear.stiffness, &linear.mass]);
@@ -260,6 +273,7 @@ impl Structure {
             linear: Arc::new(linear),
             damping,
             slides,
+            at_equilibrium: start.at_equilibrium,
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
@@ -267,12 +281,16 @@ impl Structure {
             reduced: Arc::default(),
         };
         if start.at_equilibrium {
+            let q0 = structure.static_contact(0.0)?.u;
+            Arc::make_mut(&mut structure.linear).q0 = q0;
+        } else if is_massless.contains(&true) {
+            // What has no mass is where the rest and the stops hold it: a spring may be compressed.
             let mut signals = structure.signals();
             signals.evaluate(0.0);
-            let q0 = structure.linear.static_displacement(&signals.loads).map_err(|_| {
-                SetupError::new("there is no equilibrium to start from: the structure is free to move as a rigid body")
-            })?;
-            Arc::make_mut(&mut structure.linear).q0 = q0;
+            let linear = Arc::make_mut(&mut structure.linear);
+            let (massless, mut q0) = (linear.massless(), linear.q0.clone());
+            linear.settle(&massless, &signals.loads, &signals.offsets, &mut q0)?;
+            linear.q0 = q0;
         }
         check::start_of(&structure)?;
         Ok(structure)

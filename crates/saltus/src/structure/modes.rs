@@ -13,6 +13,11 @@ use crate::linalg::{
 /// The largest system that is decomposed densely.
 const DENSE: usize = 800;
 
+/// The most modes that can be computed of so many degrees of freedom.
+pub(super) fn most(n: usize) -> usize {
+    if n <= DENSE { n } else { n / 3 }
+}
+
 /// Natural modes, the lowest first.
 #[derive(Clone, Debug, Default)]
 pub struct Modes {

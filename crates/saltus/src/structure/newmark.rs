@@ -107,14 +107,18 @@ impl Newmark {
             vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
         terms.extend(linear.damping.as_ref().map(|c| (0.5 * h, c)));
         let factor = Symmetric::combine(&terms).factor().map_err(unheld)?;
-        let mut q = linear.q0.clone();
-        if !massless.is_empty() {
-            let mut signals = at.signals();
-            signals.evaluate(t0);
-            linear.settle(&massless, &signals.loads, &mut q).map_err(unheld)?;
-        }
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
+        // A stop on a massless node may press from the beginning.
+        let mut q = linear.q0.clone();
+        let pressing = match massless.is_empty() {
+            true => none(),
+            false => {
+                let mut signals = at.signals();
+                signals.evaluate(t0);
+                linear.settle(&massless, &signals.loads, &signals.offsets, &mut q)?
+            }
+        };
         let springs = match resolution <= 1.0 {
             true => Springs::new(&linear, &pushed, &massless, &factor, h),
             false => None,
@@ -130,7 +134,7 @@ impl Newmark {
             instance: at.clone(),
             responses: at.point_responses(stops.mobility(), 1.0 / h),
             stops,
-            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
             before: linear.v0.iter().map(|v| h * v).collect(),
             h,
             n: 0,
@@ -148,7 +152,7 @@ impl Newmark {
             pushed,
             massless,
             flexibility,
-            forces: [none(), none(), none()],
+            forces: [pressing, none(), none()],
             restitution: at.restitution(),
             q,
             after: zero(),
@@ -184,6 +188,12 @@ impl Newmark {
         for l in 0..self.averages.next().len() {
             let mean = 0.5 * (self.averages.now()[l] + self.averages.next()[l]);
             linear.loads.add_to(l, 0.5 * h * h * mean, &mut self.after);
+        }
+        if self.springs.is_none() {
+            // ½λ⁰ in all, of which the step itself gives w₀λ¹.
+            for a in (0..self.compliant.len()).filter(|&a| self.forces[0][a] > 0.0) {
+                self.pushed.add_to(a, (0.5 - self.weights[0]) * h * h * self.forces[0][a], &mut self.after);
+            }
         }
         self.hold_massless();
         self.factor.solve(&mut self.after);

@@ -100,6 +100,8 @@ impl StructureText {
                 displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
                 velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
                 at_equilibrium: self.start.as_ref().is_some_and(|s| s.equilibrium) && !wants_start,
+                displacements: self.start.as_ref().filter(|_| !wants_start).and_then(|s| s.shapes[0].clone()),
+                velocities: self.start.as_ref().filter(|_| !wants_start).and_then(|s| s.shapes[1].clone()),
             },
         };
         Ok(Assembly { parts, points, loads, springs, slides, start, model })

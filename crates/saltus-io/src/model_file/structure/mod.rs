@@ -1,7 +1,8 @@
 //! `[structure]`, `[points]`, `[loads]`, `[base]` and `[start]`: what takes the place of coordinates and energies in the model of a
-//! structure. [`read`] takes them from the file, [`assemble`] builds the parts once parameters are known.
+//! structure. [`read`] and [`places`] take them from the file, [`assemble`] builds the parts once parameters are known.
 
 mod assemble;
+mod places;
 mod read;
 
 use saltus::Span;
@@ -86,4 +87,6 @@ enum LoadText {
 #[derive(Clone, Debug)]
 struct StartText {
     equilibrium: bool,
+    /// Displacements and velocities of all degrees of freedom, from files.
+    shapes: [Option<Vec<f64>>; 2],
 }
