@@ -286,6 +286,9 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
             number(stop.contact_time, 4),
             number(stop.mean_force, 4)
         );
+        if let Some(peaks) = stop.peak_force {
+            out!("{DIM}, peaks:{DIM:#} {}", spread(peaks));
+        }
         if let Some(rms) = stop.rms_force {
             out!("{DIM}, rms{DIM:#} {}", number(rms, 4));
         }

@@ -49,6 +49,8 @@ pub struct StopSummary {
     pub contact_time: f64,
     /// Total impulse over duration.
     pub mean_force: f64,
+    /// Largest, mean and deviation of the peak forces of the shocks; only for a stop with a stiffness.
+    pub peak_force: Option<Spread>,
     /// Root mean square of the force; only for a stop with a stiffness.
     pub rms_force: Option<f64>,
     /// (1/T) Σ P |v_T|; only where something slides.
@@ -98,6 +100,7 @@ impl StructureSummary {
             speed: s.speed.into(),
             contact_time: s.contact_time,
             mean_force: s.mean_force,
+            peak_force: s.peak_force.map(Spread::from),
             rms_force: s.rms_force,
             wear_power: s.wear_power,
             histogram: s.histogram,

@@ -37,6 +37,8 @@ pub struct StopStatistics {
     pub contact_time: f64,
     /// The mean force: total impulse over duration.
     pub mean_force: f64,
+    /// The largest, mean and standard deviation of the peak forces of shocks, where it is a force: a stop with a stiffness.
+    pub peak_force: Option<(f64, f64, f64)>,
     /// The root mean square of the force, where it is a force and no impulse: a stop with a stiffness.
     pub rms_force: Option<f64>,
     /// The wear power as an impulse form of (1/T)∫F |v_T| dt, where something slides.
@@ -112,6 +114,7 @@ impl Shocks {
                     speed: spread(&own.iter().map(|s| s.speed).collect::<Vec<_>>()),
                     contact_time: of(|t| t.end - t.start),
                     mean_force: of(|t| t.impulse) / duration,
+                    peak_force: compliant[a].then(|| spread(&own.iter().filter_map(|s| s.peak).collect::<Vec<_>>())),
                     rms_force: compliant[a].then(|| (run.squared_forces[a] / duration).sqrt()),
                     wear_power: slides[a].is_some().then(|| of(|t| t.wear) / duration),
                     histogram,

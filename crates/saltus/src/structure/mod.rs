@@ -38,6 +38,7 @@ pub use linear::Linear;
 pub use modes::Modes;
 pub use part::{Damping, Layout, Part, Place, Row};
 pub use reduce::Reduction;
+pub(crate) use signals::BaseMotion;
 pub use signals::Signals;
 pub use statics::StaticContact;
 
@@ -67,6 +68,16 @@ pub enum Load {
     Force(Location),
     /// The acceleration of the base: −M r s(t), displacements being relative to the base.
     Base,
+    /// One component of a base that moves in several directions: the parts that go along, each with the displacements of its degrees
+    /// of freedom when the base moves by one; none: its own translation.
+    BaseAlong(Vec<(usize, Option<Vec<f64>>)>),
+    /// A vector of forces on all degrees of freedom of a part.
+    Vector {
+        /// Which part.
+        part: usize,
+        /// One force for each degree of freedom.
+        forces: Vec<f64>,
+    },
 }
 
 /// How a structure starts by default.
@@ -116,6 +127,8 @@ pub struct Structure {
     pub(crate) slides: Vec<Option<usize>>,
     /// Whether its own start is an equilibrium, in whatever coordinates it runs.
     pub(crate) at_equilibrium: bool,
+    /// The loads that move the base, and what goes along, in the solver's order.
+    bases: Arc<Vec<(usize, Vec<f64>)>>,
     pub(crate) signals: SignalCode,
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Arc<Vec<usize>>,
@@ -213,7 +226,19 @@ impl Structure {
                     }
                     load_rows.push(row);
                 }
-                Load::Base => load_rows.push(base(&parts, &starts)?),
+                Load::Base => {
+                    let all: Vec<_> = (0..parts.len()).map(|k| (k, None)).collect();
+                    load_rows.push(base(&parts, &starts, &all)?);
+                }
+                Load::BaseAlong(shares) => load_rows.push(base(&parts, &starts, shares)?),
+                Load::Vector { part, forces } => {
+                    let dimension = parts.get(*part).map_or(0, Part::dimension);
+                    if forces.len() != dimension {
+                        return Err(SetupError::length("a vector of loads", dimension, forces.len()));
+                    }
+                    let at = starts[*part];
+                    load_rows.push(forces.iter().enumerate().filter(|(_, f)| **f != 0.0).map(|(i, f)| (at + i, *f)));
+                }
             }
         }
         let mut stop_rows = Rows::new();
@@ -261,11 +286,28 @@ impl Structure {
             v0,
         };
         let signals = SignalCode::compile(&model)?;
+        let mut bases = Vec::new();
+        for (l, load) in loads.iter().enumerate() {
+            let shares: Vec<_> = match load {
+                Load::Base => (0..parts.len()).map(|k| (k, None)).collect(),
+                Load::BaseAlong(shares) => shares.clone(),
+                _ => continue,
+            };
+            let mut along = vec![0.0; n];
+            for (k, own) in shares {
+                let r = own.or_else(|| parts[k].translation()).unwrap_or_default();
+                r.iter().enumerate().for_each(|(i, r)| along[starts[k] + i] += r);
+            }
+            bases.push((l, along));
+        }
         let order = small_profile(&[&linear.stiffness, &linear.mass]);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
         check::memory(&[&linear.stiffness, &linear.mass], &place)?;
         let linear = reduce::reordered(&linear, &order, &place);
+        for (_, along) in &mut bases {
+            *along = order.iter().map(|&old| along[old]).collect();
+        }
         check::matrices(&linear, &parts, &starts, &order)?;
         let mut structure = Structure {
             model,
@@ -274,6 +316,7 @@ impl Structure {
             damping,
             slides,
             at_equilibrium: start.at_equilibrium,
+            bases: Arc::new(bases),
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
@@ -294,6 +337,13 @@ impl Structure {
         }
         check::start_of(&structure)?;
         Ok(structure)
+    }
+
+    /// For each load that moves the base, by how much the points go along.
+    pub(crate) fn base_shares(&self) -> Vec<(usize, Vec<f64>)> {
+        let points = &self.linear.points;
+        let of = |r: &[f64]| (0..points.len()).map(|p| points.dot(p, r)).collect();
+        self.bases.iter().map(|(l, r)| (*l, of(r))).collect()
     }
 
     /// The start that the model gives: all degrees of freedom, in the solver's order.
@@ -454,17 +504,23 @@ pub(crate) fn moreau_jean(
     Ok(Box::new(moreau_jean::MoreauJean::new(at, h, theta, activation)?))
 }
 
-/// M r over all parts, with the sign of an inertial force.
-fn base(parts: &[Part], starts: &[usize]) -> Result<Row, SetupError> {
+/// M r over the parts that go along, with the sign of an inertial force.
+fn base(parts: &[Part], starts: &[usize], shares: &[(usize, Option<Vec<f64>>)]) -> Result<Row, SetupError> {
     let mut row = Row::new();
-    for (part, &at) in parts.iter().zip(starts) {
-        let r = part.translation().ok_or_else(|| {
+    for (k, own) in shares {
+        let (Some(part), Some(&at)) = (parts.get(*k), starts.get(*k)) else {
+            return Err(SetupError::new(format!("there is no part {k}: there are {}", parts.len())));
+        };
+        if let Some(r) = own.as_ref().filter(|r| r.len() != part.dimension()) {
+            return Err(SetupError::length("the direction of the base", part.dimension(), r.len()));
+        }
+        let r = own.clone().or_else(|| part.translation()).ok_or_else(|| {
             SetupError::new("a base that moves needs the direction in which the degrees of freedom move with it")
                 .help("add  direction = \"all\"  (every degree of freedom is a displacement along the motion), a list of degrees of freedom, or a file, to [structure]")
         })?;
         let force = match &part.carried {
-            Some(force) => force.clone(),
-            None => {
+            Some(force) if own.is_none() => force.clone(),
+            _ => {
                 let mut force = vec![0.0; part.dimension()];
                 part.mass.multiply(&r, &mut force);
                 force

@@ -2,6 +2,7 @@
 //! structure. [`read`] and [`places`] take them from the file, [`assemble`] builds the parts once parameters are known.
 
 mod assemble;
+mod base;
 mod places;
 mod read;
 
@@ -81,7 +82,17 @@ struct StopText {
 #[derive(Clone, Debug)]
 enum LoadText {
     Point(String, Span),
-    Base(Span),
+    Base(BaseText),
+    /// A vector of forces from a file, on the part of this name.
+    Vector(Vec<f64>, Option<(String, Span)>, Span),
+}
+
+/// A motion of the base: where it is written, the parts that go along (none: all), and its own direction.
+#[derive(Clone, Debug)]
+struct BaseText {
+    span: Span,
+    of: Vec<(String, Span)>,
+    direction: Option<(base::DirectionText, Span)>,
 }
 
 #[derive(Clone, Debug)]

@@ -11,6 +11,9 @@ use toml::de::DeTable;
 
 const PLACES: [&str; 6] = ["x", "dof", "floor", "rotation", "from", "to"];
 
+/// Places of another kind than a number.
+const SUMS: [&str; 3] = ["dofs", "weights", "base_shear"];
+
 impl Reader<'_> {
     pub(in crate::model_file) fn points(&mut self, value: &Value) -> Result<(), Failure> {
         let example = "tip = { x = 1.0 }";
@@ -21,7 +24,7 @@ impl Reader<'_> {
                 self.add_point(tree::name(key), PointText { of: None, keys: vec!["dof"], span: value.span() });
                 continue;
             };
-            let known: Vec<&str> = PLACES.into_iter().chain(["of", "for"]).collect();
+            let known: Vec<&str> = PLACES.into_iter().chain(SUMS).chain(["of", "for"]).collect();
             tree::only(table, "a point", &known)?;
             let name = tree::name(key);
             let members = self.members(table, &name)?;
@@ -32,6 +35,24 @@ impl Reader<'_> {
                     if let Some(v) = get(table, place) {
                         point.keys.push(place);
                         self.member_number(&member, format!("point{k}.{place}"), v, "a place")?;
+                    }
+                }
+                for (key, lists) in [("dofs", true), ("weights", true), ("base_shear", false)] {
+                    let Some(v) = get(table, key) else { continue };
+                    point.keys.push(key);
+                    if lists && v.get_ref().as_array().is_none_or(|list| list.is_empty()) {
+                        return Err(SetupError::new(format!("`{key}` is a list, one entry per degree of freedom"))
+                            .at(v.span(), "not a list")
+                            .help("such as  { dofs = [4, 7], weights = [0.5, 0.5] }")
+                            .into());
+                    }
+                    if !lists && v.get_ref().as_bool() != Some(true) {
+                        return Err(SetupError::new("`base_shear` is true, or left out")
+                            .at(v.span(), "not true")
+                            .into());
+                    }
+                    for (i, v) in tree::list(v).iter().enumerate().filter(|_| lists) {
+                        self.member_number(&member, format!("point{k}.{key}.{i}"), v, "a number of a point")?;
                     }
                 }
                 if let Some(v) = get(table, "of") {
@@ -69,8 +90,16 @@ impl Reader<'_> {
         for (key, value) in tree::entries(tree::table(value, "[loads]", "tip = \"F*sin(w*t)\"")?) {
             let name = tree::name(key);
             let (members, value) = match value.get_ref().as_table() {
+                Some(table) if get(table, "vector").is_some() => {
+                    self.load_vector(table, value)?;
+                    continue;
+                }
                 Some(table) => {
-                    tree::only(table, "a load", &["for", "value"])?;
+                    tree::only(table, "a load", &["for", "value", "vector", "of"])?;
+                    if let Some(of) = get(table, "of") {
+                        let error = SetupError::new("`of` belongs to a load with a `vector`");
+                        return Err(error.at(of.span(), "the point says on which part it is").into());
+                    }
                     let example = "\"s{i}\" = { for = \"i = 1..4\", value = \"F*sin(w*t)\" }";
                     (self.members(table, &name)?, need(table, "value", value.span(), "a load", example)?)
                 }
@@ -85,12 +114,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(in crate::model_file) fn base(&mut self, value: &Value) -> Result<(), Failure> {
-        let table = tree::table(value, "[base]", "acceleration = \"ag(t)\"")?;
-        tree::only(table, "[base]", &["acceleration"])?;
-        let acceleration = need(table, "acceleration", value.span(), "[base]", "acceleration = \"ag(t)\"")?;
-        self.description.signals.push(tree::text(self.text, acceleration, "the acceleration of the base")?);
-        self.structure.get_or_insert_default().loads.push(LoadText::Base(acceleration.span()));
+    /// A load that is a vector of forces times a function of time.
+    fn load_vector(&mut self, table: &DeTable, value: &Value) -> Result<(), Failure> {
+        tree::only(table, "a load with a vector", &["vector", "value", "of"])?;
+        let example = "wave = { vector = \"b.npy\", value = \"sin(w*t)\" }";
+        let file = need(table, "vector", value.span(), "a load", example)?;
+        let factor = need(table, "value", value.span(), "a load with a vector", example)?;
+        let path = self.data_file(&tree::string(file, "a file with a vector")?);
+        let forces = matrix::vector(&path, "the vector of loads", None).map_err(|e| Failure::in_file(e, file))?;
+        let of = get(table, "of").map(|v| tree::string(v, "the name of a part").map(|s| (s, v.span()))).transpose()?;
+        self.description.signals.push(tree::text(self.text, factor, "a load")?);
+        let load = LoadText::Vector(forces, of, file.span());
+        self.structure.get_or_insert_default().loads.push(load);
         Ok(())
     }
 

@@ -187,7 +187,7 @@ impl Reader<'_> {
             None => None,
         };
         let direction = match get(table, "direction") {
-            Some(v) => Some(self.direction(v, n)?),
+            Some(v) => Some(self.direction(v)?.resolve(n, v.span())?),
             None => None,
         };
         let name = |v: &Value| v.get_ref().as_str().unwrap_or_default().to_string();
@@ -203,53 +203,6 @@ impl Reader<'_> {
         let read = matrix::read(&path, what).map_err(here)?;
         matrix::symmetric(&read, &path, what).map_err(here)?;
         Ok((Symmetric::new(read.rows, read.entries), read.labels))
-    }
-
-    /// Which degrees of freedom move with the base: all, a list of them, every so many, or a file with weights.
-    fn direction(&mut self, value: &Value, n: usize) -> Result<Vec<f64>, Failure> {
-        let bad = |why: String| -> Failure {
-            SetupError::new(why)
-                .at(
-                    value.span(),
-                    "\"all\", a list such as [1, 4, 7], { first = 1, every = 3 }, or a file with a vector",
-                )
-                .into()
-        };
-        let whole =
-            |v: &Value| v.get_ref().as_integer().and_then(|i| usize::from_str_radix(i.as_str(), i.radix()).ok());
-        let mut r = vec![0.0; n];
-        if let Some(word) = value.get_ref().as_str() {
-            if word == "all" {
-                return Ok(vec![1.0; n]);
-            }
-            let path = self.data_file(word);
-            return matrix::vector(&path, "the direction of the base", Some(n)).map_err(|e| Failure::in_file(e, value));
-        }
-        let chosen: Vec<usize> = match (value.get_ref().as_array(), value.get_ref().as_table()) {
-            (Some(list), _) => match list.iter().map(whole).collect::<Option<Vec<usize>>>() {
-                Some(list) => list,
-                None => return Err(bad("a direction is a list of whole numbers, counted from 1".into())),
-            },
-            (_, Some(table)) => {
-                tree::only(table, "a direction", &["first", "every"])?;
-                let of = |key: &str| get(table, key).and_then(whole).filter(|&i| i > 0);
-                match (of("first"), of("every")) {
-                    (Some(first), Some(every)) => (first..=n).step_by(every).collect(),
-                    _ => return Err(bad("a direction has a `first` and an `every`, whole numbers from 1".into())),
-                }
-            }
-            _ => return Err(bad("the direction says which degrees of freedom move with the base".into())),
-        };
-        if chosen.is_empty() {
-            return Err(bad(format!("this direction moves none of the {n} degrees of freedom")));
-        }
-        for i in chosen {
-            if !(1..=n).contains(&i) {
-                return Err(bad(format!("there is no degree of freedom {i}: they count from 1 to {n}")));
-            }
-            r[i - 1] = 1.0;
-        }
-        Ok(r)
     }
 
     fn damping(&mut self, table: &DeTable, k: usize) -> Result<DampingText, Failure> {
