@@ -296,6 +296,15 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
             out!("{DIM}, wear power{DIM:#} {}", number(wear, 4));
         }
         out!("\n");
+        if let Some(friction) = stop.friction {
+            out!(
+                "                     {DIM}friction: heat{DIM:#} {}{DIM}, slid{DIM:#} {} {DIM}in{DIM:#} {}{DIM}, stuck for{DIM:#} {}\n",
+                number(friction.work, 4),
+                number(friction.distance, 4),
+                number(friction.slid, 4),
+                number(friction.stuck, 4)
+            );
+        }
     }
     more_of(hit().count(), "stop");
     let quiet: Vec<String> = (shocks.stops.iter().zip(&model.constraints))

@@ -25,6 +25,8 @@ impl Reader<'_> {
                 "point",
                 "within",
                 "stiffness",
+                "hertz",
+                "damping",
                 "slide",
             ];
             tree::only(table, "a constraint", &known)?;
@@ -41,13 +43,26 @@ impl Reader<'_> {
         let (name, span) = named.transpose()?.unwrap_or((format!("constraint {}", k + 1), gaps[0].1.span.clone()));
         let restitution = get(table, "restitution").map(|e| tree::text(self.text, e, "a restitution")).transpose()?;
         let friction = self.friction(table)?;
-        let spring = get(table, "stiffness").or(get(table, "slide"));
+        let keys = ["stiffness", "hertz", "damping", "slide"];
+        let spring = keys.iter().find_map(|key| get(table, key));
         if let (Some(key), false) = (spring, self.has_structure) {
-            return Err(SetupError::new("stiffness and slide are for the stops of a structure")
+            return Err(SetupError::new("stiffness, hertz, damping and slide are for the stops of a structure")
                 .at(key.span(), "no [structure] in this model")
                 .into());
         }
-        if let (Some(e), Some(_)) = (get(table, "restitution"), get(table, "stiffness")) {
+        let soft = get(table, "stiffness").or(get(table, "hertz"));
+        if let (Some(v), Some(_)) = (get(table, "hertz"), get(table, "stiffness")) {
+            return Err(SetupError::new("a stop has a `stiffness` or that of Hertz' law, not both")
+                .at(v.span(), "the second")
+                .into());
+        }
+        if let (Some(v), None) = (get(table, "damping"), soft) {
+            return Err(SetupError::new("damping at a stop stands beside a stiffness: a rigid stop has none")
+                .at(v.span(), "has no effect")
+                .help("give the stop a `stiffness` or `hertz`, or a `restitution` instead")
+                .into());
+        }
+        if let (Some(e), Some(_)) = (get(table, "restitution"), soft) {
             return Err(SetupError::new(
                 "a stop with a stiffness pushes with a force: restitution has no effect on it",
             )
@@ -58,7 +73,7 @@ impl Reader<'_> {
         let names: Vec<String> = gaps.iter().map(|(side, _)| member.name(&format!("{name}{side}"))).collect();
         self.stop(table, &names, member)?;
         // A stop with a stiffness needs no restitution: it pushes back.
-        let elastic = get(table, "stiffness").map(|v| Text { text: "0".into(), span: v.span() });
+        let elastic = soft.map(|v| Text { text: "0".into(), span: v.span() });
         let restitution = restitution.or(elastic).map(|e| member.filled(e));
         // (A family that is written out has its numbers already.)
         let range = if member.is_one() { None } else { self.range(table)? };

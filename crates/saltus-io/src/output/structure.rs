@@ -55,8 +55,23 @@ pub struct StopSummary {
     pub rms_force: Option<f64>,
     /// (1/T) Σ P |v_T|; only where something slides.
     pub wear_power: Option<f64>,
+    /// The energy that friction turned into heat, the distance slid, and for how long it stuck; only where there is friction.
+    pub friction: Option<FrictionSummary>,
     /// Numbers of shocks in ten classes of impulse, from zero to the largest.
     pub histogram: [usize; 10],
+}
+
+/// What friction did at a stop.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FrictionSummary {
+    /// Heat.
+    pub work: f64,
+    /// The distance slid.
+    pub distance: f64,
+    /// For how long it stuck in contact.
+    pub stuck: f64,
+    /// For how long it slid.
+    pub slid: f64,
 }
 
 /// Largest, mean and standard deviation.
@@ -103,6 +118,12 @@ impl StructureSummary {
             peak_force: s.peak_force.map(Spread::from),
             rms_force: s.rms_force,
             wear_power: s.wear_power,
+            friction: s.friction.map(|f| FrictionSummary {
+                work: f.work,
+                distance: f.distance,
+                stuck: f.stuck,
+                slid: f.slid,
+            }),
             histogram: s.histogram,
         });
         let points = extremes.iter().zip(&model.coordinates);

@@ -1,5 +1,6 @@
 //! The table of shocks that engineers know from structural codes: time, duration, impulse, speed, rebounds; and statistics.
 
+use crate::motion::Rubbed;
 use crate::run::Run;
 use crate::structure::Structure;
 
@@ -43,6 +44,8 @@ pub struct StopStatistics {
     pub rms_force: Option<f64>,
     /// The wear power as an impulse form of (1/T)∫F |v_T| dt, where something slides.
     pub wear_power: Option<f64>,
+    /// What friction did, where there is some.
+    pub friction: Option<Rubbed>,
     /// Impulses in ten classes of equal width from zero to the largest.
     pub histogram: [usize; 10],
 }
@@ -117,6 +120,7 @@ impl Shocks {
                     peak_force: compliant[a].then(|| spread(&own.iter().filter_map(|s| s.peak).collect::<Vec<_>>())),
                     rms_force: compliant[a].then(|| (run.squared_forces[a] / duration).sqrt()),
                     wear_power: slides[a].is_some().then(|| of(|t| t.wear) / duration),
+                    friction: run.rubbed.iter().find(|r| r.stop == a).copied(),
                     histogram,
                 }
             })

@@ -368,6 +368,7 @@ impl Engine for StepEngine {
             recorder.accounts.push((last.t, account));
         }
         recorder.warnings.extend(self.stepper.warning());
+        recorder.rubbed = self.stepper.rubbed();
         let (left, right) = (last.v_left.clone(), last.v_left.clone());
         recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
         if let Some(history) = &mut self.history {

@@ -238,6 +238,7 @@ impl Simulation {
             notes: std::mem::take(&mut recorder.notes),
             timeline,
             touches: std::mem::take(&mut recorder.touches),
+            rubbed: std::mem::take(&mut recorder.rubbed),
             squared_forces: std::mem::take(&mut recorder.squared_forces),
             extremes: recorder.extremes_seen(),
             shapes: std::mem::take(&mut recorder.shapes),

@@ -1,7 +1,7 @@
 //! What is checked before a structure runs, and what a user should know after.
 
 use super::facts::label;
-use super::{Linear, Part, Structure, StructureInstance};
+use super::{Linear, Part, StopLaw, Structure, StructureInstance};
 use crate::linalg::Symmetric;
 use crate::text::{gib, grouped};
 use crate::{Kind, SetupError};
@@ -44,6 +44,45 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
         return Err(SetupError::new(format!("the stiffness matrix is indefinite: it fails at {}", who(e.pivot))).help(
             "no displacement may have negative elastic energy; check signs, missing halves and boundary conditions",
         ));
+    }
+    Ok(())
+}
+
+/// The laws of the stops must be such that they can act.
+pub(super) fn laws(
+    laws: &[StopLaw],
+    springs: &[Option<f64>],
+    points: usize,
+    at_equilibrium: bool,
+) -> Result<(), SetupError> {
+    for (law, spring) in laws.iter().zip(springs) {
+        if !(law.damping >= 0.0 && law.damping.is_finite()) {
+            let kind = Kind::OutOfRange { name: "damping".into(), value: law.damping };
+            let message = format!("the damping of a stop must not be negative, as {} is", law.damping);
+            return Err(SetupError::new(message).with_kind(kind));
+        }
+        if spring.is_none() && (law.damping != 0.0 || law.is_hertz) {
+            return Err(SetupError::new("damping at a stop stands beside a stiffness: a rigid stop has none")
+                .help("give the stop a stiffness, or a restitution instead"));
+        }
+        if law.is_hertz && at_equilibrium {
+            return Err(SetupError::new(
+                "contact statics are those of rigid stops and linear springs, not of Hertz' law",
+            )
+            .with_kind(Kind::Unsupported)
+            .help("start it elsewhere and let damping bring it to rest"));
+        }
+        let Some(rub) = &law.friction else { continue };
+        if !(rub.coefficient >= 0.0 && rub.coefficient.is_finite()) {
+            let kind = Kind::OutOfRange { name: "friction".into(), value: rub.coefficient };
+            let message = format!("a coefficient of friction must not be negative, as {} is", rub.coefficient);
+            return Err(SetupError::new(message).with_kind(kind));
+        }
+        if !(1..=2).contains(&rub.slides.len()) || rub.slides.iter().any(|&p| p >= points) {
+            return Err(SetupError::new(
+                "friction needs the point that slides along the stop: one in the plane, two in space",
+            ));
+        }
     }
     Ok(())
 }

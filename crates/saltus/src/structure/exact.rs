@@ -77,6 +77,7 @@ struct Flow {
 impl Exact {
     pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
+        at.without_friction("exact flight")?;
         let t0 = at.start().t;
         if !linear.massless().is_empty() {
             return Err(SetupError::new(

@@ -125,6 +125,16 @@ impl StructureInstance {
         self.structure.model.constraints.iter().map(|c| c.restitution).collect()
     }
 
+    /// Refuses friction at stops, for schemes that do not know it.
+    pub(super) fn without_friction(&self, scheme: &str) -> Result<(), SetupError> {
+        match self.structure.laws().iter().any(|law| law.friction.is_some()) {
+            true => Err(SetupError::new(format!("{scheme} does not know friction at the stops of a structure"))
+                .with_kind(Kind::Unsupported)
+                .help("use paoli-schatzman with the forcing newmark, which is the default")),
+            false => Ok(()),
+        }
+    }
+
     /// What is rounding in the gap of each stop at the start.
     pub(super) fn rounding(&self) -> Vec<f64> {
         let mut signals = self.signals();

@@ -26,9 +26,11 @@ mod nodal;
 mod part;
 mod passive;
 mod reduce;
+mod rubbing;
 mod signals;
 mod springs;
 mod statics;
+mod stop_law;
 
 pub use builder::{Beam, Builder, PartRef, Point};
 pub(crate) use events::modal_model;
@@ -41,6 +43,7 @@ pub use reduce::Reduction;
 pub(crate) use signals::BaseMotion;
 pub use signals::Signals;
 pub use statics::StaticContact;
+pub use stop_law::{Rub, StopLaw};
 
 use crate::linalg::{Dice, Rows, Symmetric, max_abs, small_profile};
 use crate::problem::{Cells, Gaps, Start};
@@ -110,6 +113,8 @@ pub struct Assembly {
     pub springs: Vec<Option<f64>>,
     /// For each constraint, the point that slides along it, for the wear.
     pub slides: Vec<Option<usize>>,
+    /// For each constraint, what it does besides.
+    pub laws: Vec<StopLaw>,
     /// The start.
     pub start: InitialState,
 }
@@ -125,6 +130,7 @@ pub struct Structure {
     pub(crate) linear: Arc<Linear>,
     pub(crate) damping: ModalDamping,
     pub(crate) slides: Vec<Option<usize>>,
+    laws: Vec<StopLaw>,
     /// Whether its own start is an equilibrium, in whatever coordinates it runs.
     pub(crate) at_equilibrium: bool,
     /// The loads that move the base, and what goes along, in the solver's order.
@@ -152,13 +158,14 @@ pub(crate) enum ModalDamping {
 impl Structure {
     /// Puts a structure together.
     pub fn new(assembly: Assembly) -> Result<Self, SetupError> {
-        let Assembly { model, parts, points, loads, springs, slides, start } = assembly;
+        let Assembly { model, parts, points, loads, springs, slides, laws, start } = assembly;
         let m = model.constraints.len();
         for (name, expected, found) in [
             ("the list of points", model.coordinates.len(), points.len()),
             ("the list of loads", model.signals.len(), loads.len()),
             ("the list of springs", m, springs.len()),
             ("the list of slides", m, slides.len()),
+            ("the list of laws", m, laws.len()),
         ] {
             if expected != found {
                 return Err(SetupError::length(name, expected, found));
@@ -167,6 +174,7 @@ impl Structure {
         if let Some(p) = slides.iter().flatten().find(|&&p| p >= points.len()) {
             return Err(SetupError::new(format!("there is no point {p} to slide")));
         }
+        check::laws(&laws, &springs, points.len(), start.at_equilibrium)?;
         let forces = loads.iter().filter_map(|load| if let Load::Force(at) = load { Some(at) } else { None });
         if let Some(at) = points.iter().chain(forces).find(|at| at.part >= parts.len()) {
             return Err(SetupError::new(format!("there is no part {}: there are {}", at.part, parts.len())));
@@ -315,6 +323,7 @@ impl Structure {
             linear: Arc::new(linear),
             damping,
             slides,
+            laws,
             at_equilibrium: start.at_equilibrium,
             bases: Arc::new(bases),
             signals,
@@ -408,6 +417,11 @@ impl Structure {
     /// For each stop, the point that slides along it.
     pub fn slides(&self) -> &[Option<usize>] {
         &self.slides
+    }
+
+    /// For each stop, what it does besides.
+    pub fn laws(&self) -> &[StopLaw] {
+        &self.laws
     }
 
     /// Names, gaps and signals; its coordinates are the points.

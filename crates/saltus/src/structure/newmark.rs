@@ -26,10 +26,12 @@ use super::nodal::Nodal;
 use super::passive::Passive;
 use super::signals::Averages;
 use super::springs::Springs;
+use super::stop_law::StopLaw;
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
+use crate::motion::Rubbed;
 use crate::stepping::{Account, Node, Stepper};
-use crate::{Reason, SetupError};
+use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
 
 pub(super) struct Newmark {
@@ -119,10 +121,18 @@ impl Newmark {
                 linear.settle(&massless, &signals.loads, &signals.offsets, &mut q)?
             }
         };
-        let springs = match resolution <= 1.0 {
-            true => Springs::new(&linear, &pushed, &massless, &factor, h),
+        let needs_springs = at.structure().laws().iter().any(|law| *law != StopLaw::default());
+        let springs = match resolution <= 1.0 || needs_springs {
+            true => Springs::new(at, &pushed, &massless, &factor, h),
             false => None,
         };
+        if needs_springs && springs.is_none() {
+            return Err(SetupError::new(
+                "damping, Hertz' law and friction at stops need springs or masses of their own",
+            )
+            .with_kind(Kind::Unsupported)
+            .help("leave residual flexibility out, and loads and stops on massless nodes"));
+        }
         let nodal = springs.as_ref().filter(|s| !s.is_mixed).map(|_| Nodal::new(&linear.v0, h));
         match (&springs, &nodal) {
             (Some(_), Some(_)) => weights = [0.5, 0.5, 0.0],
@@ -229,7 +239,7 @@ impl Newmark {
         if let Some(springs) = &mut self.springs {
             springs.begin(self.n == 0);
             let limits = self.passive.as_ref().map(Passive::limits);
-            if springs.resolve(&mut self.stops.slacks, limits, self.instance.model())? {
+            if springs.resolve(&mut self.stops.slacks, &self.after, limits, self.instance.model())? {
                 springs.correct(&mut self.after);
                 springs.ends().for_each(|(i, z)| self.after[i] += z);
                 for a in 0..self.impulses.len() {
@@ -320,8 +330,16 @@ impl Newmark {
     /// Work and losses at node n, now that both sides of it are known.
     fn keep_account(&mut self) {
         let h = self.h;
+        let (earlier, later) = match &mut self.springs {
+            Some(springs) => springs.rubbed(&self.before, &self.after),
+            None => (0.0, 0.0),
+        };
         if let (Some(springs), Some(_)) = (&self.springs, &self.nodal) {
-            self.pending = Account::default();
+            self.pending = Account { dissipated: later, ..Account::default() };
+            self.account.dissipated += earlier;
+            for a in (0..self.impulses.len()).filter(|&a| self.compliant[a]) {
+                self.pending.lost += springs.damped(a);
+            }
             for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
                 self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
             }
@@ -338,7 +356,7 @@ impl Newmark {
         }
         // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
         let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
-        let (mut pending, mut taken) = (Account::default(), 0.0);
+        let (mut pending, mut taken) = (Account { dissipated: earlier + later, ..Account::default() }, 0.0);
         for (l, s) in self.averages.mean().iter().enumerate() {
             if *s != 0.0 {
                 pending.work += s * path(&self.linear.loads, l);
@@ -461,7 +479,22 @@ impl Stepper for Newmark {
         self.instance.shape(&self.q)
     }
 
+    fn rubbed(&self) -> Vec<Rubbed> {
+        self.springs.as_ref().map(|springs| springs.rubbing.done.clone()).unwrap_or_default()
+    }
+
     fn warning(&mut self) -> Option<String> {
+        let laws = self.instance.structure().laws();
+        let is_damped = |a: usize| self.compliant[a] && laws[a].damping > 0.0 && !laws[a].is_hertz;
+        if self.resolution > 1.0 && (0..laws.len()).any(is_damped) {
+            return Some(format!(
+                "the step {} does not resolve the stops that are springs with damping (h√(k/m) = {:.2}): their forces are not to be \
+                 trusted. A step of {:.1e} would do",
+                self.h,
+                self.resolution,
+                0.5 * self.h / self.resolution
+            ));
+        }
         let account = self.account().filter(|_| self.springs.is_none() && self.taken != 0.0)?;
         let all = account.work.abs().max(account.energy()).max(self.taken);
         // It falls with the square of the step, to nothing where springs keep energy.

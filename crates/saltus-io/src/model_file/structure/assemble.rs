@@ -3,7 +3,7 @@
 use super::{BaseText, DampingText, Kind, KindName, LoadText, PartText, PointText, StructureText};
 use saltus::structure::bar::{BarMass, bar, building};
 use saltus::structure::beam::{End, Section, differences, hermite};
-use saltus::structure::{Assembly, Damping, InitialState, Layout, Load, Location, Part, Place};
+use saltus::structure::{Assembly, Damping, InitialState, Layout, Load, Location, Part, Place, Rub, StopLaw};
 use saltus::{Model, SetupError, Span};
 use std::sync::Arc;
 
@@ -79,23 +79,37 @@ impl StructureText {
                 name == s.name || name.strip_prefix(s.name.as_str()).is_some_and(|rest| rest.starts_with('['))
             })
         };
-        let (mut springs, mut slides) = (Vec::new(), Vec::new());
+        let (mut springs, mut slides, mut laws) = (Vec::new(), Vec::new(), Vec::new());
         for constraint in &model.constraints {
             let Some(k) = written(&constraint.name) else {
                 springs.push(None);
                 slides.push(None);
+                laws.push(StopLaw::default());
                 continue;
             };
-            let stop = &self.stops[k];
-            springs.push(match numbers.get(&format!("stop{k}.stiffness")).filter(|_| stop.spring) {
-                Some((k, _)) if k > 0.0 => Some(k),
-                Some((k, span)) => {
-                    return Err(SetupError::new(format!("the stiffness of a stop must be positive, not {k}"))
-                        .at(span, "leave it out for a rigid stop"));
+            let number = |key: &str| numbers.get(&format!("stop{k}.{key}"));
+            let positive = |key: &str, what: &str| match number(key) {
+                Some((x, span)) if !(x > 0.0) => Err(SetupError::new(format!("{what} must be positive, not {x}"))
+                    .at(span, "leave it out for a rigid stop")),
+                given => Ok(given.map(|(x, _)| x)),
+            };
+            let (linear, hertz) =
+                (positive("stiffness", "the stiffness of a stop")?, positive("hertz", "the stiffness of Hertz' law")?);
+            for key in ["damping", "friction"] {
+                if let Some((x, span)) = number(key).filter(|(x, _)| !(*x >= 0.0)) {
+                    let error = SetupError::new(format!("the {key} of a stop must not be negative, as {x} is"));
+                    return Err(error.at(span, "negative"));
                 }
-                None => None,
+            }
+            let own =
+                self.stops[k].slides.iter().map(|(name, span)| find(name, span)).collect::<Result<Vec<_>, _>>()?;
+            springs.push(linear.or(hertz));
+            slides.push(own.first().copied());
+            laws.push(StopLaw {
+                damping: number("damping").map_or(0.0, |x| x.0),
+                is_hertz: hertz.is_some(),
+                friction: number("friction").map(|(coefficient, _)| Rub { coefficient, slides: own }),
             });
-            slides.push(stop.slide.as_ref().map(|(name, span)| find(name, span)).transpose()?);
         }
         let is_given = self.start.is_some() || wants_start;
         let start = match is_given {
@@ -108,7 +122,7 @@ impl StructureText {
                 velocities: self.start.as_ref().filter(|_| !wants_start).and_then(|s| s.shapes[1].clone()),
             },
         };
-        Ok(Assembly { parts, points, loads, springs, slides, start, model })
+        Ok(Assembly { parts, points, loads, springs, slides, laws, start, model })
     }
 
     /// What a motion of the base moves.

@@ -75,8 +75,7 @@ struct PointText {
 #[derive(Clone, Debug)]
 struct StopText {
     name: String,
-    spring: bool,
-    slide: Option<(String, Span)>,
+    slides: Vec<(String, Span)>,
 }
 
 #[derive(Clone, Debug)]

@@ -177,20 +177,33 @@ impl Reader<'_> {
         member: &Member,
     ) -> Result<(), Failure> {
         let at = self.structure.as_ref().map_or(0, |s| s.stops.len());
-        let spring = get(table, "stiffness");
+        let numbers = [
+            ("stiffness", "the stiffness of a stop"),
+            ("hertz", "the stiffness of Hertz' law"),
+            ("damping", "the damping of a stop"),
+            ("friction", "a coefficient of friction"),
+        ];
         for k in 0..names.len() {
-            if let Some(v) = spring {
-                self.member_number(member, format!("stop{}.stiffness", at + k), v, "the stiffness of a stop")?;
+            for (key, what) in numbers {
+                if let Some(v) = get(table, key).filter(|_| self.has_structure) {
+                    self.member_number(member, format!("stop{}.{key}", at + k), v, what)?;
+                }
             }
         }
-        let slide = get(table, "slide").map(|v| tree::string(v, "what slides").map(|s| (member.fill(&s), v.span())));
-        let slide = slide.transpose()?;
+        let slides = match get(table, "slide") {
+            Some(v) => tree::list(v)
+                .into_iter()
+                .map(|v| Ok((member.fill(&tree::string(v, "what slides")?), v.span())))
+                .collect::<Result<Vec<_>, SetupError>>()?,
+            None => Vec::new(),
+        };
+        if slides.len() > 2 || (slides.len() == 2 && get(table, "friction").is_none()) {
+            let span = get(table, "slide").map_or(0..0, Value::span);
+            let error = SetupError::new("one point slides along a stop, with friction in space two");
+            return Err(error.at(span, format!("{} points", slides.len())).into());
+        }
         let stops = &mut self.structure.get_or_insert_default().stops;
-        stops.extend(names.iter().map(|name| StopText {
-            name: name.clone(),
-            spring: spring.is_some(),
-            slide: slide.clone(),
-        }));
+        stops.extend(names.iter().map(|name| StopText { name: name.clone(), slides: slides.clone() }));
         Ok(())
     }
 
