@@ -20,8 +20,11 @@ pub fn print(ready: &Ready, done: &Done) {
     if let Some(start) = &ready.assembled {
         out!("{DIM}assembled: starts at {start}{DIM:#}\n");
     }
-    let per_step = done.wall_s / run.steps.max(1) as f64;
-    out!("{} in {}, {} per step\n\n", count(run.steps, "step"), duration(done.wall_s), duration(per_step));
+    let setup = run.setup.as_secs_f64();
+    let stepping = (done.wall_s - setup).max(0.0);
+    let per_step = stepping / run.steps.max(1) as f64;
+    let before = if setup > 0.1 { format!(", after {} of set-up", duration(setup)) } else { String::new() };
+    out!("{} in {}, {} per step{before}\n\n", count(run.steps, "step"), duration(stepping), duration(per_step));
     if let Some(facts) = &done.facts {
         structure(facts);
         out!("\n");
@@ -93,7 +96,11 @@ pub fn structure(facts: &StructureFacts) {
     };
     let dofs = grouped(facts.dofs as u64);
     let degrees = if facts.dofs == 1 { "degree" } else { "degrees" };
-    out!("structure            {dofs} {degrees} of freedom{massless}, half-bandwidth {}\n", facts.half_bandwidth);
+    let solved = match facts.factor_entries {
+        Some(entries) => format!("sparse factors of {} entries", grouped(entries as u64)),
+        None => format!("half-bandwidth {}", facts.half_bandwidth),
+    };
+    out!("structure            {dofs} {degrees} of freedom{massless}, {solved}\n");
     let masses: Vec<String> = facts
         .masses
         .iter()

@@ -16,6 +16,8 @@ pub struct StructureSummary {
     pub massless: usize,
     /// The half-bandwidth in the order in which they are solved.
     pub half_bandwidth: usize,
+    /// The entries of a factor, where it is sparse.
+    pub factor_entries: Option<f64>,
     /// The mass of each part, as it moves with a translation.
     pub masses: Vec<(String, Option<f64>)>,
     /// The lowest frequencies in Hz.
@@ -131,6 +133,7 @@ impl StructureSummary {
             dofs: facts.dofs,
             massless: facts.massless,
             half_bandwidth: facts.half_bandwidth,
+            factor_entries: facts.factor_entries,
             masses: facts.masses.clone(),
             frequencies_hz: facts.frequencies.clone(),
             rigid_body_modes: facts.rigid_names.clone(),

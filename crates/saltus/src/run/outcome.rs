@@ -34,6 +34,8 @@ pub struct Run {
     pub options: Options,
     /// Where it started.
     pub start: Start,
+    /// How long it took until the first step: factors of matrices, modes.
+    pub setup: std::time::Duration,
     /// What a user should know.
     pub warnings: Vec<String>,
     /// What was done where, when that does not follow from the rest.

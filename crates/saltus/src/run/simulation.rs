@@ -234,6 +234,7 @@ impl Simulation {
             scheme: begun.scheme,
             options,
             start,
+            setup: std::time::Duration::ZERO,
             warnings: std::mem::take(&mut recorder.warnings),
             notes: std::mem::take(&mut recorder.notes),
             timeline,

@@ -87,16 +87,17 @@ pub(super) fn laws(
     Ok(())
 }
 
-/// What factors need, in the order in which they will be factored: everything between the first entry of a row and the
-/// diagonal. They are three: of M, of K, and of the matrix of a step.
-pub(super) fn memory(matrices: &[&Symmetric], place: &[usize]) -> Result<(), SetupError> {
+/// What factors need, in the order in which they will be factored: the entries of a sparse one, or everything between the first entry
+/// of a row and the diagonal. They are three: of M, of K, and of the matrix of a step.
+pub(super) fn memory(matrices: &[&Symmetric], place: &[usize], sparse: Option<f64>) -> Result<(), SetupError> {
     let mut first: Vec<usize> = (0..place.len()).collect();
     for (i, j, _) in matrices.iter().flat_map(|a| a.entries()) {
         let (i, j) = (place[i], place[j]);
         first[i] = first[i].min(j);
     }
     let profile: f64 = first.iter().enumerate().map(|(i, first)| (i - first) as f64).sum();
-    let bytes = 3.0 * 8.0 * profile;
+    // (A sparse factor has the indices of its panels besides, far fewer than entries.)
+    let bytes = 3.0 * 8.0 * sparse.map_or(profile, |entries| 1.1 * entries);
     match bytes > super::MOST_MEMORY {
         true => Err(SetupError::new(format!(
             "the factors of matrices with {} degrees of freedom and this pattern would take about {}",

@@ -45,7 +45,7 @@ pub use signals::Signals;
 pub use statics::StaticContact;
 pub use stop_law::{Rub, StopLaw};
 
-use crate::linalg::{Dice, Rows, Symmetric, max_abs, small_profile};
+use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs, solver_order};
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
@@ -139,6 +139,8 @@ pub struct Structure {
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Arc<Vec<usize>>,
     pub(crate) place: Arc<Vec<usize>>,
+    /// The entries of a factor, where that is sparse.
+    pub(crate) sparse: Option<f64>,
     /// The lowest modes, computed when first asked for, and those of the last reduction.
     lowest: Arc<OnceLock<Option<Modes>>>,
     reduced: KeptModes,
@@ -308,10 +310,10 @@ impl Structure {
             }
             bases.push((l, along));
         }
-        let order = small_profile(&[&linear.stiffness, &linear.mass]);
+        let SolverOrder { order, sparse } = solver_order(&[&linear.stiffness, &linear.mass]);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
-        check::memory(&[&linear.stiffness, &linear.mass], &place)?;
+        check::memory(&[&linear.stiffness, &linear.mass], &place, sparse)?;
         let linear = reduce::reordered(&linear, &order, &place);
         for (_, along) in &mut bases {
             *along = order.iter().map(|&old| along[old]).collect();
@@ -329,6 +331,7 @@ impl Structure {
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
+            sparse,
             lowest: Arc::default(),
             reduced: Arc::default(),
         };
