@@ -83,6 +83,72 @@ fn mistakes_in_the_sections() {
     mistake("[loads]", "[start]\ndisplacements = \"nowhere.npy\"\n[loads]", "cannot", "nowhere.npy");
 }
 
+#[test]
+fn mistakes_in_laws_and_loads() {
+    mistake("restitution = 0.0", "restitution = 0.0\ndamping = 5.0", "a rigid stop has none", "5.0");
+    mistake("restitution = 0.0", "stiffness = 1.0\ndamping = -5.0", "must not be negative", "-5.0");
+    mistake("restitution = 0.0", "stiffness = 1.0\nhertz = 5.0", "not both", "5.0");
+    mistake("restitution = 0.0", "hertz = -5.0", "must be positive", "-5.0");
+    mistake("restitution = 0.0", "restitution = 0.0\nfriction = 0.3", "needs the point that slides", "0.3");
+    mistake("restitution = 0.0", "restitution = 0.0\nfriction = -0.3\nslide = \"mid\"", "must not be negative", "-0.3");
+    mistake(
+        "restitution = 0.0",
+        "restitution = 0.0\nfriction = 0.3\nslip = \"mid'\"",
+        "not supported at the stops",
+        "mid'",
+    );
+    mistake("restitution = 0.0", "restitution = 0.0\nslide = [\"mid\", \"tip\"]", "one point slides", "mid");
+    mistake("{ x = 0.5 }", "{ dofs = [1, 2], weights = [1] }", "2 degrees of freedom but 1 weights", "dofs");
+    mistake("{ x = 0.5 }", "{ dofs = 3, weights = [1] }", "is a list", "3");
+    mistake("{ x = 0.5 }", "{ base_shear = false }", "is true, or left out", "false");
+    mistake(
+        "[loads]",
+        "[[base]]\nacceleration = 1\n[[base]]\nacceleration = 2\n[loads]",
+        "along what is this one",
+        "1",
+    );
+    mistake("[loads]", "[base]\nacceleration = 1\nof = \"x\"\n[loads]", "there is no part `x`", "x");
+    mistake("tip = \"sin(t)\"", "w = { vector = \"no.npy\", value = \"t\" }", "cannot", "no.npy");
+}
+
+/// Three directions of the base, and a vector of loads, are the sum of what each does.
+#[test]
+fn bases_and_vectors_add_up() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("written");
+    put("M.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1.0\n2 2 2.0\n3 3 3.0\n");
+    put(
+        "K.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 9.0\n2 1 -1.0\n2 2 8.0\n3 2 -2.0\n3 3 7.0\n",
+    );
+    put("b.txt", "0.5 0 -1\n");
+    let end = |more: &str| {
+        let text = format!(
+            "[structure]\nmass = \"M.mtx\"\nstiffness = \"K.mtx\"\n[points]\na = 1\nb = 2\nc = 3\n\
+             both = {{ dofs = [1, 3], weights = [1, 2] }}\n{more}\n\
+             [[constraint]]\nname = \"far\"\ngap = \"100 - a\"\nrestitution = 0\n"
+        );
+        let opened = ModelFile::parse("m.toml", &text, dir.path()).expect("read").system().expect("built");
+        let structure = opened.system.as_structure().expect("a structure").clone();
+        let run = structure.run(&saltus::Options::steps("paoli-schatzman", 1e-2).until(1.0)).expect("runs");
+        let last = run.trajectory.q(run.trajectory.len() - 1).to_vec();
+        assert!((last[3] - last[0] - 2.0 * last[2]).abs() < 1e-12);
+        last
+    };
+    let one = |k: usize, a: &str| format!("[[base]]\nacceleration = \"{a}\"\ndirection = [{k}]\n");
+    let vector = "[loads]\nwave = { vector = \"b.txt\", value = \"3*sin(4*t)\" }\n";
+    let parts = [one(1, "sin(3*t)"), one(2, "cos(2*t)"), one(3, "t"), vector.to_string()];
+    let whole = end(&parts.concat());
+    let sum: Vec<Vec<f64>> = parts.iter().map(|part| end(part)).collect();
+    for k in 0..3 {
+        let total: f64 = sum.iter().map(|x| x[k]).sum();
+        assert!((whole[k] - total).abs() < 1e-12 && total.abs() > 1e-3, "{k}: {whole:?} {sum:?}");
+    }
+    // Loads of the same forces at the points.
+    let points = end("[loads]\na = \"1.5*sin(4*t)\"\nc = \"-3*sin(4*t)\"\n");
+    assert!(points.iter().zip(&sum[3]).all(|(a, b)| (a - b).abs() < 1e-14), "{points:?} {:?}", sum[3]);
+}
+
 /// Points, loads, guides and slides of a family, written out.
 #[test]
 fn families_over_points() {

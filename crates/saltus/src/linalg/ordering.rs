@@ -1,5 +1,5 @@
 //! The order of degrees of freedom: with a small profile, reverse Cuthill–McKee (Cuthill & McKee 1969, George 1971); with little fill,
-//! nested dissection down to small parts, and approximate minimum degree in them (Amestoy, Davis & Duff 1996), for meshes in two and three dimensions.
+//! nested dissection down to small parts and minimum degree in them, for meshes in two and three dimensions.
 
 use super::dissection::{Graph, dissected};
 use super::sparse::{column_counts, elimination_tree};
@@ -152,15 +152,35 @@ fn compressed(pattern: &Symmetric) -> (Graph, Vec<Vec<usize>>) {
     (graph, members)
 }
 
-/// Approximate minimum degree.
+/// Minimum degree (Tinney & Walker 1967) on a graph of few nodes; a larger one is left as it is.
 fn minimum_degree(graph: &Graph) -> Vec<usize> {
     let n = graph.len();
-    let starts: Vec<i64> = graph.starts.iter().map(|&k| k as i64).collect();
-    let neighbours: Vec<i64> = graph.neighbours.iter().map(|&k| i64::from(k)).collect();
-    match amd::order(n as i64, &starts, &neighbours, &amd::Control::default()) {
-        Ok((order, _, _)) if order.len() == n => order.iter().map(|&i| i as usize).collect(),
-        _ => (0..n).collect(),
+    if n > u128::BITS as usize {
+        return (0..n).collect();
     }
+    let mut around: Vec<u128> = (0..n)
+        .map(|v| graph.neighbours[graph.starts[v]..graph.starts[v + 1]].iter().fold(0, |set, &u| set | 1 << u))
+        .collect();
+    let each = |mut set: u128| {
+        std::iter::from_fn(move || {
+            (set != 0).then(|| {
+                let u = set.trailing_zeros() as usize;
+                set &= set - 1;
+                u
+            })
+        })
+    };
+    let (mut left, mut order): (Vec<usize>, Vec<usize>) = ((0..n).collect(), Vec::with_capacity(n));
+    while !left.is_empty() {
+        let degree = |v: usize| each(around[v]).map(|u| graph.weights[u]).sum::<u32>();
+        let at = (0..left.len()).min_by_key(|&k| (degree(left[k]), left[k])).unwrap_or(0);
+        let v = left.swap_remove(at);
+        order.push(v);
+        // Its neighbours become neighbours of each other.
+        let own = around[v];
+        each(own).for_each(|u| around[u] = (around[u] | own) & !(1 << v) & !(1 << u));
+    }
+    order
 }
 
 /// The nodes of a forest, each after all of its children.
