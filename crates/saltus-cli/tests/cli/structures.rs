@@ -132,7 +132,9 @@ fn a_support_under_preload_starts_at_rest() {
     let rest = here.json(&["equilibria", "held.toml", "--json"]);
     let reaction = rest["equilibria"][0]["reactions"][0].as_f64().expect("a reaction");
     assert!((reaction - 0.15).abs() < 1e-11, "{rest}");
-    assert!((run["structure"]["stops"][0]["mean_force"].as_f64().expect("a force") - 0.15).abs() < 0.05, "{run}");
+    // The tip is held, and the load acts on it: the support takes 0.15 − 0.1 sin 3t.
+    let mean = run["structure"]["stops"][0]["mean_force"].as_f64().expect("a force");
+    assert!((mean - 0.15 + 0.1 * (1.0 - 3.0_f64.cos()) / 3.0).abs() < 1e-6, "{mean}");
     // And on from where another run ended.
     assert!(here.saltus(&["run", "held.toml", "--end", "0.5", "--out", "half"]).succeeded());
     let on = here.json(&["run", "held.toml", "--from", "half", "--json"]);
@@ -245,7 +247,10 @@ fn a_tube_on_rough_supports_gives_forces_wear_and_spectra() {
         friction["work"].as_f64().expect("heat") > 0.0 && preload["wear_power"].as_f64().expect("wear") > 0.0,
         "{preload}"
     );
-    assert!(preload["contact_time"].as_f64().expect("a time") > 0.9, "{preload}");
+    // Heat is μ times the wear.
+    let (heat, wear) = (friction["work"].as_f64(), preload["wear_power"].as_f64());
+    let ratio = heat.expect("heat") / (0.3 * wear.expect("wear"));
+    assert!((ratio - 1.0).abs() < 0.05, "{preload}");
     assert!(stops[3]["peak_force"]["max"].as_f64().expect("a peak") > 0.0, "{}", stops[3]);
     // The mean forces of the windows are that of the run.
     let forces = here.read("o/forces.csv");
@@ -282,7 +287,7 @@ fn a_tube_on_rough_supports_gives_forces_wear_and_spectra() {
         (vec!["--spectrum", "y1", "--frequencies", "5,1"], "FROM,TO,COUNT"),
         (vec!["--spectrum", "y1", "--ratios=-1"], "must not be negative"),
         (vec!["--out", "p", "--window", "0"], "positive time"),
-        (vec!["--scheme", "moreau-jean"], "massless"),
+        (vec!["--scheme", "moreau-jean"], "does not know friction"),
     ] {
         let refused = here.saltus(&[&["run", "tube.toml"], &more[..]].concat());
         assert!(!refused.succeeded() && refused.stderr.contains(message), "{more:?}: {}", refused.stderr);
