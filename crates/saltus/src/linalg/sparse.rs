@@ -221,14 +221,14 @@ impl Supernodal {
                 let value = own[c];
                 own[c + 1..].iter_mut().zip(&column[c + 1..width]).for_each(|(x, l)| *x -= l * value);
             }
-            forward(&panel[..], height, width, own, &rows[width..], first + width, later);
+            forward(panel, height, width, own, &rows[width..], first + width, later);
         }
         for s in (0..count).rev() {
             let (rows, first, width) = (self.panel_rows(s), self.firsts[s], self.firsts[s + 1] - self.firsts[s]);
             let (height, panel) = (rows.len(), &self.values[self.value_starts[s]..self.value_starts[s + 1]]);
             let (own, later) = x.split_at_mut(first + width);
             let own = &mut own[first..];
-            backward(&panel[..], height, width, own, &rows[width..], first + width, later);
+            backward(panel, height, width, own, &rows[width..], first + width, later);
             for c in (0..width).rev() {
                 let column = &panel[c * height..(c + 1) * height];
                 let sum: f64 = column[c + 1..width].iter().zip(&own[c + 1..]).map(|(l, x)| l * x).sum();

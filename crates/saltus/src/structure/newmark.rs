@@ -24,6 +24,7 @@ use super::contact::Stops;
 use super::instance::{PointNode, bounded};
 use super::nodal::Nodal;
 use super::passive::Passive;
+use super::resolution::{Resolution, resolution};
 use super::signals::Averages;
 use super::springs::Springs;
 use super::stop_law::StopLaw;
@@ -484,45 +485,11 @@ impl Stepper for Newmark {
     }
 
     fn warning(&mut self) -> Option<String> {
-        let laws = self.instance.structure().laws();
-        let is_damped = |a: usize| self.compliant[a] && laws[a].damping > 0.0 && !laws[a].is_hertz;
-        if self.resolution > 1.0 && (0..laws.len()).any(is_damped) {
-            return Some(format!(
-                "the step {} does not resolve the stops that are springs with damping (h√(k/m) = {:.2}): their forces are not to be \
-                 trusted. A step of {:.1e} would do",
-                self.h,
-                self.resolution,
-                0.5 * self.h / self.resolution
-            ));
+        let steps = Resolution { h: self.h, ratio: self.resolution };
+        if let Some(warning) = steps.of_dashpots(self.instance.structure().laws(), &self.compliant) {
+            return Some(warning);
         }
         let account = self.account().filter(|_| self.springs.is_none() && self.taken != 0.0)?;
-        let all = account.work.abs().max(account.energy()).max(self.taken);
-        // It falls with the square of the step, to nothing where springs keep energy.
-        let share = self.taken / all;
-        let enough = 0.5 * self.h / self.resolution.max(0.5) * (0.01 / share).min(1.0).sqrt();
-        (share > 0.01).then(|| {
-            format!(
-                "stops that are springs took {:.3e}, {:.1} % of the energy, and give back what they take: the step {} does not \
-                 resolve them (h√(k/m) = {:.2}). A step of {enough:.1e} would do",
-                self.taken,
-                100.0 * share,
-                self.h,
-                self.resolution
-            )
-        })
+        steps.of_springs(self.taken, account.work.abs().max(account.energy()).max(self.taken))
     }
-}
-
-/// h√(k/m) of the stiffest massless degree of freedom: m is the mass behind the stops that act on it.
-fn resolution(linear: &Linear, massless: &[usize], h: f64) -> f64 {
-    let mut most = 0.0_f64;
-    for a in 0..linear.stops.len() {
-        let own = linear.stops.entries(a).filter(|(i, _)| massless.contains(i));
-        let stiffness = own.map(|(i, w)| linear.stiffness.at(i, i) / (w * w)).fold(0.0, f64::max);
-        if stiffness > 0.0 {
-            let mass = linear.mass_behind(a).unwrap_or(0.0);
-            most = most.max(if mass > 0.0 { h * (stiffness / mass).sqrt() } else { f64::INFINITY });
-        }
-    }
-    most
 }

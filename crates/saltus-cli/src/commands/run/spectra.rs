@@ -83,7 +83,7 @@ impl SpectrumArgs {
                 let first = structure.first_period().map_or(1.0, |period| 1.0 / period);
                 spaced(0.1 * first, 100.0 * first, 100)
             }
-            [from, to, count] if from > 0.0 && to >= from && count >= 1.0 && count <= 1e5 && to.is_finite() => {
+            [from, to, count] if from > 0.0 && to >= from && (1.0..=1e5).contains(&count) && to.is_finite() => {
                 spaced(from, to, count as usize)
             }
             _ => {
