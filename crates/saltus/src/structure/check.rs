@@ -2,7 +2,7 @@
 
 use super::facts::label;
 use super::{Linear, Part, StopLaw, Structure, StructureInstance};
-use crate::linalg::Symmetric;
+use crate::linalg::{Factor, Symmetric};
 use crate::text::{gib, grouped};
 use crate::{Kind, SetupError};
 
@@ -12,8 +12,13 @@ fn locate(starts: &[usize], i: usize) -> (usize, usize) {
     (part, i - starts[part] + 1)
 }
 
-/// Matrices that cannot be those of a structure are rejected.
-pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order: &[usize]) -> Result<(), SetupError> {
+/// Matrices that cannot be those of a structure are rejected. Gives the factor of K, where it has one.
+pub(super) fn matrices(
+    linear: &Linear,
+    parts: &[Part],
+    starts: &[usize],
+    order: &[usize],
+) -> Result<Option<Factor>, SetupError> {
     let n = linear.dimension();
     let who = |i: usize| {
         let (part, dof) = locate(starts, order[i]);
@@ -38,6 +43,10 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
         return Err(SetupError::new("stiffness over mass is too large a number to compute with")
             .help("check the units of the data"));
     }
+    // Where K has a factor, it is not indefinite; the factor is of further use.
+    if let Ok(factor) = linear.stiffness.factor() {
+        return Ok(Some(factor));
+    }
     if let Err(e) = shifted.factor()
         && ratio > 0.0
     {
@@ -45,7 +54,7 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
             "no displacement may have negative elastic energy; check signs, missing halves and boundary conditions",
         ));
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The laws of the stops must be such that they can act.

@@ -245,7 +245,7 @@ impl Structure {
         for (_, along) in &mut bases {
             *along = order.iter().map(|&old| along[old]).collect();
         }
-        check::matrices(&linear, &parts, &starts, &order)?;
+        let factor = check::matrices(&linear, &parts, &starts, &order)?;
         let mut structure = Structure {
             model,
             parts: Arc::new(parts),
@@ -262,6 +262,12 @@ impl Structure {
             lowest: Arc::default(),
             reduced: Arc::default(),
         };
+        if let (Some(factor), Some(_), false) = (factor, sparse, is_massless.contains(&true)) {
+            // The factor of a large mesh is not computed twice.
+            let linear = &structure.linear;
+            let modes = Modes::with_factor(&linear.mass, &linear.stiffness, 8.min(n), factor);
+            structure.lowest.get_or_init(|| modes.ok());
+        }
         if start.at_equilibrium {
             let q0 = structure.static_contact(0.0)?.u;
             Arc::make_mut(&mut structure.linear).q0 = q0;
