@@ -71,6 +71,149 @@ fn mistakes_in_the_sections() {
     mistake("restitution = 0.0", "restitution = 1.5", "outside [0, 1]", "1.5");
     mistake("restitution = 0.0", "stiffness = -5.0", "must be positive", "-5.0");
     mistake("gap = \"0.1 - tip\"", "point = \"tip\"", "a `gap`, or a `point`", "constraint");
+    mistake("restitution = 0.0", "restitution = 0.5\nstiffness = 5.0", "restitution has no effect", "0.5");
+    mistake("mid = { x = 0.5 }", "mid = { for = \"i = 1..2\", x = 0.5 }", "needs its index in the name", "i = 1..2");
+    mistake(
+        "mid = { x = 0.5 }",
+        "\"m{i}\" = { for = \"i = 1..n\", x = 0.5 }",
+        "range must be two whole numbers",
+        "i = 1..n",
+    );
+    mistake("[loads]", "[start]\nequilibrium = true\ndisplacement = 1\n[loads]", "has its own displacements", "1");
+    mistake("[loads]", "[start]\ndisplacements = \"nowhere.npy\"\n[loads]", "cannot", "nowhere.npy");
+}
+
+#[test]
+fn mistakes_in_laws_and_loads() {
+    mistake("restitution = 0.0", "restitution = 0.0\ndamping = 5.0", "a rigid stop has none", "5.0");
+    mistake("restitution = 0.0", "stiffness = 1.0\ndamping = -5.0", "must not be negative", "-5.0");
+    mistake("restitution = 0.0", "stiffness = 1.0\nhertz = 5.0", "not both", "5.0");
+    mistake("restitution = 0.0", "hertz = -5.0", "must be positive", "-5.0");
+    mistake("restitution = 0.0", "restitution = 0.0\nfriction = 0.3", "needs the point that slides", "0.3");
+    mistake("restitution = 0.0", "restitution = 0.0\nfriction = -0.3\nslide = \"mid\"", "must not be negative", "-0.3");
+    mistake(
+        "restitution = 0.0",
+        "restitution = 0.0\nfriction = 0.3\nslip = \"mid'\"",
+        "not supported at the stops",
+        "mid'",
+    );
+    mistake("restitution = 0.0", "restitution = 0.0\nslide = [\"mid\", \"tip\"]", "one point slides", "mid");
+    mistake("{ x = 0.5 }", "{ dofs = [1, 2], weights = [1] }", "2 degrees of freedom but 1 weights", "dofs");
+    mistake("{ x = 0.5 }", "{ dofs = 3, weights = [1] }", "is a list", "3");
+    mistake("{ x = 0.5 }", "{ base_shear = false }", "is true, or left out", "false");
+    mistake(
+        "[loads]",
+        "[[base]]\nacceleration = 1\n[[base]]\nacceleration = 2\n[loads]",
+        "along what is this one",
+        "1",
+    );
+    mistake("[loads]", "[base]\nacceleration = 1\nof = \"x\"\n[loads]", "there is no part `x`", "x");
+    mistake("tip = \"sin(t)\"", "w = { vector = \"no.npy\", value = \"t\" }", "cannot", "no.npy");
+}
+
+/// Three directions of the base, and a vector of loads, are the sum of what each does.
+#[test]
+fn bases_and_vectors_add_up() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("written");
+    put("M.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1.0\n2 2 2.0\n3 3 3.0\n");
+    put(
+        "K.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 9.0\n2 1 -1.0\n2 2 8.0\n3 2 -2.0\n3 3 7.0\n",
+    );
+    put("b.txt", "0.5 0 -1\n");
+    let end = |more: &str| {
+        let text = format!(
+            "[structure]\nmass = \"M.mtx\"\nstiffness = \"K.mtx\"\n[points]\na = 1\nb = 2\nc = 3\n\
+             both = {{ dofs = [1, 3], weights = [1, 2] }}\n{more}\n\
+             [[constraint]]\nname = \"far\"\ngap = \"100 - a\"\nrestitution = 0\n"
+        );
+        let opened = ModelFile::parse("m.toml", &text, dir.path()).expect("read").system().expect("built");
+        let structure = opened.system.as_structure().expect("a structure").clone();
+        let run = structure.run(&saltus::Options::steps("paoli-schatzman", 1e-2).until(1.0)).expect("runs");
+        let last = run.trajectory.q(run.trajectory.len() - 1).to_vec();
+        assert!((last[3] - last[0] - 2.0 * last[2]).abs() < 1e-12);
+        last
+    };
+    let one = |k: usize, a: &str| format!("[[base]]\nacceleration = \"{a}\"\ndirection = [{k}]\n");
+    let vector = "[loads]\nwave = { vector = \"b.txt\", value = \"3*sin(4*t)\" }\n";
+    let parts = [one(1, "sin(3*t)"), one(2, "cos(2*t)"), one(3, "t"), vector.to_string()];
+    let whole = end(&parts.concat());
+    let sum: Vec<Vec<f64>> = parts.iter().map(|part| end(part)).collect();
+    for k in 0..3 {
+        let total: f64 = sum.iter().map(|x| x[k]).sum();
+        assert!((whole[k] - total).abs() < 1e-12 && total.abs() > 1e-3, "{k}: {whole:?} {sum:?}");
+    }
+    // Loads of the same forces at the points.
+    let points = end("[loads]\na = \"1.5*sin(4*t)\"\nc = \"-3*sin(4*t)\"\n");
+    assert!(points.iter().zip(&sum[3]).all(|(a, b)| (a - b).abs() < 1e-14), "{points:?} {:?}", sum[3]);
+}
+
+/// Points, loads, guides and slides of a family, written out.
+#[test]
+fn families_over_points() {
+    let text = BEAM
+        .replace("mid = { x = 0.5 }", "\"s{i}\" = { for = \"i = 1..4\", x = \"0.2*{i}*L\" }")
+        .replace("tip = \"sin(t)\"", "\"s{i}\" = { for = \"i = 1..4\", value = \"{i}*sin(t)\" }")
+        .replace("gap = \"0.1 - tip\"", "for = \"i = 1..4\"\npoint = \"s{i}\"\nslide = \"s{i}\"\nwithin = \"0.1*{i}\"");
+    let opened = ModelFile::parse("beam.toml", &text, Path::new("")).expect("read").system().expect("built");
+    let model = opened.system.model();
+    assert_eq!(model.coordinates, ["tip", "s1", "s2", "s3", "s4"]);
+    let names: Vec<&str> = model.constraints.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["stop-[1]", "stop+[1]", "stop-[2]", "stop+[2]", "stop-[3]", "stop+[3]", "stop-[4]", "stop+[4]"]);
+    let structure = opened.system.as_structure().expect("a structure");
+    assert_eq!(structure.slides()[6..], [Some(4), Some(4)]);
+    let mut gaps = structure.gaps();
+    gaps.evaluate(0.0, &[0.0, 0.0, 0.0, 0.0, 0.05], &[0.0; 5]);
+    let expected = [0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.45, 0.35];
+    assert!(gaps.values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", gaps.values);
+    let mut signals = structure.signals();
+    signals.evaluate(1.0);
+    assert!((signals.loads[3] - 4.0 * 1.0_f64.sin()).abs() < 1e-12, "{:?}", signals.loads);
+}
+
+/// A direction, or a start, from any file with a vector in it.
+#[test]
+fn vectors_from_files() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let put = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).expect("written");
+    put("M.mtx", MASS.as_bytes());
+    put("K.mtx", STIFFNESS.as_bytes());
+    put("r.txt", b"# direction\n1.0, 0.5\n");
+    put("lines.txt", b"1.0 # the first\n0.5\n");
+    put("r.mtx", b"%%MatrixMarket matrix array real general\n2 1\n1.0\n0.5\n");
+    put("short.txt", b"1.0\n");
+    put("word.txt", b"1.0\nx.5\n");
+    let npy = |shape: &str| {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend([1.0_f64, 0.5].iter().flat_map(|x| x.to_le_bytes()));
+        bytes
+    };
+    put("r.npy", &npy("(2,)"));
+    put("column.npy", &npy("(2, 1)"));
+    let text = |direction: &str, more: &str| {
+        format!(
+            "[structure]\nmass = \"M.mtx\"\nstiffness = \"K.mtx\"\ndirection = \"{direction}\"\n[points]\nu = 2\n\
+             [base]\nacceleration = \"sin(t)\"\n{more}\n[[constraint]]\nname = \"stop\"\ngap = \"1 - u\"\nrestitution = 0\n"
+        )
+    };
+    for file in ["r.txt", "lines.txt", "r.mtx", "r.npy", "column.npy"] {
+        let opened = ModelFile::parse("m.toml", &text(file, ""), dir.path()).expect(file).system().expect(file);
+        let part = &opened.system.as_structure().expect("a structure").parts()[0];
+        assert_eq!(part.translation(), Some(vec![1.0, 0.5]), "{file}");
+        let start = format!("[start]\ndisplacements = \"{file}\"\nvelocities = \"{file}\"\n");
+        let opened = ModelFile::parse("m.toml", &text("all", &start), dir.path()).expect(file).system().expect(file);
+        let mut q = opened.start.q.clone();
+        q.sort_by(f64::total_cmp);
+        assert_eq!((q, opened.start.v.iter().sum::<f64>()), (vec![0.5, 1.0], 1.5), "{file}");
+    }
+    for (file, message) in [("short.txt", "has 1 numbers, but there are 2"), ("word.txt", "not a number")] {
+        let error = load(&text(file, ""), dir.path()).expect_err(message);
+        assert!(error.error.message.contains(message), "{:?}", error.error);
+    }
 }
 
 /// Writes M, K and a model beside them, and gives the refusal.

@@ -1,6 +1,7 @@
 //! `saltus run MODEL`: integrate and say what happened.
 
 mod sensitivity;
+mod spectra;
 
 use super::summary;
 use crate::done::Done;
@@ -55,6 +56,8 @@ pub struct Args {
     /// period]
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Structures")]
     rest: Option<String>,
+    #[command(flatten)]
+    spectra: spectra::SpectrumArgs,
     /// Also run N perturbed starts and say whether the outcomes form one bundle or split
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..1_000_000), help_heading = "Trust")]
     probe: Option<u64>,
@@ -119,6 +122,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         ..Asked::default()
     })?;
     let options = options(args, &ready)?;
+    let wanted_spectra = args.spectra.wanted(&ready)?;
     let formats = match args.format.as_slice() {
         [] => Format::DEFAULT.to_vec(),
         names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
@@ -140,6 +144,17 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(dir) = &args.out {
         unwritten.extend(progress::saving(|| done.write(&ready, dir, &formats)).err().map(|e| e.to_string()));
     }
+    let spectra = match wanted_spectra.filter(|_| done.run.status.is_complete()) {
+        Some(wanted) => Some(wanted.of(&ready, &done)?),
+        None => None,
+    };
+    let mut tables = Vec::new();
+    if let (Some(dir), Some(spectra)) = (&args.out, &spectra) {
+        match progress::saving(|| spectra.write(&ready, &done, dir)) {
+            Ok(names) => tables = names,
+            Err(e) => unwritten.push(e.to_string()),
+        }
+    }
     let wanted = args.probe.filter(|_| !progress::is_stopped());
     let probe = wanted.map(|n| probed(&ready, &options, n as usize, args)).transpose()?;
     let derivatives = match args.sensitivity.is_empty() || !done.run.status.is_complete() {
@@ -160,12 +175,18 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         if let Some(derivatives) = &derivatives {
             object["sensitivity"] = derivatives.json();
         }
+        if let Some(spectra) = &spectra {
+            object["spectra"] = spectra.json();
+        }
         if !unwritten.is_empty() {
             object["error"] = serde_json::json!({ "message": unwritten.join("; ") });
         }
         crate::text::print_json(&object);
     } else {
         summary::print(&ready, &done);
+        if let Some(spectra) = &spectra {
+            spectra.print();
+        }
         if let Some(probe) = &probe {
             summary::probe(&ready, probe);
         }
@@ -176,7 +197,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             sketch::print(system.model(), &done.run.trajectory, args.ascii);
         }
         if let (Some(dir), true) = (&args.out, unwritten.is_empty()) {
-            let files = output::files(system.model(), &done.run, done.shocks.is_some(), &formats);
+            let mut files = output::files(system.model(), &done.run, done.shocks.is_some(), &formats);
+            files.extend(tables);
             out!("\nwrote {} to {}\n", files.join(", "), dir.display());
         }
         if let (Some(path), true) = (&args.model.report, unwritten.is_empty()) {

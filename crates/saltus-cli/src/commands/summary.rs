@@ -20,8 +20,11 @@ pub fn print(ready: &Ready, done: &Done) {
     if let Some(start) = &ready.assembled {
         out!("{DIM}assembled: starts at {start}{DIM:#}\n");
     }
-    let per_step = done.wall_s / run.steps.max(1) as f64;
-    out!("{} in {}, {} per step\n\n", count(run.steps, "step"), duration(done.wall_s), duration(per_step));
+    let setup = run.setup.as_secs_f64();
+    let stepping = (done.wall_s - setup).max(0.0);
+    let per_step = stepping / run.steps.max(1) as f64;
+    let before = if setup > 0.1 { format!(", after {} of set-up", duration(setup)) } else { String::new() };
+    out!("{} in {}, {} per step{before}\n\n", count(run.steps, "step"), duration(stepping), duration(per_step));
     if let Some(facts) = &done.facts {
         structure(facts);
         out!("\n");
@@ -93,7 +96,11 @@ pub fn structure(facts: &StructureFacts) {
     };
     let dofs = grouped(facts.dofs as u64);
     let degrees = if facts.dofs == 1 { "degree" } else { "degrees" };
-    out!("structure            {dofs} {degrees} of freedom{massless}, half-bandwidth {}\n", facts.half_bandwidth);
+    let solved = match facts.factor_entries {
+        Some(entries) => format!("sparse factors of {} entries", grouped(entries as u64)),
+        None => format!("half-bandwidth {}", facts.half_bandwidth),
+    };
+    out!("structure            {dofs} {degrees} of freedom{massless}, {solved}\n");
     let masses: Vec<String> = facts
         .masses
         .iter()
@@ -273,7 +280,8 @@ fn shocks(model: &Model, shocks: &Shocks) {
 }
 
 fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
-    for (stop, c) in shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0).take(SHOWN) {
+    let hit = || shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0);
+    for (stop, c) in hit().take(SHOWN) {
         let spread = |(max, mean, deviation): (f64, f64, f64)| {
             format!("{} largest, {} mean, {} deviation", number(max, 4), number(mean, 4), number(deviation, 3))
         };
@@ -285,6 +293,9 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
             number(stop.contact_time, 4),
             number(stop.mean_force, 4)
         );
+        if let Some(peaks) = stop.peak_force {
+            out!("{DIM}, peaks:{DIM:#} {}", spread(peaks));
+        }
         if let Some(rms) = stop.rms_force {
             out!("{DIM}, rms{DIM:#} {}", number(rms, 4));
         }
@@ -292,6 +303,25 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
             out!("{DIM}, wear power{DIM:#} {}", number(wear, 4));
         }
         out!("\n");
+        if let Some(friction) = stop.friction {
+            out!(
+                "                     {DIM}friction: heat{DIM:#} {}{DIM}, slid{DIM:#} {} {DIM}in{DIM:#} {}{DIM}, stuck for{DIM:#} {}\n",
+                number(friction.work, 4),
+                number(friction.distance, 4),
+                number(friction.slid, 4),
+                number(friction.stuck, 4)
+            );
+        }
+    }
+    more_of(hit().count(), "stop");
+    let quiet: Vec<String> = (shocks.stops.iter().zip(&model.constraints))
+        .filter(|(stop, _)| stop.count == 0)
+        .map(|(_, c)| printable(&c.name))
+        .collect();
+    if !quiet.is_empty() {
+        let more =
+            if quiet.len() > 2 * SHOWN { format!(", … and {} more", quiet.len() - 2 * SHOWN) } else { String::new() };
+        out!("never hit            {}{more}\n", quiet[..quiet.len().min(2 * SHOWN)].join(", "));
     }
     for (x, name) in extremes.iter().zip(&model.coordinates).take(SHOWN) {
         let (min, max, rms) = (number(x.min, 5), number(x.max, 5), number(x.rms, 4));

@@ -117,3 +117,181 @@ fn modes_places_and_rest_times_as_asked() {
     let shocks = |run: &Value| run["structure"]["shocks"].as_u64().expect("a count");
     assert!(shocks(&rested) < shocks(&whole), "{} {}", shocks(&rested), shocks(&whole));
 }
+
+#[test]
+fn a_support_under_preload_starts_at_rest() {
+    let here = Scratch::new();
+    let text =
+        BEAM.replace("0.5*sin(3*t)", "0.1*sin(3*t)").replace("0.05 + tip", "tip - 0.05").replace("end = 5", "end = 1");
+    here.write("free.toml", text.clone());
+    let refused = here.saltus(&["run", "free.toml"]);
+    assert!(!refused.succeeded() && refused.stderr.contains("equilibrium = true"), "{}", refused.stderr);
+    here.write("held.toml", format!("{text}[start]\nequilibrium = true\n"));
+    let run = here.json(&["run", "held.toml", "--json"]);
+    // 3EI/L³ times 0.05.
+    let rest = here.json(&["equilibria", "held.toml", "--json"]);
+    let reaction = rest["equilibria"][0]["reactions"][0].as_f64().expect("a reaction");
+    assert!((reaction - 0.15).abs() < 1e-11, "{rest}");
+    // The tip is held, and the load acts on it: the support takes 0.15 − 0.1 sin 3t.
+    let mean = run["structure"]["stops"][0]["mean_force"].as_f64().expect("a force");
+    assert!((mean - 0.15 + 0.1 * (1.0 - 3.0_f64.cos()) / 3.0).abs() < 1e-6, "{mean}");
+    // And on from where another run ended.
+    assert!(here.saltus(&["run", "held.toml", "--end", "0.5", "--out", "half"]).succeeded());
+    let on = here.json(&["run", "held.toml", "--from", "half", "--json"]);
+    let (a, b) = (&on["final"]["q"][0], &run["final"]["q"][0]);
+    assert!((a.as_f64().expect("tip") - b.as_f64().expect("tip")).abs() < 1e-9, "{a} {b}");
+}
+
+#[test]
+fn every_stop_is_listed_and_nothing_is_compared_with_itself() {
+    let here = Scratch::new();
+    let quiet = "[[constraint]]\nname = \"far\"\ngap = \"9 - tip\"\nrestitution = 0.0\n";
+    here.write("beam.toml", format!("{quiet}{BEAM}"));
+    let run = here.saltus(&["run", "beam.toml"]);
+    assert!(run.stdout.lines().any(|l| l.starts_with("never hit") && l.ends_with("far")), "{}", run.stdout);
+    let itself = here.saltus(&["compare", "beam.toml", "--schemes", "auto,paoli-schatzman"]);
+    assert!(!itself.succeeded() && itself.stderr.contains("compared with itself"), "{}", itself.stderr);
+    // More modes than first asked for, until they agree or are all there.
+    let modes = here.json(&["converge", "beam.toml", "--over", "modes", "--levels", "2", "--end", "2", "--json"]);
+    let levels = modes["levels"].as_array().expect("levels");
+    let sentence = modes["verdict"].as_str().expect("a verdict");
+    assert!(levels.len() > 2 && (sentence.contains("within 5 %") || levels.len() == 4), "{modes}");
+    // A wall that jumps in velocity has no corner in the displacements.
+    here.write("jump.toml", BEAM.replace("0.05 + tip", "0.05 + 0.001*abs(sin(t)) + tip"));
+    assert!(!here.json(&["run", "jump.toml", "--end", "1", "--json"])["warnings"].to_string().contains("corners"));
+}
+
+/// A tube on supports with clearance, friction and a preloaded one, in two planes; the base moves in both.
+const TUBE: &str = r#"
+[parameters]
+mu = 0.3
+[[structure]]
+name = "y"
+kind = "beam"
+length = 2
+elements = 12
+rigidity = 50
+mass_per_length = 1
+ends = ["pinned", "pinned"]
+damping = { rayleigh = [1.0, 1e-4] }
+[[structure]]
+name = "z"
+kind = "beam"
+length = 2
+elements = 12
+rigidity = 50
+mass_per_length = 1
+ends = ["pinned", "pinned"]
+damping = { rayleigh = [1.0, 1e-4] }
+[points]
+"y{i}" = { for = "i = 1..3", x = "0.5*{i}", of = "y" }
+"z{i}" = { for = "i = 1..3", x = "0.5*{i}", of = "z" }
+shear = { base_shear = true, of = "y" }
+mean = { dofs = [4, 6], weights = [0.5, 0.5], of = "z" }
+[[base]]
+acceleration = "60*sin(30*t)"
+of = "y"
+[[base]]
+acceleration = "40*sin(23*t)"
+of = "z"
+[[constraint]]
+name = "plate"
+for = "i = 1..2"
+point = "y{i}"
+within = 2e-3
+stiffness = 2e4
+damping = 3
+friction = "mu"
+slide = "z{i}"
+[[constraint]]
+name = "preload"
+gap = "y3 - 1e-3"
+restitution = 0
+friction = "mu"
+slide = ["z3"]
+[start]
+equilibrium = true
+[run]
+step = 2e-4
+end = 1
+"#;
+
+#[test]
+fn a_tube_on_rough_supports_gives_forces_wear_and_spectra() {
+    let here = Scratch::new();
+    here.write("tube.toml", TUBE);
+    let run = here.json(&[
+        "run",
+        "tube.toml",
+        "--json",
+        "--out",
+        "o",
+        "--spectrum",
+        "y2",
+        "--ratios",
+        "0.02,0.05",
+        "--frequencies",
+        "1,100,30",
+        "--density",
+        "plate+[2]",
+        "--density",
+        "y2",
+        "--window",
+        "0.1",
+    ]);
+    assert!(run["ledger"]["relative_closure"].as_f64().expect("a figure") < 1e-6, "{}", run["ledger"]);
+    let stops = run["structure"]["stops"].as_array().expect("stops");
+    let preload = stops.last().expect("the preloaded one");
+    let friction = &preload["friction"];
+    assert!(
+        friction["work"].as_f64().expect("heat") > 0.0 && preload["wear_power"].as_f64().expect("wear") > 0.0,
+        "{preload}"
+    );
+    // Heat is μ times the wear.
+    let (heat, wear) = (friction["work"].as_f64(), preload["wear_power"].as_f64());
+    let ratio = heat.expect("heat") / (0.3 * wear.expect("wear"));
+    assert!((ratio - 1.0).abs() < 0.05, "{preload}");
+    assert!(stops[3]["peak_force"]["max"].as_f64().expect("a peak") > 0.0, "{}", stops[3]);
+    // The mean forces of the windows are that of the run.
+    let forces = here.read("o/forces.csv");
+    let rows: Vec<Vec<f64>> =
+        forces.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().expect("a number")).collect()).collect();
+    assert_eq!((rows.len(), rows[0].len()), (10, 7));
+    for (a, stop) in stops.iter().enumerate() {
+        let mean = rows.iter().map(|r| r[2 + a]).sum::<f64>() / 10.0;
+        let whole = stop["mean_force"].as_f64().expect("a force");
+        assert!((mean - whole).abs() < 1e-9 * whole.max(1e-3), "{mean} {whole}");
+    }
+    let header = here.read("o/trajectory.csv").lines().next().expect("a header").to_string();
+    for column in ["mean_force_preload", "mean_force_plate+[2]", "acceleration_y1", "shear"] {
+        assert!(header.split(',').any(|c| c == column), "{column}: {header}");
+    }
+    let spectrum = &run["spectra"]["response"][0];
+    assert_eq!(spectrum["frequencies_hz"].as_array().map(Vec::len), Some(30));
+    let of = |ratio: usize, k: usize| spectrum["acceleration"][ratio][k].as_f64().expect("an acceleration");
+    // What is stiff moves with the floor; what is damped more responds less where it matters.
+    assert!(
+        (0..30).map(|k| of(1, k)).fold(0.0, f64::max) < (0..30).map(|k| of(0, k)).fold(0.0, f64::max),
+        "{spectrum}"
+    );
+    assert_eq!(here.read("o/response_spectrum.csv").lines().count(), 61);
+    assert!(here.read("o/density.csv").lines().count() > 1000);
+    let text = here.saltus(&["run", "tube.toml", "--end", "0.2", "--spectrum", "y2", "--density", "y2"]).stdout;
+    assert!(text.contains("on y2") && text.contains("density of y2") && text.contains("friction: heat"), "{text}");
+    // Without friction what slides keeps sliding: nothing is turned into heat.
+    let smooth = here.json(&["run", "tube.toml", "--json", "--set", "mu=0", "--end", "0.3"]);
+    assert_eq!(smooth["structure"]["stops"][4]["friction"]["work"], 0.0, "{}", smooth["structure"]["stops"][4]);
+    for (more, message) in [
+        (vec!["--spectrum", "nowhere"], "there is no point `nowhere`"),
+        (vec!["--density", "nowhere"], "no point or stop `nowhere`"),
+        (vec!["--spectrum", "y1", "--frequencies", "5,1"], "FROM,TO,COUNT"),
+        (vec!["--spectrum", "y1", "--ratios=-1"], "must not be negative"),
+        (vec!["--out", "p", "--window", "0"], "positive time"),
+        (vec!["--scheme", "moreau-jean"], "does not know friction"),
+    ] {
+        let refused = here.saltus(&[&["run", "tube.toml"], &more[..]].concat());
+        assert!(!refused.succeeded() && refused.stderr.contains(message), "{more:?}: {}", refused.stderr);
+    }
+    let ball = here.saltus(&["run", "ball", "--spectrum", "y"]);
+    assert!(!ball.succeeded() && ball.stderr.contains("those of structures"), "{}", ball.stderr);
+}

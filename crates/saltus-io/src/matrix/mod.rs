@@ -6,8 +6,10 @@ mod npy;
 mod npz;
 mod symmetry;
 mod text;
+mod vector;
 
 pub use symmetry::symmetric;
+pub use vector::vector;
 
 use crate::lines::Source;
 use crate::{FileError, read};

@@ -22,6 +22,21 @@ pub struct Array<T> {
     pub values: Vec<T>,
 }
 
+/// Reads an array with one axis, or with two of which one has the length one.
+pub fn vector(path: &Path, what: &str) -> Result<Vec<f64>, FileError> {
+    let array = reals(&bytes(path)?).map_err(|why| {
+        whole(path, format!("{what} cannot be read: {why}"), "write it again with `numpy.save(\"r.npy\", r)`")
+    })?;
+    match array.shape.iter().filter(|&&size| size != 1).count() <= 1 {
+        true => Ok(array.values),
+        false => {
+            let sizes: Vec<String> = array.shape.iter().map(u64::to_string).collect();
+            let message = format!("{what} is a vector, and this array is {}", sizes.join(" × "));
+            Err(whole(path, message, "write one number per degree of freedom"))
+        }
+    }
+}
+
 /// Reads a dense matrix; its zeros are not stored.
 pub fn read(path: &Path, what: &str) -> Result<SparseMatrix, FileError> {
     let array = reals(&bytes(path)?).map_err(|why| {

@@ -92,18 +92,30 @@ impl Reader<'_> {
             }
             return Ok(None);
         };
+        if self.has_structure {
+            // Its coefficient and its points are those of the stop: see `structure::places`.
+            for key in ["slip", "static", "tangential"] {
+                if let Some(other) = get(table, key) {
+                    return Err(SetupError::new(format!("`{key}` is not supported at the stops of a structure"))
+                        .at(other.span(), "this model has a [structure]")
+                        .help("friction = 0.3, slide = \"along\": the point that slides, or two in space")
+                        .into());
+                }
+            }
+            if get(table, "slide").is_none() {
+                return Err(SetupError::new("friction needs the point that slides along the stop")
+                    .at(coefficient.span(), "no `slide` in this constraint")
+                    .help("slide = \"along\"   or, in space,   slide = [\"along\", \"across\"]")
+                    .into());
+            }
+            return Ok(None);
+        }
         let Some(slip) = get(table, "slip") else {
             return Err(SetupError::new("friction needs the velocity with which the surfaces slide")
                 .at(coefficient.span(), "no `slip` in this constraint")
                 .help("slip = \"x' + r*theta'\"   or, in space,   slip = [\"x'\", \"y'\"]")
                 .into());
         };
-        if self.has_structure {
-            return Err(SetupError::new("friction at the stops of a structure is not supported")
-                .at(coefficient.span(), "this model has a [structure]")
-                .help("write the model with coordinates, or leave the friction out")
-                .into());
-        }
         let text = |key: &str, what: &str| get(table, key).map(|v| tree::text(self.text, v, what)).transpose();
         Ok(Some(FrictionText {
             coefficient: tree::text(self.text, coefficient, "a coefficient of friction")?,

@@ -8,6 +8,7 @@ mod family;
 mod hints;
 mod input;
 mod laws;
+mod members;
 mod structure;
 mod system;
 mod tree;

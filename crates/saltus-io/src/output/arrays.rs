@@ -106,7 +106,8 @@ impl<'a> List<'a> {
     }
 }
 
-/// The motion at the stored instants: t, q, z, v_left, v_right and, by events, reaction, joint_reaction, friction_force.
+/// The motion at the stored instants: t, q, z, v_left, v_right; by events, reaction, joint_reaction, friction_force; of a
+/// structure, mean_force (time steps: over the interval that ends at the instant, impulses of impacts included) and acceleration (absolute, without impacts).
 pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
     let (d, m, j) = (model.coordinates.len(), model.constraints.len(), model.joints.len());
     let all = m + model.bonds();
@@ -124,6 +125,23 @@ pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
         list.add(model, "reaction", Columns::Constraints, part(0, m));
         list.add(model, "joint_reaction", Columns::Joints, part(m, m + j));
         list.add(model, "friction_force", Columns::Slips, part(m + j, all));
+    }
+    let history = &trajectory.history;
+    if history.len() == trajectory.len() {
+        if history.has_impulses() {
+            list.add(model, "mean_force", Columns::Constraints, |k, out| match k {
+                0 => out.fill(0.0),
+                _ => {
+                    let span = trajectory.t[k] - trajectory.t[k - 1];
+                    let (before, now) = (history.impulses(k - 1), history.impulses(k));
+                    out.iter_mut()
+                        .enumerate()
+                        .for_each(|(a, f)| *f = if span > 0.0 { (now[a] - before[a]) / span } else { 0.0 });
+                }
+            });
+        }
+        let row = move |k: usize, out: &mut [f64]| out.copy_from_slice(&history.accelerations(k)[..d]);
+        list.add(model, "acceleration", Columns::Coordinates, row);
     }
     list.arrays
 }

@@ -13,6 +13,7 @@ pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 mod record;
+mod spectra;
 mod stage;
 mod structure;
 mod summary;
@@ -20,7 +21,8 @@ pub(crate) mod tables;
 
 pub use format::Format;
 pub use record::{DataFile, OptionsRecord, Record, StartRecord};
-pub use structure::{PointSummary, Spread, StopSummary, StructureSummary};
+pub use spectra::{DENSITY, FORCES, RESPONSE_SPECTRUM, densities, forces, response_spectra};
+pub use structure::{FrictionSummary, PointSummary, Spread, StopSummary, StructureSummary};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
     LedgerSummary, Listed, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
@@ -65,7 +67,7 @@ pub fn clear_unfinished(dir: &Path) {
 /// Every file that a run may leave in its directory.
 fn all_files() -> impl Iterator<Item = &'static str> {
     let tables = ["impacts.csv", "contacts.csv", "energy.csv", "timeline.csv", "events.csv", "shocks.csv"];
-    let others = tables.into_iter().chain(["state.npz", RECORD]);
+    let others = tables.into_iter().chain([RESPONSE_SPECTRUM, DENSITY, FORCES, "state.npz", RECORD]);
     Format::ALL.into_iter().flat_map(Format::files).copied().chain(others)
 }
 

@@ -16,6 +16,8 @@ pub struct StructureSummary {
     pub massless: usize,
     /// The half-bandwidth in the order in which they are solved.
     pub half_bandwidth: usize,
+    /// The entries of a factor, where it is sparse.
+    pub factor_entries: Option<f64>,
     /// The mass of each part, as it moves with a translation.
     pub masses: Vec<(String, Option<f64>)>,
     /// The lowest frequencies in Hz.
@@ -49,12 +51,29 @@ pub struct StopSummary {
     pub contact_time: f64,
     /// Total impulse over duration.
     pub mean_force: f64,
+    /// Largest, mean and deviation of the peak forces of the shocks; only for a stop with a stiffness.
+    pub peak_force: Option<Spread>,
     /// Root mean square of the force; only for a stop with a stiffness.
     pub rms_force: Option<f64>,
     /// (1/T) Σ P |v_T|; only where something slides.
     pub wear_power: Option<f64>,
+    /// The energy that friction turned into heat, the distance slid, and for how long it stuck; only where there is friction.
+    pub friction: Option<FrictionSummary>,
     /// Numbers of shocks in ten classes of impulse, from zero to the largest.
     pub histogram: [usize; 10],
+}
+
+/// What friction did at a stop.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FrictionSummary {
+    /// Heat.
+    pub work: f64,
+    /// The distance slid.
+    pub distance: f64,
+    /// For how long it stuck in contact.
+    pub stuck: f64,
+    /// For how long it slid.
+    pub slid: f64,
 }
 
 /// Largest, mean and standard deviation.
@@ -98,8 +117,15 @@ impl StructureSummary {
             speed: s.speed.into(),
             contact_time: s.contact_time,
             mean_force: s.mean_force,
+            peak_force: s.peak_force.map(Spread::from),
             rms_force: s.rms_force,
             wear_power: s.wear_power,
+            friction: s.friction.map(|f| FrictionSummary {
+                work: f.work,
+                distance: f.distance,
+                stuck: f.stuck,
+                slid: f.slid,
+            }),
             histogram: s.histogram,
         });
         let points = extremes.iter().zip(&model.coordinates);
@@ -107,6 +133,7 @@ impl StructureSummary {
             dofs: facts.dofs,
             massless: facts.massless,
             half_bandwidth: facts.half_bandwidth,
+            factor_entries: facts.factor_entries,
             masses: facts.masses.clone(),
             frequencies_hz: facts.frequencies.clone(),
             rigid_body_modes: facts.rigid_names.clone(),

@@ -25,6 +25,8 @@ pub struct Summary {
     pub steps: u64,
     /// Wall time of the run, recording included, in seconds.
     pub wall_s: f64,
+    /// How much of it passed before the first step.
+    pub setup_s: f64,
     /// The start time.
     pub start: f64,
     /// `finished`, `breached` (finished, but the ledger has breaches), `interrupted` or `failed`.
@@ -417,6 +419,7 @@ impl Summary {
             end: run.options.end,
             steps: run.steps,
             wall_s,
+            setup_s: run.setup.as_secs_f64(),
             status: run.status.name(),
             message: run.status.to_string(),
             failure: match &run.status {

@@ -114,6 +114,18 @@ pub fn ways(system: &dyn System, names: &[String], given: &Settings) -> Result<V
         return Err(SetupError::new(format!("none of the schemes has a setting `{name}`")));
     }
     let kind = system.kind();
+    // A name that stands for another scheme on this kind of system is that scheme: nothing is compared with itself.
+    for scheme in chosen.iter().filter(|_| kind == Systems::Structures) {
+        if let StructureSteps::Instead(runs) = scheme.structures
+            && chosen.iter().any(|s| s.name == runs)
+        {
+            return Err(SetupError::new(format!(
+                "on a structure `{}` runs `{runs}`, which is named as well: it would be compared with itself",
+                scheme.name
+            ))
+            .help("name one of the two"));
+        }
+    }
     let mut ways = Vec::new();
     for scheme in chosen {
         if names.is_empty() && kind == Systems::Structures && matches!(scheme.structures, StructureSteps::None) {

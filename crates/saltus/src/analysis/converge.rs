@@ -11,7 +11,7 @@ use crate::scheme::{self, Scheme, StructureSteps};
 use crate::structure::Reduction;
 use crate::text::number;
 use crate::{SetupError, Status};
-use verdict::{Floors, enough_modes, richardson, warnings};
+use verdict::{Floors, enough_modes, richardson, settled, warnings};
 
 /// What is refined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -350,14 +350,29 @@ fn over_modes(
     };
     let mut jobs: Vec<Job> = sizes.iter().map(|&modes| job(Some(Reduction { modes, residual }))).collect();
     jobs.push(job(None));
-    let (mut runs, interrupted) = finished(execute, &jobs)?;
+    let (mut runs, mut interrupted) = finished(execute, &jobs)?;
     // All modes are the reference: without them nothing can be said.
     let Some((_, reference_run)) = runs.pop().filter(|(k, _)| *k == sizes.len()) else {
         return Err(NoConvergence::Interrupted);
     };
-    let of = |(k, run): &(usize, Run)| level(sizes[*k] as f64, run.step, run, &reference_run, None);
-    let levels: Vec<Level> = runs.iter().map(of).collect();
-    let runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
+    let of = |size: usize, run: &Run| level(size as f64, run.step, run, &reference_run, None);
+    let mut levels: Vec<Level> = runs.iter().map(|(k, run)| of(sizes[*k], run)).collect();
+    let mut runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
+    // On to more modes until two numbers of them agree with the whole, or there are no more to take.
+    let most = structure.most_modes();
+    let mut size = sizes.last().copied().unwrap_or(first);
+    while !interrupted && !settled(&levels, &reference_run) {
+        size = (((size as f64) * how.ratio).round() as usize).max(size + 1);
+        if size >= all || size > most {
+            break;
+        }
+        let (mut more, stopped) = finished(execute, &[job(Some(Reduction { modes: size, residual }))])?;
+        interrupted = stopped;
+        if let Some((_, run)) = more.pop() {
+            levels.push(of(size, &run));
+            runs.push(run);
+        }
+    }
     Ok(Convergence {
         verdict: if interrupted { None } else { enough_modes(&levels, &reference_run) },
         orders: Orders::new(&levels, &Floors::new(&runs, &reference_run)),

@@ -20,6 +20,7 @@ mod probe;
 mod rates;
 mod sensitivity;
 mod shocks;
+mod spectrum;
 mod trouble;
 
 pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check, check_from};
@@ -45,4 +46,5 @@ pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
 pub use rates::HarmonicForcing;
 pub use sensitivity::{Sensitivity, sensitivity};
 pub use shocks::{Shock, Shocks, StopStatistics};
+pub use spectrum::{Density, ResponseSpectrum, displacement_density, force_density, response_spectrum};
 pub use trouble::trouble;

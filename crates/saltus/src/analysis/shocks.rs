@@ -1,5 +1,6 @@
 //! The table of shocks that engineers know from structural codes: time, duration, impulse, speed, rebounds; and statistics.
 
+use crate::motion::Rubbed;
 use crate::run::Run;
 use crate::structure::Structure;
 
@@ -37,10 +38,14 @@ pub struct StopStatistics {
     pub contact_time: f64,
     /// The mean force: total impulse over duration.
     pub mean_force: f64,
+    /// The largest, mean and standard deviation of the peak forces of shocks, where it is a force: a stop with a stiffness.
+    pub peak_force: Option<(f64, f64, f64)>,
     /// The root mean square of the force, where it is a force and no impulse: a stop with a stiffness.
     pub rms_force: Option<f64>,
     /// The wear power as an impulse form of (1/T)∫F |v_T| dt, where something slides.
     pub wear_power: Option<f64>,
+    /// What friction did, where there is some.
+    pub friction: Option<Rubbed>,
     /// Impulses in ten classes of equal width from zero to the largest.
     pub histogram: [usize; 10],
 }
@@ -112,8 +117,10 @@ impl Shocks {
                     speed: spread(&own.iter().map(|s| s.speed).collect::<Vec<_>>()),
                     contact_time: of(|t| t.end - t.start),
                     mean_force: of(|t| t.impulse) / duration,
+                    peak_force: compliant[a].then(|| spread(&own.iter().filter_map(|s| s.peak).collect::<Vec<_>>())),
                     rms_force: compliant[a].then(|| (run.squared_forces[a] / duration).sqrt()),
                     wear_power: slides[a].is_some().then(|| of(|t| t.wear) / duration),
+                    friction: run.rubbed.iter().find(|r| r.stop == a).copied(),
                     histogram,
                 }
             })

@@ -7,6 +7,7 @@ use crate::problem::Cells;
 use crate::record::{Audit, Crossings, Gauge, Keep, Recorder, Watch};
 use crate::scheme::Stepping;
 use crate::stepping::{Node, Stepper};
+use crate::structure::BaseMotion;
 use crate::{Kind, Model, Reason, SetupError};
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub(crate) struct StepPlan {
     pub cells: Cells,
     /// For each constraint the coordinate that slides along it, where touches are wanted.
     pub slides: Option<Vec<Option<usize>>>,
+    /// What the base adds to the accelerations, where they are wanted.
+    pub base: Option<BaseMotion>,
     /// Constraints that are in contact at the start, where a run reached it.
     pub closed: Option<Vec<usize>>,
     pub t0: f64,
@@ -62,6 +65,7 @@ pub(crate) struct StepEngine {
     share: f64,
     is_moving: bool,
     wants_extremes: bool,
+    history: Option<Noting>,
     fastest: f64,
     quiet: u32,
     /// Whether the velocity jumped at the last node.
@@ -79,8 +83,9 @@ pub(crate) struct StepEngine {
 
 impl StepEngine {
     pub fn new(plan: StepPlan) -> Result<Self, SetupError> {
-        let StepPlan { model, stepper, stepping, mut gauge, crossings, cells, slides, closed, t0, q0, v0, h, .. } =
-            plan;
+        let StepPlan {
+            model, stepper, stepping, mut gauge, crossings, cells, slides, base, closed, t0, q0, v0, h, ..
+        } = plan;
         let (d, m) = (q0.len(), model.constraints.len());
         let mut recorder = Recorder::new(d, &gauge.compliant, plan.keep);
         let every = plan.every.max(1);
@@ -96,6 +101,12 @@ impl StepEngine {
         let touched: Vec<bool> = (0..m).map(is_closed).collect();
         let is_moving = gauge.is_moving;
         let wants_extremes = slides.is_some();
+        let history = base.map(|base| Noting {
+            base,
+            compliant: gauge.compliant.clone(),
+            impulses: vec![0.0; m],
+            accelerations: vec![0.0; d],
+        });
         let mut watch = Watch::new(gauge, d, &touched, stepping, h);
         if let Some(slides) = slides {
             watch = watch.with_touches(slides);
@@ -129,6 +140,7 @@ impl StepEngine {
             share: if stepping.staggered { 0.5 } else { 1.0 },
             is_moving,
             wants_extremes,
+            history,
             fastest: 0.0,
             quiet: 0,
             jumped: false,
@@ -212,6 +224,9 @@ impl StepEngine {
             crossings.note(node, &mut self.hits);
             self.hits.iter().for_each(|hit| recorder.event(hit.clone()));
         }
+        if let Some(history) = &mut self.history {
+            history.take(node, jumps, self.is_staggered, self.h, &recorder.audit.impulses);
+        }
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity is continuous. It is the mean of the steps that
             // meet here, or the node's own where a scheme has its velocities at the nodes.
@@ -247,6 +262,9 @@ impl StepEngine {
         }
         if self.wants_extremes {
             recorder.extremes(node.t, &node.q);
+        }
+        if let Some(history) = &mut self.history {
+            history.keep(node.t, recorder);
         }
         if recorder.wants_shape(n, is_last)
             && let Some(shape) = self.stepper.shape()
@@ -350,9 +368,51 @@ impl Engine for StepEngine {
             recorder.accounts.push((last.t, account));
         }
         recorder.warnings.extend(self.stepper.warning());
+        recorder.rubbed = self.stepper.rubbed();
         let (left, right) = (last.v_left.clone(), last.v_left.clone());
         recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
+        if let Some(history) = &mut self.history {
+            history.keep(last.t, recorder);
+        }
         recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
+    }
+}
+
+/// Impulses so far and accelerations at the last node, for the history of a structure.
+struct Noting {
+    base: BaseMotion,
+    compliant: Vec<bool>,
+    impulses: Vec<f64>,
+    accelerations: Vec<f64>,
+}
+
+impl Noting {
+    /// A node. What a rigid stop does there belongs to the step around it, half of which is over; what a spring does, to the step that
+    /// follows. Accelerations have what lasting contacts do, not impacts.
+    fn take(&mut self, node: &Node, jumps: bool, is_staggered: bool, h: f64, so_far: &[f64]) {
+        for (a, sum) in self.impulses.iter_mut().enumerate() {
+            let share = match (is_staggered, self.compliant[a]) {
+                (_, true) => 1.0,
+                // (The first step begins at its node.)
+                (true, false) if node.index == 0 => 1.0,
+                (true, false) => 0.5,
+                (false, false) => 0.0,
+            };
+            *sum = so_far[a] - share * node.impulses[a];
+        }
+        for (p, acceleration) in self.accelerations.iter_mut().enumerate() {
+            let pushed = if jumps { 0.0 } else { (node.v_right[p] - node.v_left[p]) / h };
+            *acceleration = node.acceleration[p] + pushed;
+        }
+    }
+
+    /// A row for the instant that was stored at the last node, if one was.
+    fn keep(&mut self, t: f64, recorder: &mut Recorder) {
+        let instants = recorder.trajectory.len();
+        if recorder.trajectory.history.len() < instants {
+            self.base.add(t, &mut self.accelerations);
+            recorder.trajectory.history.fill_to(instants, &self.impulses, &self.accelerations);
+        }
     }
 }
 

@@ -83,6 +83,7 @@ impl EventEngine {
             crossings: Crossings::new(&at),
             cells: self.instance.cells().clone(),
             slides: None,
+            base: None,
             closed: start.closed().map(<[usize]>::to_vec),
             t0: self.t,
             q0: self.q.clone(),

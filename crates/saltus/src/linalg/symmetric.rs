@@ -2,6 +2,7 @@
 
 use super::band::Band;
 use super::envelope::Envelope;
+use super::sparse::Supernodal;
 use super::{NotPositiveDefinite, band};
 
 /// A sparse symmetric matrix; both halves are stored.
@@ -120,11 +121,24 @@ impl Symmetric {
         Symmetric::new(self.n, self.entries().map(|(i, j, x)| (place[i], place[j], x)).collect())
     }
 
+    /// Ones wherever one of several matrices has an entry that is not zero, and on the diagonal.
+    pub(crate) fn pattern(terms: &[(f64, &Symmetric)]) -> Self {
+        let n = terms.iter().map(|(_, a)| a.n).max().unwrap_or(0);
+        let entries = terms.iter().flat_map(|(_, a)| a.entries()).filter(|e| e.2 != 0.0).map(|(i, j, _)| (i, j, 1.0));
+        Symmetric::new(n, entries.chain((0..n).map(|i| (i, i, 1.0))).collect())
+    }
+
     /// Factors A = L D Lᵀ; A must be positive definite.
     pub fn factor(&self) -> Result<Factor, NotPositiveDefinite> {
         match &self.band {
             Some(band) => Ok(Factor::Band(band.factor()?)),
-            None => Ok(Factor::Envelope(Envelope::new(self)?)),
+            None => match super::factor_entries(self) {
+                (entries, true) => match Supernodal::new(self, entries) {
+                    Some(factor) => Ok(Factor::Sparse(factor?)),
+                    None => Ok(Factor::Envelope(Envelope::new(self)?)),
+                },
+                _ => Ok(Factor::Envelope(Envelope::new(self)?)),
+            },
         }
     }
 }
@@ -136,6 +150,8 @@ pub enum Factor {
     Band(band::BandFactor),
     /// With a row profile.
     Envelope(Envelope),
+    /// By supernodes.
+    Sparse(Supernodal),
 }
 
 impl Factor {
@@ -144,6 +160,7 @@ impl Factor {
         match self {
             Factor::Band(f) => f.solve(x),
             Factor::Envelope(f) => f.solve(x),
+            Factor::Sparse(f) => f.solve(x),
         }
     }
 
@@ -158,6 +175,7 @@ impl Factor {
         match self {
             Factor::Band(f) => f.inverse(),
             Factor::Envelope(f) => f.inverse(),
+            Factor::Sparse(f) => f.inverse(),
         }
     }
 }
@@ -201,5 +219,65 @@ mod tests {
         let mut wide: Vec<_> = (0..20).map(|i| (i, i, if i == 7 { -1.0 } else { 1.0 })).collect();
         wide.extend([(0, 19, 0.1), (19, 0, 0.1)]);
         assert_eq!(Symmetric::new(20, wide).factor().map(|_| ()), Err(NotPositiveDefinite { pivot: 7 }));
+    }
+
+    /// A block of bricks: the stencil of 27 points on a grid, two unknowns at each node.
+    fn bricks(side: usize, numbers: &[f64]) -> Symmetric {
+        let node = |i: usize, j: usize, k: usize| (k * side + j) * side + i;
+        let mut entries = Vec::new();
+        for (i, j, k) in (0..side.pow(3)).map(|m| (m % side, m / side % side, m / side / side)) {
+            let here = node(i, j, k);
+            for (a, b, c) in (0..27).map(|m| (m % 3, m / 3 % 3, m / 9)) {
+                let (x, y, z) = (i + a, j + b, k + c);
+                if x == 0 || y == 0 || z == 0 || x > side || y > side || z > side {
+                    continue;
+                }
+                let there = node(x - 1, y - 1, z - 1);
+                for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    let (r, s) = (2 * here + p, 2 * there + q);
+                    if r > s {
+                        let x = numbers[(5 * r + 3 * s) % numbers.len()];
+                        entries.extend([(r, s, x), (s, r, x)]);
+                    } else if r == s {
+                        entries.push((r, r, 60.0));
+                    }
+                }
+            }
+        }
+        Symmetric::new(2 * side.pow(3), entries)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn sparse_factors_solve(side in 3usize..8, numbers in prop::collection::vec(-1.0..1.0, 31)) {
+            let a = bricks(side, &numbers);
+            let n = a.dimension();
+            let a = a.reordered(&super::super::fill_reducing(&[&a]));
+            let factor = Supernodal::new(&a, f64::INFINITY).expect("entries").expect("definite");
+            let x: Vec<f64> = (0..n).map(|i| numbers[i % 31] + 1.0).collect();
+            let mut y = vec![0.0; n];
+            a.multiply(&x, &mut y);
+            factor.solve(&mut y);
+            prop_assert!(y.iter().zip(&x).all(|(p, q)| (p - q).abs() < 1e-11));
+            // The pivots are those of the profile.
+            let dense = Envelope::new(&a).expect("definite");
+            let same = |(p, q): (&f64, &f64)| (p / q - 1.0).abs() < 1e-11;
+            prop_assert!(factor.inverse().iter().zip(dense.inverse()).all(same));
+        }
+    }
+
+    #[test]
+    fn a_large_mesh_gets_a_sparse_factor_and_a_bad_pivot_is_named() {
+        let a = bricks(9, &[0.5, -0.7, 0.2]);
+        let order = super::super::solver_order(&[&a]);
+        assert!(order.sparse.is_some());
+        let a = a.reordered(&order.order);
+        assert!(matches!(a.factor(), Ok(Factor::Sparse(_))));
+        let n = a.dimension();
+        for bad in [0, n / 2, n - 1] {
+            let spoilt = Symmetric::new(n, a.entries().chain([(bad, bad, -1e4)]).collect());
+            assert_eq!(spoilt.factor().map(|_| ()), Err(NotPositiveDefinite { pivot: bad }));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Bounded variation as a type: positions are continuous, a velocity is a pair of limits, reactions are densities and
 //! impulses.
 
-use super::{EventHit, Impact, Impacts, Pieces};
+use super::{EventHit, History, Impact, Impacts, Pieces};
 use crate::SetupError;
 use crate::linalg::largest;
 
@@ -55,6 +55,8 @@ pub struct Trajectory {
     pub pieces: Pieces,
     /// Reaction densities at the stored instants, one row each, for a motion that was read back without its polynomials.
     samples: Vec<f64>,
+    /// What constraints and accelerations were at the stored instants, where an engine notes them.
+    pub history: History,
 }
 
 impl Trajectory {
@@ -302,6 +304,7 @@ impl Trajectory {
             events: self.events.iter().map(|e| EventHit { q: map(&e.q), v: map(&e.v), ..e.clone() }).collect(),
             pieces: self.pieces.mapped(rows),
             samples: self.samples.clone(),
+            history: History::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Keep;
 use crate::linalg::max_abs;
-use crate::motion::{Contact, EventHit, Measured, Phase, Pieces, Timeline, Touch, Trajectory};
+use crate::motion::{Contact, EventHit, Measured, Phase, Pieces, Rubbed, Timeline, Touch, Trajectory};
 use crate::stepping::Account;
 use crate::{Kind, SetupError};
 
@@ -96,6 +96,8 @@ pub(crate) struct Recorder {
     pub steps: u64,
     /// Touches, where shocks are wanted, and ∫F²dt of each constraint.
     pub touches: Vec<Touch>,
+    /// What friction did at stops.
+    pub rubbed: Vec<Rubbed>,
     pub squared_forces: Vec<f64>,
     pub shapes: Vec<(f64, Vec<f64>)>,
     shape_stride: u64,
@@ -125,6 +127,7 @@ impl Recorder {
             keep,
             steps: 0,
             touches: Vec::new(),
+            rubbed: Vec::new(),
             squared_forces: vec![0.0; m],
             shapes: Vec::new(),
             shape_stride: 1,

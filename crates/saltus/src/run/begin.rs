@@ -7,7 +7,7 @@ use crate::linalg::Rows;
 use crate::problem::{Instance, Problem, Start};
 use crate::record::{Crossings, Gauge};
 use crate::scheme::{self, Laws, Method, SCHEMES, Scheme, StructureSteps, Systems, TOLERANCE};
-use crate::structure::{Structure, StructureInstance, modal_model};
+use crate::structure::{BaseMotion, Structure, StructureInstance, modal_model};
 use crate::{Kind, SetupError};
 use std::sync::Arc;
 
@@ -37,6 +37,7 @@ pub(crate) struct Observed {
     pub points: Rows,
     pub outline: Rows,
     pub slides: Vec<Option<usize>>,
+    pub base: BaseMotion,
 }
 
 /// By events: the interval at which instants are stored.
@@ -92,6 +93,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 crossings: Crossings::new(&at),
                 cells: at.cells().clone(),
                 slides: None,
+                base: None,
                 closed: at.start().closed().map(<[usize]>::to_vec),
                 t0: start.t,
                 q0: start.q.clone(),
@@ -188,6 +190,7 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
                 points: linear.points.clone(),
                 outline: linear.outline.clone(),
                 slides: structure.slides().to_vec(),
+                base: BaseMotion::new(structure, at.cells()),
             });
             begun
         }
@@ -247,6 +250,7 @@ fn stepped(
         crossings: None,
         cells: at.cells().clone(),
         slides: Some(structure.slides().to_vec()),
+        base: Some(BaseMotion::new(structure, at.cells())),
         closed: start.closed().map(<[usize]>::to_vec),
         t0: start.t,
         q0: q0.clone(),

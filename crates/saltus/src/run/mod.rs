@@ -61,7 +61,9 @@ pub fn run_slice(
     if !options.end.is_finite() {
         return Err(SetupError::new("a run needs an end time").help("Options::until sets it"));
     }
+    let began = std::time::Instant::now();
     let mut simulation = Simulation::new(system, start, options)?;
+    let setup = began.elapsed();
     let (mut reporter, mut steps) = (Reporter::new(), 0);
     while !simulation.is_over() {
         steps += 1;
@@ -71,5 +73,7 @@ pub fn run_slice(
         }
         simulation.step(options.end);
     }
-    Ok(simulation.finish())
+    let mut run = simulation.finish();
+    run.setup = setup;
+    Ok(run)
 }

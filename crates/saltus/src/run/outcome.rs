@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::ledger::Ledger;
-use crate::motion::{Obstacle, Timeline, Touch, Trajectory, Variation};
+use crate::motion::{Obstacle, Rubbed, Timeline, Touch, Trajectory, Variation};
 use crate::problem::Start;
 use crate::record::{Audit, Extremes};
 use crate::scheme::Scheme;
@@ -34,6 +34,8 @@ pub struct Run {
     pub options: Options,
     /// Where it started.
     pub start: Start,
+    /// How long it took until the first step: factors of matrices, modes.
+    pub setup: std::time::Duration,
     /// What a user should know.
     pub warnings: Vec<String>,
     /// What was done where, when that does not follow from the rest.
@@ -42,6 +44,8 @@ pub struct Run {
     pub timeline: Timeline,
     /// Uninterrupted touches of each stop, for structures.
     pub touches: Vec<Touch>,
+    /// What friction did at the stops of a structure that have some.
+    pub rubbed: Vec<Rubbed>,
     /// ∫F²dt of each stop that is a spring.
     pub squared_forces: Vec<f64>,
     /// Largest, smallest and root mean square of each point, for structures.

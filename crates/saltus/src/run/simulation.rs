@@ -7,6 +7,7 @@ use crate::motion::{EventHit, Obstacle, Side, Timeline, Trajectory, Variation, t
 use crate::problem::{PortChange, PortHistory, Reached, Start};
 use crate::record::{Audit, Extremes, Gauge, Keep};
 use crate::stepping::Account;
+use crate::structure::BaseMotion;
 use crate::{Model, SetupError, Status, StepFailure};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -238,10 +239,12 @@ impl Simulation {
             scheme: begun.scheme,
             options,
             start,
+            setup: std::time::Duration::ZERO,
             warnings: std::mem::take(&mut recorder.warnings),
             notes: std::mem::take(&mut recorder.notes),
             timeline,
             touches: std::mem::take(&mut recorder.touches),
+            rubbed: std::mem::take(&mut recorder.rubbed),
             squared_forces: std::mem::take(&mut recorder.squared_forces),
             extremes: recorder.extremes_seen(),
             shapes: std::mem::take(&mut recorder.shapes),
@@ -308,11 +311,24 @@ fn observe(begun: &Begun, run: &mut Run) {
         run.shapes = instants.map(|k| (run.trajectory.t[k], shape(run.trajectory.q(k)))).collect();
     }
     run.trajectory = run.trajectory.mapped(&observed.points);
+    accelerations(&mut observed.base.clone(), &mut run.trajectory);
     run.touches = touches_of(&run.trajectory, &observed.slides);
     run.extremes = (0..run.trajectory.dimension()).map(|p| extremes(run, p)).collect();
     if let Status::Failed(StepFailure { q, v, .. }) = &mut run.status {
         let map = |x: &[f64]| (0..observed.points.len()).map(|r| observed.points.dot(r, x)).collect();
         (*q, *v) = (map(q), map(v));
+    }
+}
+
+/// The accelerations of a motion whose polynomials are known: right limits, at the end the left ones.
+fn accelerations(base: &mut BaseMotion, motion: &mut Trajectory) {
+    let mut row = vec![0.0; motion.dimension()];
+    for k in 0..motion.len() {
+        let t = motion.t[k];
+        let Some(piece) = motion.pieces.find(t, false).or_else(|| motion.pieces.find(t, true)) else { return };
+        motion.pieces.accelerations(piece, t, &mut row);
+        base.add(t, &mut row);
+        motion.history.fill_to(k + 1, &[], &row);
     }
 }
 

@@ -105,6 +105,11 @@ pub trait Stepper {
         None
     }
 
+    /// What friction at the stops of a structure has done so far.
+    fn rubbed(&self) -> Vec<crate::motion::Rubbed> {
+        Vec::new()
+    }
+
     /// What a user should know about the steps that were made.
     fn warning(&mut self) -> Option<String> {
         None

@@ -1,6 +1,6 @@
 //! Building a structure from Rust: parts, points, loads and stops.
 
-use super::{Assembly, Damping, InitialState, Load, Location, Part, Place, Structure};
+use super::{Assembly, Damping, InitialState, Load, Location, Part, Place, Rub, StopLaw, Structure};
 use crate::model::{self, Expression, Inertia, Text};
 use crate::{Kind, SetupError};
 use std::ops::{Add, Mul, Neg, Sub};
@@ -163,6 +163,7 @@ pub struct Builder {
     loads: Vec<Load>,
     springs: Vec<Option<f64>>,
     slides: Vec<Option<usize>>,
+    laws: Vec<StopLaw>,
     start: InitialState,
     mistake: Option<SetupError>,
 }
@@ -228,6 +229,7 @@ impl Builder {
         self.texts(|t| t.constraint_with(name, gap, restitution));
         self.springs.push(None);
         self.slides.push(None);
+        self.laws.push(StopLaw::default());
     }
 
     /// A stop with a stiffness: a spring that only pushes.
@@ -240,6 +242,7 @@ impl Builder {
         self.texts(|t| t.constraint_with(name, gap, 0.0));
         self.springs.push(Some(stiffness));
         self.slides.push(None);
+        self.laws.push(StopLaw::default());
     }
 
     /// The point that slides along the stop added last, for the wear.
@@ -247,6 +250,28 @@ impl Builder {
         let p = self.index(point);
         if let Some(last) = self.slides.last_mut() {
             *last = p;
+        }
+    }
+
+    /// A dashpot beside the spring of the stop added last: see [`StopLaw::damping`].
+    pub fn damped(&mut self, damping: f64) {
+        if let Some(last) = self.laws.last_mut() {
+            last.damping = damping;
+        }
+    }
+
+    /// The spring of the stop added last is that of Hertz' law, F = k δ^{3/2}.
+    pub fn hertzian(&mut self) {
+        if let Some(last) = self.laws.last_mut() {
+            last.is_hertz = true;
+        }
+    }
+
+    /// Friction at the stop added last, along one point in the plane or two in space.
+    pub fn rubs(&mut self, coefficient: f64, slides: &[&Point]) {
+        let slides: Vec<usize> = slides.iter().filter_map(|point| self.index(point)).collect();
+        if let Some(last) = self.laws.last_mut() {
+            last.friction = Some(Rub { coefficient, slides });
         }
     }
 
@@ -279,6 +304,7 @@ impl Builder {
             loads: self.loads,
             springs: self.springs,
             slides: self.slides,
+            laws: self.laws,
             start: self.start,
         })
     }

@@ -1,8 +1,8 @@
 //! What is checked before a structure runs, and what a user should know after.
 
 use super::facts::label;
-use super::{Linear, Part, Structure, StructureInstance};
-use crate::linalg::Symmetric;
+use super::{Linear, Part, StopLaw, Structure, StructureInstance};
+use crate::linalg::{Factor, Symmetric};
 use crate::text::{gib, grouped};
 use crate::{Kind, SetupError};
 
@@ -12,8 +12,13 @@ fn locate(starts: &[usize], i: usize) -> (usize, usize) {
     (part, i - starts[part] + 1)
 }
 
-/// Matrices that cannot be those of a structure are rejected.
-pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order: &[usize]) -> Result<(), SetupError> {
+/// Matrices that cannot be those of a structure are rejected. Gives the factor of K, where it has one.
+pub(super) fn matrices(
+    linear: &Linear,
+    parts: &[Part],
+    starts: &[usize],
+    order: &[usize],
+) -> Result<Option<Factor>, SetupError> {
     let n = linear.dimension();
     let who = |i: usize| {
         let (part, dof) = locate(starts, order[i]);
@@ -38,6 +43,10 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
         return Err(SetupError::new("stiffness over mass is too large a number to compute with")
             .help("check the units of the data"));
     }
+    // Where K has a factor, it is not indefinite; the factor is of further use.
+    if let Ok(factor) = linear.stiffness.factor() {
+        return Ok(Some(factor));
+    }
     if let Err(e) = shifted.factor()
         && ratio > 0.0
     {
@@ -45,19 +54,59 @@ pub(super) fn matrices(linear: &Linear, parts: &[Part], starts: &[usize], order:
             "no displacement may have negative elastic energy; check signs, missing halves and boundary conditions",
         ));
     }
+    Ok(None)
+}
+
+/// The laws of the stops must be such that they can act.
+pub(super) fn laws(
+    laws: &[StopLaw],
+    springs: &[Option<f64>],
+    points: usize,
+    at_equilibrium: bool,
+) -> Result<(), SetupError> {
+    for (law, spring) in laws.iter().zip(springs) {
+        if !(law.damping >= 0.0 && law.damping.is_finite()) {
+            let kind = Kind::OutOfRange { name: "damping".into(), value: law.damping };
+            let message = format!("the damping of a stop must not be negative, as {} is", law.damping);
+            return Err(SetupError::new(message).with_kind(kind));
+        }
+        if spring.is_none() && (law.damping != 0.0 || law.is_hertz) {
+            return Err(SetupError::new("damping at a stop stands beside a stiffness: a rigid stop has none")
+                .help("give the stop a stiffness, or a restitution instead"));
+        }
+        if law.is_hertz && at_equilibrium {
+            return Err(SetupError::new(
+                "contact statics are those of rigid stops and linear springs, not of Hertz' law",
+            )
+            .with_kind(Kind::Unsupported)
+            .help("start it elsewhere and let damping bring it to rest"));
+        }
+        let Some(rub) = &law.friction else { continue };
+        if !(rub.coefficient >= 0.0 && rub.coefficient.is_finite()) {
+            let kind = Kind::OutOfRange { name: "friction".into(), value: rub.coefficient };
+            let message = format!("a coefficient of friction must not be negative, as {} is", rub.coefficient);
+            return Err(SetupError::new(message).with_kind(kind));
+        }
+        if !(1..=2).contains(&rub.slides.len()) || rub.slides.iter().any(|&p| p >= points) {
+            return Err(SetupError::new(
+                "friction needs the point that slides along the stop: one in the plane, two in space",
+            ));
+        }
+    }
     Ok(())
 }
 
-/// What factors need, in the order in which they will be factored: everything between the first entry of a row and the
-/// diagonal. They are three: of M, of K, and of the matrix of a step.
-pub(super) fn memory(matrices: &[&Symmetric], place: &[usize]) -> Result<(), SetupError> {
+/// What factors need, in the order in which they will be factored: the entries of a sparse one, or everything between the first entry
+/// of a row and the diagonal. They are three: of M, of K, and of the matrix of a step.
+pub(super) fn memory(matrices: &[&Symmetric], place: &[usize], sparse: Option<f64>) -> Result<(), SetupError> {
     let mut first: Vec<usize> = (0..place.len()).collect();
     for (i, j, _) in matrices.iter().flat_map(|a| a.entries()) {
         let (i, j) = (place[i], place[j]);
         first[i] = first[i].min(j);
     }
     let profile: f64 = first.iter().enumerate().map(|(i, first)| (i - first) as f64).sum();
-    let bytes = 3.0 * 8.0 * profile;
+    // (A sparse factor has the indices of its panels besides, far fewer than entries.)
+    let bytes = 3.0 * 8.0 * sparse.map_or(profile, |entries| 1.1 * entries);
     match bytes > super::MOST_MEMORY {
         true => Err(SetupError::new(format!(
             "the factors of matrices with {} degrees of freedom and this pattern would take about {}",
@@ -93,7 +142,7 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
                 .help("a clamped end does not move; choose another place"));
         }
         let gap = offsets[a] + linear.stops.dot(a, &linear.q0);
-        let size = offsets[a].abs() + linear.stops.dot_abs(a, &linear.q0);
+        let size = offsets[a].abs() + linear.reach(a);
         if !(gap >= -1e-9 * size) {
             return Err(SetupError::new(format!(
                 "the structure starts inside the stop `{}`: its gap is {gap:.6}",
@@ -101,7 +150,7 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
             ))
             .with_kind(Kind::Inadmissible { constraint: constraint.name.clone(), gap })
             .at(constraint.span.clone(), format!("negative at t = {t}"))
-            .help("move the start or the stop: invalid input is rejected, never adjusted"));
+            .help("move the start or the stop; for a preloaded support let the run start at rest against it, [start] equilibrium = true"));
         }
     }
     Ok(())

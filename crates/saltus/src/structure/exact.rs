@@ -77,6 +77,7 @@ struct Flow {
 impl Exact {
     pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
+        at.without_friction("exact flight")?;
         let t0 = at.start().t;
         if !linear.massless().is_empty() {
             return Err(SetupError::new(
@@ -126,7 +127,7 @@ impl Exact {
             instance: at.clone(),
             responses: at.point_responses(Stops::diagonal(&linear, &ones).mobility(), 1.0),
             stops: Stops::diagonal(&linear, &flow.b),
-            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
             h,
             n: 0,
             started: false,

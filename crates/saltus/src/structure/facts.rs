@@ -11,6 +11,8 @@ pub struct StructureFacts {
     pub massless: usize,
     /// The half-bandwidth in the order in which they are solved.
     pub half_bandwidth: usize,
+    /// The entries of a factor, where it is sparse: the band then says nothing.
+    pub factor_entries: Option<f64>,
     /// The mass that moves with a translation, by parts; None where its direction is not known.
     pub masses: Vec<(String, Option<f64>)>,
     /// The lowest frequencies in Hz, rigid-body modes (zero) included.
@@ -47,6 +49,7 @@ impl StructureFacts {
             dofs: linear.dimension(),
             massless: linear.massless().len(),
             half_bandwidth: linear.stiffness.half_bandwidth().max(linear.mass.half_bandwidth()),
+            factor_entries: structure.sparse,
             masses: masses.collect(),
             frequencies: modes.frequencies().iter().map(|w| w / std::f64::consts::TAU).collect(),
             rigid,

@@ -84,6 +84,9 @@ impl StructureInstance {
             start.parameters = structure.model.open.iter().map(|p| p.value).collect();
         }
         let cells = Cells::new(start.parameters.iter().copied());
+        if !is_reached {
+            at_rest(structure, &start, &cells, &mut linear)?;
+        }
         let instance = StructureInstance {
             structure: structure.clone(),
             linear: Arc::new(linear),
@@ -122,6 +125,25 @@ impl StructureInstance {
         self.structure.model.constraints.iter().map(|c| c.restitution).collect()
     }
 
+    /// Refuses friction at stops, for schemes that do not know it.
+    pub(super) fn without_friction(&self, scheme: &str) -> Result<(), SetupError> {
+        match self.structure.laws().iter().any(|law| law.friction.is_some()) {
+            true => Err(SetupError::new(format!("{scheme} does not know friction at the stops of a structure"))
+                .with_kind(Kind::Unsupported)
+                .help("use paoli-schatzman with the forcing newmark, which is the default")),
+            false => Ok(()),
+        }
+    }
+
+    /// What is rounding in the gap of each stop at the start.
+    pub(super) fn rounding(&self) -> Vec<f64> {
+        let mut signals = self.signals();
+        signals.evaluate(self.start.t);
+        let (linear, offsets) = (&self.linear, &signals.offsets);
+        let size = |a: usize| offsets[a].abs() + linear.reach(a);
+        (0..linear.stops.len()).map(|a| 1e-13 * size(a)).collect()
+    }
+
     pub(crate) fn cells(&self) -> &Cells {
         &self.cells
     }
@@ -154,6 +176,27 @@ impl StructureInstance {
         let columns = mobility.chunks_exact(n.max(1)).take(self.linear.stops.len());
         columns.flat_map(|column| (0..points.len()).map(move |p| scale * points.dot(p, column))).collect()
     }
+}
+
+/// The start in the coordinates of the run: an equilibrium is one of the modes that are kept, and what has no mass is where the rest
+/// and the stops hold it.
+fn at_rest(structure: &Structure, start: &Start, cells: &Cells, linear: &mut Linear) -> Result<(), SetupError> {
+    let massless = linear.massless();
+    let is_own = structure.at_equilibrium && start.t == 0.0 && start.q == structure.linear.q0;
+    if massless.is_empty() && !is_own {
+        return Ok(());
+    }
+    let mut signals = Signals::new(structure, cells);
+    signals.evaluate(start.t);
+    if is_own && linear.dimension() != structure.linear.dimension() {
+        let scale = structure.first_period().map_or(0.0, |period| (std::f64::consts::TAU / period).powi(2));
+        linear.q0 = super::statics::rest(linear, &signals.loads, &signals.offsets, scale)?.u;
+    } else if !massless.is_empty() {
+        let mut q0 = linear.q0.clone();
+        linear.settle(&massless, &signals.loads, &signals.offsets, &mut q0)?;
+        linear.q0 = q0;
+    }
+    Ok(())
 }
 
 /// Refuses what has grown out of bounds. Checking periodically is enough: what grows out of bounds stays there.

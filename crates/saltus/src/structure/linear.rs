@@ -1,7 +1,9 @@
 //! The equations of a structure, M u'' + C u' + K u = Σ b s(t) + Σ λ w with w·u + o(t) ≥ 0, in whatever coordinates: nodes
 //! of a mesh, or modes.
 
+use crate::SetupError;
 use crate::linalg::{NotPositiveDefinite, Rows, Symmetric};
+use crate::project::Polyhedron;
 
 /// A linear system with loads, stops and observed points.
 #[derive(Clone, Debug)]
@@ -51,6 +53,12 @@ impl Linear {
         columns.iter().any(|&i| self.mass.row(i).all(|(_, m)| m == 0.0))
     }
 
+    /// By how much the start could move the gap of a stop, were all displacements as large as the largest: what cancels in it.
+    pub(super) fn reach(&self, a: usize) -> f64 {
+        let largest = crate::linalg::max_abs(&self.q0);
+        self.stops.entries(a).map(|(_, w)| w.abs() * largest).sum()
+    }
+
     /// The mass a stop feels in the first instant, 1 / (w·M⁻¹w); zero for one on a massless node.
     pub fn contact_mass(&self, a: usize) -> Result<f64, NotPositiveDefinite> {
         if self.is_compliant(a) { Ok(0.0) } else { self.mass_behind(a) }
@@ -64,13 +72,24 @@ impl Linear {
         Ok(1.0 / self.stops.dot(a, &x))
     }
 
-    /// Moves massless degrees of freedom to where the others and the loads hold them: K u = p in their rows.
-    pub(super) fn settle(&self, massless: &[usize], signals: &[f64], q: &mut [f64]) -> Result<(), NotPositiveDefinite> {
+    /// Moves massless degrees of freedom to where the others, the loads and the stops hold them: K u = p + Σ λ w in their rows, with
+    /// 0 ≤ w·u + o ⊥ λ ≥ 0 of the stops that act on them. Gives λ of every stop; zero for those on masses.
+    pub(super) fn settle(
+        &self,
+        massless: &[usize],
+        signals: &[f64],
+        offsets: &[f64],
+        q: &mut [f64],
+    ) -> Result<Vec<f64>, SetupError> {
         let n = self.dimension();
         let mut place = vec![usize::MAX; n];
         massless.iter().enumerate().for_each(|(z, &i)| place[i] = z);
         let own = self.stiffness.entries().filter(|&(i, j, _)| place[i] < n && place[j] < n);
         let own = Symmetric::new(massless.len(), own.map(|(i, j, x)| (place[i], place[j], x)).collect());
+        let factor = own.factor().map_err(|_| {
+            SetupError::new("massless degrees of freedom are held by no stiffness")
+                .help("give them a mass, or a stiffness")
+        })?;
         let mut force = vec![0.0; n];
         signals.iter().enumerate().for_each(|(l, s)| self.loads.add_to(l, *s, &mut force));
         let mut z: Vec<f64> = massless
@@ -79,9 +98,31 @@ impl Linear {
                 force[i] - self.stiffness.row(i).filter(|(j, _)| place[*j] >= n).map(|(j, k)| k * q[j]).sum::<f64>()
             })
             .collect();
-        own.factor()?.solve(&mut z);
-        massless.iter().zip(z).for_each(|(&i, z)| q[i] = z);
-        Ok(())
+        factor.solve(&mut z);
+        massless.iter().zip(&z).for_each(|(&i, z)| q[i] = *z);
+        let soft: Vec<usize> = (0..self.stops.len()).filter(|&a| self.is_compliant(a)).collect();
+        let mut gaps: Vec<f64> = soft.iter().map(|&a| offsets[a] + self.stops.dot(a, q)).collect();
+        let mut reactions = vec![0.0; self.stops.len()];
+        if gaps.iter().all(|&g| g >= 0.0) {
+            return Ok(reactions);
+        }
+        let rows: Rows = soft
+            .iter()
+            .map(|&a| self.stops.entries(a).filter(|(i, _)| place[*i] < n).map(|(i, w)| (place[i], w)))
+            .collect();
+        let m = soft.len();
+        let columns: Vec<Vec<f64>> = (0..m).map(|a| factor.solved(rows.vector(a, massless.len()))).collect();
+        let gram: Vec<f64> = (0..m).flat_map(|a| columns.iter().map(|c| rows.dot(a, c)).collect::<Vec<_>>()).collect();
+        let units = (0..m).map(|a| [(a, 1.0)]).collect::<Rows>();
+        let mut kernel = Polyhedron::new(m, m);
+        kernel
+            .complete(&gram, &units, &mut gaps)
+            .map_err(|_| SetupError::new("the stops contradict each other: no displacement keeps all gaps open"))?;
+        for ((&a, column), &lambda) in soft.iter().zip(&columns).zip(&kernel.multipliers()[..m]) {
+            reactions[a] = lambda;
+            massless.iter().zip(column).for_each(|(&i, z)| q[i] += lambda * z);
+        }
+        Ok(reactions)
     }
 
     /// M with ones for massless degrees of freedom.
@@ -94,13 +135,5 @@ impl Linear {
                 Symmetric::new(self.dimension(), self.mass.entries().chain(ones).collect())
             }
         }
-    }
-
-    /// The displacement under the loads with these signals: K u = Σ b s. With free rigid-body modes there is none.
-    pub fn static_displacement(&self, signals: &[f64]) -> Result<Vec<f64>, NotPositiveDefinite> {
-        let mut u = vec![0.0; self.dimension()];
-        signals.iter().enumerate().for_each(|(l, s)| self.loads.add_to(l, *s, &mut u));
-        self.stiffness.factor()?.solve(&mut u);
-        Ok(u)
     }
 }

@@ -9,6 +9,7 @@
 //! factored once, a problem of the size of the stops that could act (`contact`), and a correction of that rank. The
 //! schemes: `newmark` (\[V\] (3.12)–(3.15)), `exact`, `moreau_jean`; `events` passes the modes to the event-driven engine.
 
+mod assembly;
 pub mod bar;
 pub mod beam;
 mod builder;
@@ -26,10 +27,14 @@ mod nodal;
 mod part;
 mod passive;
 mod reduce;
+mod resolution;
+mod rubbing;
 mod signals;
 mod springs;
 mod statics;
+mod stop_law;
 
+pub use assembly::{Assembly, InitialState, Load, Location};
 pub use builder::{Beam, Builder, PartRef, Point};
 pub(crate) use events::modal_model;
 pub use facts::StructureFacts;
@@ -38,66 +43,21 @@ pub use linear::Linear;
 pub use modes::Modes;
 pub use part::{Damping, Layout, Part, Place, Row};
 pub use reduce::Reduction;
+pub(crate) use signals::BaseMotion;
 pub use signals::Signals;
 pub use statics::StaticContact;
+pub use stop_law::{Rub, StopLaw};
 
-use crate::linalg::{Dice, Rows, Symmetric, max_abs, small_profile};
+use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs, solver_order};
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
+use assembly::{base, bases, gradient};
 use signals::SignalCode;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// More memory than this, in bytes, is refused before it is asked for.
 pub(crate) const MOST_MEMORY: f64 = 3.0 * (1u64 << 30) as f64;
-
-/// A place on one of the parts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Location {
-    /// Which part.
-    pub part: usize,
-    /// Where on it.
-    pub place: Place,
-}
-
-/// What a signal of the model does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Load {
-    /// A force at a place.
-    Force(Location),
-    /// The acceleration of the base: −M r s(t), displacements being relative to the base.
-    Base,
-}
-
-/// How a structure starts by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct InitialState {
-    /// The displacement of everything, as of a rigid body.
-    pub displacement: f64,
-    /// The velocity of everything.
-    pub velocity: f64,
-    /// Whether to start in equilibrium with the loads of t = 0.
-    pub at_equilibrium: bool,
-}
-
-/// What a structure is made of.
-#[derive(Clone, Debug)]
-pub struct Assembly {
-    /// Names, gaps and signals; its coordinates are the points.
-    pub model: Arc<Model>,
-    /// The parts, which share nothing but stops.
-    pub parts: Vec<Part>,
-    /// Where the points are, in the order of the model's coordinates.
-    pub points: Vec<Location>,
-    /// What the signals of the model do, in their order.
-    pub loads: Vec<Load>,
-    /// For each constraint, the stiffness of a spring between structure and stop, if there is one.
-    pub springs: Vec<Option<f64>>,
-    /// For each constraint, the point that slides along it, for the wear.
-    pub slides: Vec<Option<usize>>,
-    /// The start.
-    pub start: InitialState,
-}
 
 /// The modes last computed and how many were asked for, shared by all copies of a structure.
 type KeptModes = Arc<Mutex<Option<(usize, Arc<Modes>)>>>;
@@ -110,10 +70,17 @@ pub struct Structure {
     pub(crate) linear: Arc<Linear>,
     pub(crate) damping: ModalDamping,
     pub(crate) slides: Vec<Option<usize>>,
+    laws: Vec<StopLaw>,
+    /// Whether its own start is an equilibrium, in whatever coordinates it runs.
+    pub(crate) at_equilibrium: bool,
+    /// The loads that move the base, and what goes along, in the solver's order.
+    bases: Arc<Vec<(usize, Vec<f64>)>>,
     pub(crate) signals: SignalCode,
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Arc<Vec<usize>>,
     pub(crate) place: Arc<Vec<usize>>,
+    /// The entries of a factor, where that is sparse.
+    pub(crate) sparse: Option<f64>,
     /// The lowest modes, computed when first asked for, and those of the last reduction.
     lowest: Arc<OnceLock<Option<Modes>>>,
     reduced: KeptModes,
@@ -133,13 +100,14 @@ pub(crate) enum ModalDamping {
 impl Structure {
     /// Puts a structure together.
     pub fn new(assembly: Assembly) -> Result<Self, SetupError> {
-        let Assembly { model, parts, points, loads, springs, slides, start } = assembly;
+        let Assembly { model, parts, points, loads, springs, slides, laws, start } = assembly;
         let m = model.constraints.len();
         for (name, expected, found) in [
             ("the list of points", model.coordinates.len(), points.len()),
             ("the list of loads", model.signals.len(), loads.len()),
             ("the list of springs", m, springs.len()),
             ("the list of slides", m, slides.len()),
+            ("the list of laws", m, laws.len()),
         ] {
             if expected != found {
                 return Err(SetupError::length(name, expected, found));
@@ -148,6 +116,7 @@ impl Structure {
         if let Some(p) = slides.iter().flatten().find(|&&p| p >= points.len()) {
             return Err(SetupError::new(format!("there is no point {p} to slide")));
         }
+        check::laws(&laws, &springs, points.len(), start.at_equilibrium)?;
         let forces = loads.iter().filter_map(|load| if let Load::Force(at) = load { Some(at) } else { None });
         if let Some(at) = points.iter().chain(forces).find(|at| at.part >= parts.len()) {
             return Err(SetupError::new(format!("there is no part {}: there are {}", at.part, parts.len())));
@@ -207,7 +176,19 @@ impl Structure {
                     }
                     load_rows.push(row);
                 }
-                Load::Base => load_rows.push(base(&parts, &starts)?),
+                Load::Base => {
+                    let all: Vec<_> = (0..parts.len()).map(|k| (k, None)).collect();
+                    load_rows.push(base(&parts, &starts, &all)?);
+                }
+                Load::BaseAlong(shares) => load_rows.push(base(&parts, &starts, shares)?),
+                Load::Vector { part, forces } => {
+                    let dimension = parts.get(*part).map_or(0, Part::dimension);
+                    if forces.len() != dimension {
+                        return Err(SetupError::length("a vector of loads", dimension, forces.len()));
+                    }
+                    let at = starts[*part];
+                    load_rows.push(forces.iter().enumerate().filter(|(_, f)| **f != 0.0).map(|(i, f)| (at + i, *f)));
+                }
             }
         }
         let mut stop_rows = Rows::new();
@@ -233,9 +214,16 @@ impl Structure {
             }
             u
         };
-        let massless: Vec<bool> = (0..n).map(|i| mass.row(i).all(|(_, m)| m == 0.0)).collect();
+        let given = |name: &str, values: Option<&Vec<f64>>, otherwise: f64| match values {
+            None => Ok(uniform(otherwise)),
+            Some(values) if values.len() != meshed => Err(SetupError::length(name, meshed, values.len())),
+            Some(values) => Ok(values.iter().copied().chain(std::iter::repeat_n(0.0, n - meshed)).collect()),
+        };
+        let q0 = given("the displacements of the start", start.displacements.as_ref(), start.displacement)?;
+        let v0 = given("the velocities of the start", start.velocities.as_ref(), start.velocity)?;
+        let is_massless: Vec<bool> = (0..n).map(|i| mass.row(i).all(|(_, m)| m == 0.0)).collect();
         // What has no mass is not damped either: it follows at once.
-        let damped: Vec<_> = damped.into_iter().filter(|&(i, j, _)| !massless[i] && !massless[j]).collect();
+        let damped: Vec<_> = damped.into_iter().filter(|&(i, j, _)| !is_massless[i] && !is_massless[j]).collect();
         let linear = Linear {
             damping: damped.iter().any(|e| e.2 != 0.0).then(|| Symmetric::new(n, damped)),
             mass,
@@ -244,38 +232,63 @@ impl Structure {
             stops: stop_rows,
             points,
             outline,
-            q0: uniform(start.displacement),
-            v0: uniform(start.velocity),
+            q0,
+            v0,
         };
         let signals = SignalCode::compile(&model)?;
-        let order = small_profile(&[&linear.stiffness, &linear.mass]);
+        let mut bases = bases(&loads, &parts, &starts, n);
+        let SolverOrder { order, sparse } = solver_order(&[&linear.stiffness, &linear.mass]);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
-        check::memory(&[&linear.stiffness, &linear.mass], &place)?;
+        check::memory(&[&linear.stiffness, &linear.mass], &place, sparse)?;
         let linear = reduce::reordered(&linear, &order, &place);
-        check::matrices(&linear, &parts, &starts, &order)?;
+        for (_, along) in &mut bases {
+            *along = order.iter().map(|&old| along[old]).collect();
+        }
+        let factor = check::matrices(&linear, &parts, &starts, &order)?;
         let mut structure = Structure {
             model,
             parts: Arc::new(parts),
             linear: Arc::new(linear),
             damping,
             slides,
+            laws,
+            at_equilibrium: start.at_equilibrium,
+            bases: Arc::new(bases),
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
+            sparse,
             lowest: Arc::default(),
             reduced: Arc::default(),
         };
+        if let (Some(factor), Some(_), false) = (factor, sparse, is_massless.contains(&true)) {
+            // The factor of a large mesh is not computed twice.
+            let linear = &structure.linear;
+            let modes = Modes::with_factor(&linear.mass, &linear.stiffness, 8.min(n), factor);
+            structure.lowest.get_or_init(|| modes.ok());
+        }
         if start.at_equilibrium {
+            let q0 = structure.static_contact(0.0)?.u;
+            Arc::make_mut(&mut structure.linear).q0 = q0;
+        } else if is_massless.contains(&true) {
+            // What has no mass is where the rest and the stops hold it: a spring may be compressed.
             let mut signals = structure.signals();
             signals.evaluate(0.0);
-            let q0 = structure.linear.static_displacement(&signals.loads).map_err(|_| {
-                SetupError::new("there is no equilibrium to start from: the structure is free to move as a rigid body")
-            })?;
-            Arc::make_mut(&mut structure.linear).q0 = q0;
+            let linear = Arc::make_mut(&mut structure.linear);
+            let (massless, mut q0) = (linear.massless(), linear.q0.clone());
+            linear.settle(&massless, &signals.loads, &signals.offsets, &mut q0)?;
+            linear.q0 = q0;
         }
         check::start_of(&structure)?;
         Ok(structure)
+    }
+
+    /// For each load that moves the base, by how much the points go along.
+    pub(crate) fn base_shares(&self) -> Vec<(usize, Vec<f64>)> {
+        let points = &self.linear.points;
+        let of = |r: &[f64]| (0..points.len()).map(|p| points.dot(p, r)).collect();
+        self.bases.iter().map(|(l, r)| (*l, of(r))).collect()
     }
 
     /// The start that the model gives: all degrees of freedom, in the solver's order.
@@ -340,6 +353,11 @@ impl Structure {
     /// For each stop, the point that slides along it.
     pub fn slides(&self) -> &[Option<usize>] {
         &self.slides
+    }
+
+    /// For each stop, what it does besides.
+    pub fn laws(&self) -> &[StopLaw] {
+        &self.laws
     }
 
     /// Names, gaps and signals; its coordinates are the points.
@@ -434,44 +452,4 @@ pub(crate) fn moreau_jean(
     activation: f64,
 ) -> Result<Box<dyn Stepper>, SetupError> {
     Ok(Box::new(moreau_jean::MoreauJean::new(at, h, theta, activation)?))
-}
-
-/// M r over all parts, with the sign of an inertial force.
-fn base(parts: &[Part], starts: &[usize]) -> Result<Row, SetupError> {
-    let mut row = Row::new();
-    for (part, &at) in parts.iter().zip(starts) {
-        let r = part.translation().ok_or_else(|| {
-            SetupError::new("a base that moves needs the direction in which the degrees of freedom move with it")
-                .help("add  direction = \"all\"  (every degree of freedom is a displacement along the motion), a list of degrees of freedom, or a file, to [structure]")
-        })?;
-        let force = match &part.carried {
-            Some(force) => force.clone(),
-            None => {
-                let mut force = vec![0.0; part.dimension()];
-                part.mass.multiply(&r, &mut force);
-                force
-            }
-        };
-        row.extend(force.iter().enumerate().filter(|(_, f)| **f != 0.0).map(|(i, f)| (at + i, -f)));
-    }
-    Ok(row)
-}
-
-/// The row of a gap that is affine in the points.
-fn gradient(model: &mut Model, a: usize, points: &[Row]) -> Result<Row, SetupError> {
-    let constraint = model.constraints[a].clone();
-    let mut sum: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
-    for (p, row) in points.iter().enumerate() {
-        let slope = model.graph.derivative(constraint.gap, model.q[p]);
-        let Some(slope) = model.graph.value(slope) else {
-            return Err(SetupError::new(format!(
-                "the gap of `{}` is not linear in the displacements",
-                constraint.name
-            ))
-            .at(constraint.span, "of a structure, gaps are linear: a distance less displacements")
-            .help("such as  gap = \"0.01 - tip\"  or  gap = \"0.02 + roof2 - roof1\""));
-        };
-        row.iter().for_each(|(i, x)| *sum.entry(*i).or_default() += slope * x);
-    }
-    Ok(sum.into_iter().filter(|(_, x)| *x != 0.0).collect())
 }

@@ -13,6 +13,11 @@ use crate::linalg::{
 /// The largest system that is decomposed densely.
 const DENSE: usize = 800;
 
+/// The most modes that can be computed of so many degrees of freedom.
+pub(super) fn most(n: usize) -> usize {
+    if n <= DENSE { n } else { n / 3 }
+}
+
 /// Natural modes, the lowest first.
 #[derive(Clone, Debug, Default)]
 pub struct Modes {
@@ -38,7 +43,7 @@ impl Modes {
                 ))
                 .help(format!("take at most {}, or work with the degrees of freedom themselves", n / 3)));
             }
-            false => krylov(mass, stiffness, count)?,
+            false => krylov(mass, stiffness, count, None)?,
         };
         if let Some(k) = modes.squares.iter().position(|&x| !(x >= 0.0)) {
             return Err(SetupError::new(format!(
@@ -48,6 +53,16 @@ impl Modes {
             )));
         }
         Ok(modes)
+    }
+
+    /// The same with a factor of the stiffness.
+    pub(super) fn with_factor(
+        mass: &Symmetric,
+        stiffness: &Symmetric,
+        count: usize,
+        factor: Factor,
+    ) -> Result<Self, SetupError> {
+        krylov(mass, stiffness, count, Some(factor))
     }
 
     /// Number of modes.
@@ -118,7 +133,7 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
     // Rounding is that of the stiffest mode: the low ones are found again by themselves.
     let low = (n / 4).min(count);
     if n > 40 && low > 0 {
-        let better = krylov(mass, stiffness, low)?;
+        let better = krylov(mass, stiffness, low, None)?;
         modes.squares[..low].copy_from_slice(&better.squares);
         better.shapes.into_iter().enumerate().for_each(|(k, phi)| modes.shapes[k] = phi);
     }
@@ -128,9 +143,13 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
 /// The lowest modes from a block Krylov space of K⁻¹M (shift-invert Lanczos with full orthogonalisation). The projected
 /// operator is Qᵀ M K⁻¹ M Q, whose largest eigenvalues are 1/ω²: no product with K, whose entries cancel where a mesh is
 /// fine.
-fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes, SetupError> {
+fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize, factor: Option<Factor>) -> Result<Modes, SetupError> {
     let n = mass.dimension();
-    let (solver, shift) = Solver::new(mass, stiffness)?;
+    let known = factor.map(Solver::Single).filter(|solver| solver.is_sound(stiffness));
+    let (solver, shift) = match known {
+        Some(solver) => (solver, 0.0),
+        None => Solver::new(mass, stiffness)?,
+    };
     let stiffest = (0..n).map(|i| ratio(stiffness.at(i, i), mass.at(i, i))).fold(0.0, f64::max);
     let mut basis = Basis { mass, q: Vec::new(), mq: Vec::new(), dice: crate::linalg::Dice::new(7) };
     (0..BLOCK).for_each(|_| basis.extend(None));
@@ -225,14 +244,17 @@ impl Solver {
 
     /// The factor of a K that holds everything. A pivot that is only rounding is none.
     fn held(stiffness: &Symmetric) -> Option<Self> {
-        let solver = Self::factor(&[(1.0, stiffness)]).ok()?;
+        Self::factor(&[(1.0, stiffness)]).ok().filter(|solver| solver.is_sound(stiffness))
+    }
+
+    /// Whether no pivot is only rounding.
+    fn is_sound(&self, stiffness: &Symmetric) -> bool {
         let least = if is_exact(stiffness) { 1e-27 } else { 1e-11 };
         let sound = |i: usize, pivot: f64| pivot > least * stiffness.at(i, i);
-        let is_sound = match &solver {
+        match self {
             Solver::Single(f) => f.inverse_pivots().iter().enumerate().all(|(i, inverse)| sound(i, 1.0 / inverse)),
             Solver::Twofold(f) => f.pivots().enumerate().all(|(i, pivot)| sound(i, pivot)),
-        };
-        is_sound.then_some(solver)
+        }
     }
 
     fn new(mass: &Symmetric, stiffness: &Symmetric) -> Result<(Self, f64), SetupError> {

@@ -44,6 +44,7 @@ pub(super) struct MoreauJean {
 impl MoreauJean {
     pub fn new(at: &StructureInstance, h: f64, theta: f64, activation: f64) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
+        at.without_friction("moreau-jean")?;
         if !linear.massless().is_empty() {
             return Err(SetupError::new("moreau-jean needs a mass behind every stop")
                 .with_kind(Kind::Unsupported)

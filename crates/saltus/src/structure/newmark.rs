@@ -24,12 +24,15 @@ use super::contact::Stops;
 use super::instance::{PointNode, bounded};
 use super::nodal::Nodal;
 use super::passive::Passive;
+use super::resolution::{Resolution, resolution};
 use super::signals::Averages;
 use super::springs::Springs;
+use super::stop_law::StopLaw;
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
+use crate::motion::Rubbed;
 use crate::stepping::{Account, Node, Stepper};
-use crate::{Reason, SetupError};
+use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
 
 pub(super) struct Newmark {
@@ -107,18 +110,30 @@ impl Newmark {
             vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
         terms.extend(linear.damping.as_ref().map(|c| (0.5 * h, c)));
         let factor = Symmetric::combine(&terms).factor().map_err(unheld)?;
-        let mut q = linear.q0.clone();
-        if !massless.is_empty() {
-            let mut signals = at.signals();
-            signals.evaluate(t0);
-            linear.settle(&massless, &signals.loads, &mut q).map_err(unheld)?;
-        }
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
-        let springs = match resolution <= 1.0 {
-            true => Springs::new(&linear, &pushed, &massless, &factor, h),
+        // A stop on a massless node may press from the beginning.
+        let mut q = linear.q0.clone();
+        let pressing = match massless.is_empty() {
+            true => none(),
+            false => {
+                let mut signals = at.signals();
+                signals.evaluate(t0);
+                linear.settle(&massless, &signals.loads, &signals.offsets, &mut q)?
+            }
+        };
+        let needs_springs = at.structure().laws().iter().any(|law| *law != StopLaw::default());
+        let springs = match resolution <= 1.0 || needs_springs {
+            true => Springs::new(at, &pushed, &massless, &factor, h),
             false => None,
         };
+        if needs_springs && springs.is_none() {
+            return Err(SetupError::new(
+                "damping, Hertz' law and friction at stops need springs or masses of their own",
+            )
+            .with_kind(Kind::Unsupported)
+            .help("leave residual flexibility out, and loads and stops on massless nodes"));
+        }
         let nodal = springs.as_ref().filter(|s| !s.is_mixed).map(|_| Nodal::new(&linear.v0, h));
         match (&springs, &nodal) {
             (Some(_), Some(_)) => weights = [0.5, 0.5, 0.0],
@@ -130,7 +145,7 @@ impl Newmark {
             instance: at.clone(),
             responses: at.point_responses(stops.mobility(), 1.0 / h),
             stops,
-            passive: is_limited.then(|| Passive::new(&at.restitution(), h)),
+            passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
             before: linear.v0.iter().map(|v| h * v).collect(),
             h,
             n: 0,
@@ -148,7 +163,7 @@ impl Newmark {
             pushed,
             massless,
             flexibility,
-            forces: [none(), none(), none()],
+            forces: [pressing, none(), none()],
             restitution: at.restitution(),
             q,
             after: zero(),
@@ -185,6 +200,12 @@ impl Newmark {
             let mean = 0.5 * (self.averages.now()[l] + self.averages.next()[l]);
             linear.loads.add_to(l, 0.5 * h * h * mean, &mut self.after);
         }
+        if self.springs.is_none() {
+            // ½λ⁰ in all, of which the step itself gives w₀λ¹.
+            for a in (0..self.compliant.len()).filter(|&a| self.forces[0][a] > 0.0) {
+                self.pushed.add_to(a, (0.5 - self.weights[0]) * h * h * self.forces[0][a], &mut self.after);
+            }
+        }
         self.hold_massless();
         self.factor.solve(&mut self.after);
         // A massless one is found where it is, not by how much it moves.
@@ -219,7 +240,7 @@ impl Newmark {
         if let Some(springs) = &mut self.springs {
             springs.begin(self.n == 0);
             let limits = self.passive.as_ref().map(Passive::limits);
-            if springs.resolve(&mut self.stops.slacks, limits, self.instance.model())? {
+            if springs.resolve(&mut self.stops.slacks, &self.after, limits, self.instance.model())? {
                 springs.correct(&mut self.after);
                 springs.ends().for_each(|(i, z)| self.after[i] += z);
                 for a in 0..self.impulses.len() {
@@ -310,8 +331,16 @@ impl Newmark {
     /// Work and losses at node n, now that both sides of it are known.
     fn keep_account(&mut self) {
         let h = self.h;
+        let (earlier, later) = match &mut self.springs {
+            Some(springs) => springs.rubbed(&self.before, &self.after),
+            None => (0.0, 0.0),
+        };
         if let (Some(springs), Some(_)) = (&self.springs, &self.nodal) {
-            self.pending = Account::default();
+            self.pending = Account { dissipated: later, ..Account::default() };
+            self.account.dissipated += earlier;
+            for a in (0..self.impulses.len()).filter(|&a| self.compliant[a]) {
+                self.pending.lost += springs.damped(a);
+            }
             for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
                 self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
             }
@@ -328,7 +357,7 @@ impl Newmark {
         }
         // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
         let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
-        let (mut pending, mut taken) = (Account::default(), 0.0);
+        let (mut pending, mut taken) = (Account { dissipated: earlier + later, ..Account::default() }, 0.0);
         for (l, s) in self.averages.mean().iter().enumerate() {
             if *s != 0.0 {
                 pending.work += s * path(&self.linear.loads, l);
@@ -451,35 +480,16 @@ impl Stepper for Newmark {
         self.instance.shape(&self.q)
     }
 
-    fn warning(&mut self) -> Option<String> {
-        let account = self.account().filter(|_| self.springs.is_none() && self.taken != 0.0)?;
-        let all = account.work.abs().max(account.energy()).max(self.taken);
-        // It falls with the square of the step, to nothing where springs keep energy.
-        let share = self.taken / all;
-        let enough = 0.5 * self.h / self.resolution.max(0.5) * (0.01 / share).min(1.0).sqrt();
-        (share > 0.01).then(|| {
-            format!(
-                "stops that are springs took {:.3e}, {:.1} % of the energy, and give back what they take: the step {} does not \
-                 resolve them (h√(k/m) = {:.2}). A step of {enough:.1e} would do",
-                self.taken,
-                100.0 * share,
-                self.h,
-                self.resolution
-            )
-        })
+    fn rubbed(&self) -> Vec<Rubbed> {
+        self.springs.as_ref().map(|springs| springs.rubbing.done.clone()).unwrap_or_default()
     }
-}
 
-/// h√(k/m) of the stiffest massless degree of freedom: m is the mass behind the stops that act on it.
-fn resolution(linear: &Linear, massless: &[usize], h: f64) -> f64 {
-    let mut most = 0.0_f64;
-    for a in 0..linear.stops.len() {
-        let own = linear.stops.entries(a).filter(|(i, _)| massless.contains(i));
-        let stiffness = own.map(|(i, w)| linear.stiffness.at(i, i) / (w * w)).fold(0.0, f64::max);
-        if stiffness > 0.0 {
-            let mass = linear.mass_behind(a).unwrap_or(0.0);
-            most = most.max(if mass > 0.0 { h * (stiffness / mass).sqrt() } else { f64::INFINITY });
+    fn warning(&mut self) -> Option<String> {
+        let steps = Resolution { h: self.h, ratio: self.resolution };
+        if let Some(warning) = steps.of_dashpots(self.instance.structure().laws(), &self.compliant) {
+            return Some(warning);
         }
+        let account = self.account().filter(|_| self.springs.is_none() && self.taken != 0.0)?;
+        steps.of_springs(self.taken, account.work.abs().max(account.energy()).max(self.taken))
     }
-    most
 }

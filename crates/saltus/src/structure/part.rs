@@ -29,6 +29,10 @@ pub enum Place {
     Span(f64, f64),
     /// A floor of a building, counted from 1.
     Floor(usize),
+    /// A sum of degrees of freedom, counted from 1, with weights.
+    Combination(Vec<(usize, f64)>),
+    /// The elastic force on the supports along the translation of the part, r·K u: the base shear of a building.
+    Shear,
 }
 
 /// Where the degrees of freedom of a part are.
@@ -93,6 +97,28 @@ impl Part {
                 None => Err(SetupError::new("degrees of freedom count from 1").help("the first one is dof = 1")),
                 _ => Err(SetupError::new(format!("there is no degree of freedom {k}: {} has {n}", self.what))),
             },
+            (Place::Combination(terms), _) => {
+                let mut row = Row::new();
+                for (k, weight) in terms {
+                    let (i, _) = self.row(&Place::Dof(*k))?[0];
+                    match row.iter_mut().find(|(j, _)| *j == i) {
+                        Some(entry) => entry.1 += weight,
+                        None => row.push((i, *weight)),
+                    }
+                }
+                row.retain(|(_, weight)| *weight != 0.0);
+                Ok(row)
+            }
+            (Place::Shear, _) => {
+                let r = self.translation().ok_or_else(|| {
+                    SetupError::new(format!("it is not known along which degrees of freedom {} is sheared", self.what))
+                        .help("add  direction = …  to the matrices")
+                })?;
+                let mut force = vec![0.0; n];
+                self.stiffness.multiply(&r, &mut force);
+                let size = self.stiffness.entries().fold(0.0_f64, |m, e| m.max(e.2.abs()));
+                Ok(force.into_iter().enumerate().filter(|(_, f)| f.abs() > 1e-12 * size).collect())
+            }
             (&Place::Floor(k), Layout::Floors) if (1..=n).contains(&k) => Ok(vec![(k - 1, 1.0)]),
             (&Place::Floor(k), Layout::Floors) => {
                 Err(SetupError::new(format!("there is no floor {k}: {} has {n}", self.what))

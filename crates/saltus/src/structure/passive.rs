@@ -36,10 +36,12 @@ pub(super) struct Passive {
     reach: Vec<f64>,
     /// 2hT.
     budget: Vec<f64>,
+    /// Gaps below this are rounding.
+    rounding: Vec<f64>,
 }
 
 impl Passive {
-    pub fn new(restitution: &[f64], h: f64) -> Self {
+    pub fn new(restitution: &[f64], h: f64, rounding: Vec<f64>) -> Self {
         let none = || vec![0.0; restitution.len()];
         Passive {
             h,
@@ -50,6 +52,7 @@ impl Passive {
             now: none(),
             reach: none(),
             budget: none(),
+            rounding,
         }
     }
 
@@ -62,6 +65,8 @@ impl Passive {
     /// The gap of stop a at node n, with g^{n−1} of the law, `behind`, and of the work, `mirror`: g^{n+1} without contact, less twice
     /// what the velocity makes of it. They differ in the first step, and for modes that are damped and fly exactly.
     pub fn begin(&mut self, a: usize, gap: f64, behind: f64, mirror: f64) {
+        // A contact that the motion starts in is closed to rounding, on whichever side of zero.
+        let behind = if behind.abs() <= self.rounding[a] { 0.0 } else { behind };
         (self.behind[a], self.now[a]) = (behind, gap);
         let reach = -self.restitution[a] * behind - mirror;
         // A stop that came from inside holds, whatever loads do.

@@ -69,6 +69,11 @@ impl Structure {
         Modes::new(&massive.mass, &massive.stiffness, count)
     }
 
+    /// The most modes that can be computed.
+    pub fn most_modes(&self) -> usize {
+        super::modes::most(self.linear.dimension() - self.linear.massless().len())
+    }
+
     /// The structure with its massless degrees of freedom coupled to the rest by stops and loads only.
     pub(super) fn condensed(&self, full: &Linear) -> Result<Linear, SetupError> {
         let (mut massive, springs) = condensed(full)?;

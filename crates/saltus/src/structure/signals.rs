@@ -74,6 +74,32 @@ impl Signals {
     }
 }
 
+/// What the motion of the base adds to the accelerations of the points.
+#[derive(Clone, Debug)]
+pub(crate) struct BaseMotion {
+    signals: Signals,
+    /// The signals that move the base, and by how much each point goes along.
+    shares: Vec<(usize, Vec<f64>)>,
+}
+
+impl BaseMotion {
+    pub fn new(structure: &Structure, cells: &Cells) -> Self {
+        BaseMotion { signals: Signals::new(structure, cells), shares: structure.base_shares() }
+    }
+
+    /// Adds the acceleration of the base at a time.
+    pub fn add(&mut self, t: f64, accelerations: &mut [f64]) {
+        if self.shares.is_empty() {
+            return;
+        }
+        self.signals.evaluate(t);
+        for (load, share) in &self.shares {
+            let base = self.signals.loads[*load];
+            accelerations.iter_mut().zip(share).for_each(|(a, share)| *a += base * share);
+        }
+    }
+}
+
 /// Loads must be finite numbers.
 pub(super) fn finite(loads: &[f64]) -> Result<(), Reason> {
     match loads.iter().position(|x| !(x.abs() < 1e150)) {

@@ -17,23 +17,26 @@
 //! F^n w·(u^{n+1} − u^{n−1})/2 is what it loses. In both cases F falls with y^{n+1}, so the stops of a step have one solution,
 //! found one after the other until nothing changes.
 
+use super::StructureInstance;
 use super::contact::most;
-use super::linear::Linear;
+use super::rubbing::Rubbing;
+use super::stop_law::{Spring, StopLaw};
 use crate::linalg::{Factor, Rows, add};
 use crate::{Model, Reason};
 
 /// Sweeps over the stops of a step, at most.
 const SWEEPS: usize = 20_000;
 
-/// The stops of a structure, some of them springs; multipliers are impulses, for a spring ½hF or, beside rigid stops, hF.
+/// The stops of a structure, some of them springs, some with friction; multipliers are impulses, for a spring ½hF or, beside rigid
+/// stops, hF.
 pub(super) struct Springs {
     h: f64,
     n: usize,
-    /// k of each stop; zero for a rigid one.
-    stiffness: Vec<f64>,
-    /// The massless degree of freedom of each spring and its displacement under a unit force.
+    /// The spring of each stop; none for a rigid one.
+    springs: Vec<Option<Spring>>,
+    /// The massless degree of freedom of each spring, and w/k: its displacement under a unit force.
     ends: Vec<Option<(usize, f64)>>,
-    /// Rows on what has mass.
+    /// Rows on what has mass: of the stops, then of the slips.
     rows: Rows,
     /// Columns h A⁻¹ w, and w h A⁻¹ w.
     mobility: Vec<f64>,
@@ -41,26 +44,31 @@ pub(super) struct Springs {
     /// y of each spring at both ends of the path along which its force is the mean slope; `end` is that at t_{n+1}.
     start: Vec<f64>,
     pub end: Vec<f64>,
-    /// Whether there are rigid stops, too: the path is then one of two steps.
+    /// Whether there are rigid stops or friction, too: the path is then one of two steps.
     pub is_mixed: bool,
+    is_first: bool,
     /// y at the node in between, and the part of hF that a multiplier is.
     now: Vec<f64>,
     weight: f64,
     pub multipliers: Vec<f64>,
+    pub rubbing: Rubbing,
 }
 
 impl Springs {
-    /// None unless each massless degree of freedom is the end of one spring, which nothing else moves.
-    pub fn new(linear: &Linear, rows: &Rows, massless: &[usize], factor: &Factor, h: f64) -> Option<Self> {
+    /// None unless each massless degree of freedom is the end of one spring, which nothing else moves; or where all stops are rigid
+    /// and without friction.
+    pub fn new(at: &StructureInstance, rows: &Rows, massless: &[usize], factor: &Factor, h: f64) -> Option<Self> {
+        let (linear, laws) = (at.linear(), at.structure().laws());
         let (n, m) = (linear.dimension(), linear.stops.len());
         let is_own = |i: usize| linear.stiffness.row(i).all(|(j, x)| j == i || x == 0.0);
         let loaded =
             (0..linear.loads.len()).any(|l| linear.loads.entries(l).any(|(i, x)| x != 0.0 && massless.contains(&i)));
-        if massless.is_empty() || loaded || !massless.iter().all(|&i| is_own(i)) {
+        let is_rough = laws.iter().any(|law| law.friction.is_some());
+        if (massless.is_empty() && !is_rough) || loaded || !massless.iter().all(|&i| is_own(i)) {
             return None;
         }
         let mut taken = Vec::new();
-        let (mut stiffness, mut ends) = (vec![0.0; m], vec![None; m]);
+        let (mut springs, mut ends) = (vec![None; m], vec![None; m]);
         for a in 0..m {
             for (i, w) in linear.stops.entries(a).filter(|(i, _)| massless.contains(i)) {
                 let own = linear.stiffness.at(i, i);
@@ -68,27 +76,47 @@ impl Springs {
                     return None;
                 }
                 taken.push(i);
-                stiffness[a] = own / (w * w);
+                let StopLaw { damping, is_hertz, .. } = laws[a];
+                springs[a] = Some(Spring { stiffness: own / (w * w), damping, is_hertz });
                 ends[a] = Some((i, w / own));
             }
         }
-        let mut mobility = vec![0.0; n * m];
+        let rubbing = Rubbing::new(laws, h);
+        let slips = rubbing.points().map(|p| linear.points.entries(p).filter(|(i, _)| !massless.contains(i)).collect());
+        let rows: Rows = (0..m).map(|a| rows.entries(a).collect::<Vec<_>>()).chain(slips).collect();
+        let all = rows.len();
+        let mut mobility = vec![0.0; n * all];
         for (a, column) in mobility.chunks_exact_mut(n).enumerate() {
             rows.add_to(a, 1.0, column);
             factor.solve(column);
             column.iter_mut().for_each(|x| *x *= h);
         }
-        let gram = (0..m * m).map(|k| rows.dot(k / m, &mobility[(k % m) * n..(k % m + 1) * n])).collect();
+        let gram = (0..all * all).map(|k| rows.dot(k / all, &mobility[(k % all) * n..(k % all + 1) * n])).collect();
         let none = || vec![0.0; m];
-        let rows = rows.clone();
-        let is_mixed = ends.iter().any(Option::is_none);
-        let (start, end, now, multipliers) = (none(), none(), none(), none());
-        let weight = 0.5;
-        Some(Springs { h, n, stiffness, ends, rows, mobility, gram, start, end, is_mixed, now, weight, multipliers })
+        // Friction acts at the nodes, as rigid stops do.
+        let is_mixed = is_rough || ends.iter().any(Option::is_none);
+        Some(Springs {
+            h,
+            n,
+            springs,
+            ends,
+            rows,
+            mobility,
+            gram,
+            start: none(),
+            end: none(),
+            is_mixed,
+            is_first: true,
+            now: none(),
+            weight: 0.5,
+            multipliers: vec![0.0; all],
+            rubbing,
+        })
     }
 
     /// A step begins. The first one is the trapezoidal rule.
     pub fn begin(&mut self, is_first: bool) {
+        self.is_first = is_first;
         match self.is_mixed && !is_first {
             true => {
                 std::mem::swap(&mut self.start, &mut self.now);
@@ -99,16 +127,17 @@ impl Springs {
         self.now.copy_from_slice(&self.end);
     }
 
-    /// Multipliers for the gaps without them (`slacks`, which become those with them); true if any acts. `limits`: those of
-    /// rigid stops, as of [`super::contact::Stops::resolve_limited`].
+    /// Multipliers for the gaps without them (`slacks`, which become those with them), and for the slips without them, those of the
+    /// step `after`; true if any acts. `limits`: those of rigid stops, as of [`super::contact::Stops::resolve_limited`].
     pub fn resolve(
         &mut self,
         slacks: &mut [f64],
+        after: &[f64],
         limits: Option<(&[f64], &[f64])>,
         model: &Model,
     ) -> Result<bool, Reason> {
         let m = slacks.len();
-        let quiet = |a: usize| slacks[a] >= 0.0 && (self.stiffness[a] == 0.0 || self.start[a] >= 0.0);
+        let quiet = |a: usize| slacks[a] >= 0.0 && (self.springs[a].is_none() || self.start[a] >= 0.0);
         if (0..m).all(quiet) {
             self.multipliers.fill(0.0);
             self.end.copy_from_slice(slacks);
@@ -117,24 +146,37 @@ impl Springs {
         if let Some(a) = slacks.iter().position(|s| s.is_nan()) {
             return Err(Reason::Gap { constraint: model.constraints[a].name.clone() });
         }
-        let scale = slacks.iter().chain(&self.start).fold(0.0_f64, |s, x| s.max(x.abs()));
+        let all = self.multipliers.len();
+        for j in m..all {
+            self.rubbing.free[j - m] = self.rows.dot(j, after);
+        }
+        let lengths = slacks.iter().chain(&self.start).chain(&self.rubbing.free);
+        let scale = lengths.fold(0.0_f64, |s, x| s.max(x.abs()));
+        // The time over which the path goes.
+        let time = if self.weight == 1.0 { 2.0 * self.h } else { self.h };
         let mut worst = 0;
-        for _ in 0..SWEEPS {
+        for sweep in 0..SWEEPS {
             let mut change = 0.0;
             for a in 0..m {
-                let own = self.gram[a * m + a];
-                let others: f64 = (0..m).filter(|&b| b != a).map(|b| self.gram[a * m + b] * self.multipliers[b]).sum();
+                let row = &self.gram[a * all..(a + 1) * all];
+                let own = row[a];
+                let others: f64 = (0..all).filter(|&b| b != a).map(|b| row[b] * self.multipliers[b]).sum();
                 let free = slacks[a] + others;
-                let multiplier = match self.stiffness[a] {
-                    0.0 => match limits {
+                let multiplier = match &self.springs[a] {
+                    None => match limits {
                         Some((reach, budget)) if reach[a] > 0.0 && free < 0.0 => {
                             (-free / own).min(most(own, free + reach[a], budget[a]))
                         }
                         _ => (-free / own).max(0.0),
                     },
-                    k => {
+                    Some(spring) => {
                         let share = self.weight * self.h;
-                        share * force(self.start[a], free, share * own, k)
+                        let (start, give) = (self.start[a], share * own);
+                        share
+                            * match spring.is_plain() {
+                                true => force(start, free, give, spring.stiffness),
+                                false => spring.force(start, free, give, time),
+                            }
                     }
                 };
                 let moved = (multiplier - self.multipliers[a]).abs() * own;
@@ -143,10 +185,17 @@ impl Springs {
                 }
                 self.multipliers[a] = multiplier;
                 self.end[a] = free + own * multiplier;
+                // hF of a spring, of which a multiplier is a part; in the first step both have half of it.
+                let whole = if self.springs[a].is_some() && !self.is_first { 1.0 / self.weight } else { 1.0 };
+                let moved = self.rubbing.rub(a, whole * multiplier, m, &self.gram, &mut self.multipliers);
+                if moved > change {
+                    (change, worst) = (moved, a);
+                }
             }
-            if change <= 8.0 * f64::EPSILON * scale {
+            let enough = if sweep < 500 { 8.0 * f64::EPSILON } else { 1e-12 };
+            if change <= enough * scale {
                 slacks.copy_from_slice(&self.end);
-                return Ok(self.multipliers.iter().any(|&p| p > 0.0));
+                return Ok(self.multipliers.iter().any(|&p| p != 0.0));
             }
         }
         Err(Reason::Stalled { constraint: model.constraints[worst].name.clone() })
@@ -154,16 +203,20 @@ impl Springs {
 
     /// x += Σ P h A⁻¹ w.
     pub fn correct(&self, x: &mut [f64]) {
-        for (a, &p) in self.multipliers.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+        for (a, &p) in self.multipliers.iter().enumerate().filter(|(_, p)| **p != 0.0) {
             add(x, p, &self.mobility[a * self.n..(a + 1) * self.n]);
         }
     }
 
-    /// Where the ends of the springs are at t_{n+1}.
+    /// Where the ends of the springs are at t_{n+1}: such that ½kz² is their energy.
     pub fn ends(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let of = |(a, end): (usize, &Option<(usize, f64)>)| {
-            let (i, give) = (*end)?;
-            Some((i, give * self.stiffness[a] * (-self.end[a]).max(0.0)))
+            let ((i, give), spring) = ((*end)?, self.springs[a].as_ref()?);
+            let depth = match spring.is_hertz {
+                true => (2.0 * spring.energy(self.end[a]) / spring.stiffness).sqrt(),
+                false => (-self.end[a]).max(0.0),
+            };
+            Some((i, give * spring.stiffness * depth))
         };
         self.ends.iter().enumerate().filter_map(of)
     }
@@ -171,6 +224,13 @@ impl Springs {
     /// The mean force of spring a along its path.
     pub fn force(&self, a: usize) -> f64 {
         self.multipliers[a] / (self.weight * self.h)
+    }
+
+    /// What the dashpot beside spring a takes along its path.
+    pub fn damped(&self, a: usize) -> f64 {
+        let Some(spring) = self.springs[a].as_ref().filter(|s| !s.is_plain()) else { return 0.0 };
+        let (start, end) = (self.start[a], self.end[a]);
+        spring.energy(start) - spring.energy(end) - self.force(a) * (end - start)
     }
 
     /// What the motion of the wall behind spring a takes along its path, on which u moves by `path`.
@@ -181,6 +241,12 @@ impl Springs {
     /// The move of the structure against spring a in a step.
     pub fn path(&self, a: usize, step: &[f64]) -> f64 {
         self.rows.dot(a, step)
+    }
+
+    /// What friction does at the node between two steps, in them: heat of the first and of the second.
+    pub fn rubbed(&mut self, before: &[f64], after: &[f64]) -> (f64, f64) {
+        let m = self.ends.len();
+        self.rubbing.account(&self.rows, m, &self.multipliers, self.is_first, before, after)
     }
 }
 

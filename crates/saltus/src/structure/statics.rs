@@ -1,7 +1,7 @@
 //! Contact statics: K u = p + Σ λ w with 0 ≤ w·u + o ⊥ λ ≥ 0, condensed to the stops.
 
-use super::{Structure, StructureInstance};
-use crate::linalg::{Metric, Rows};
+use super::{Linear, Structure};
+use crate::linalg::{Factor, Metric, Rows, Symmetric, max_abs};
 use crate::problem::Start;
 use crate::project::Polyhedron;
 use crate::{Kind, SetupError};
@@ -21,48 +21,119 @@ pub struct StaticContact {
     pub residual: f64,
 }
 
-impl Structure {
-    /// The equilibrium under the loads of an instant. It is unique where K is positive definite; with free rigid-body modes
-    /// there is an error.
-    pub fn static_contact(&self, t: f64) -> Result<StaticContact, SetupError> {
-        let instance = StructureInstance::new(self, &self.start(), None, None)?;
-        let mut signals = instance.signals();
-        signals.evaluate(t);
-        let linear = &self.linear;
+/// A system at rest.
+pub(super) struct Rest {
+    pub u: Vec<f64>,
+    pub reactions: Vec<f64>,
+    pub gaps: Vec<f64>,
+}
+
+/// Rounds of the proximal iteration of a system that only its stops hold.
+const ROUNDS: usize = 400;
+
+/// K u = Σ b s + Σ λ w with 0 ≤ w·u + o ⊥ λ ≥ 0.
+///
+/// Where K lets rigid bodies move, the stops may hold them: then by the proximal iteration (K + εM) u⁺ = … + εM u, each of them
+/// the same problem with a definite matrix, whose limit is an equilibrium (Rockafellar 1976, SIAM J. Control Optim. 14, 877). `scale`: ω² of
+/// the first elastic mode.
+pub(super) fn rest(linear: &Linear, loads: &[f64], offsets: &[f64], scale: f64) -> Result<Rest, SetupError> {
+    let n = linear.dimension();
+    let mut force = vec![0.0; n];
+    loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, *s, &mut force));
+    if let Some(factor) = held(&linear.stiffness) {
+        return Condensed::new(linear, &factor).rest(force, offsets);
+    }
+    let free = || {
+        SetupError::new("the structure is free to move as a rigid body, and neither loads nor stops hold it: it has no equilibrium, or many")
+            .with_kind(Kind::Unsupported)
+            .help("hold it, or look for where it comes to rest by running it with damping")
+    };
+    let shift = if scale > 0.0 { 0.01 * scale } else { 1.0 };
+    let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (shift, &linear.mass)]);
+    let factor = shifted.factor().map_err(|_| free())?;
+    let condensed = Condensed::new(linear, &factor);
+    let (mut u, mut weighted) = (linear.q0.clone(), vec![0.0; n]);
+    for _ in 0..ROUNDS {
+        linear.mass.multiply(&u, &mut weighted);
+        let mut pulled = force.clone();
+        crate::linalg::add(&mut pulled, shift, &weighted);
+        let next = condensed.rest(pulled, offsets)?;
+        let size = max_abs(&next.u).max(max_abs(&u));
+        let change = u.iter().zip(&next.u).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+        if change <= 1e-14 * size {
+            return Ok(next);
+        }
+        if !size.is_finite() {
+            break;
+        }
+        u = next.u;
+    }
+    Err(free())
+}
+
+/// The factor of a stiffness that holds everything; a pivot that is only rounding is none.
+fn held(stiffness: &Symmetric) -> Option<Factor> {
+    let factor = stiffness.factor().ok()?;
+    let sound = |(i, inverse): (usize, &f64)| 1.0 / inverse > 1e-12 * stiffness.at(i, i);
+    factor.inverse_pivots().iter().enumerate().all(sound).then_some(factor)
+}
+
+/// The stops of a system, seen through a factor.
+struct Condensed<'a> {
+    linear: &'a Linear,
+    factor: &'a Factor,
+    columns: Vec<Vec<f64>>,
+    gram: Vec<f64>,
+}
+
+impl<'a> Condensed<'a> {
+    fn new(linear: &'a Linear, factor: &'a Factor) -> Self {
         let (n, m) = (linear.dimension(), linear.stops.len());
-        let factor = linear.stiffness.factor().map_err(|_| {
-            SetupError::new("the structure is free to move as a rigid body: its equilibria are not unique")
-                .with_kind(Kind::Unsupported)
-                .help("hold it, or look for where it comes to rest by running it with damping")
-        })?;
-        let mut u = vec![0.0; n];
-        signals.loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, *s, &mut u));
-        let force = u.clone();
-        factor.solve(&mut u);
         let columns: Vec<Vec<f64>> = (0..m).map(|a| factor.solved(linear.stops.vector(a, n))).collect();
-        let gram: Vec<f64> = (0..m).flat_map(|a| columns.iter().map(move |c| linear.stops.dot(a, c))).collect();
-        let mut gaps: Vec<f64> = (0..m).map(|a| signals.offsets[a] + linear.stops.dot(a, &u)).collect();
+        let gram = (0..m).flat_map(|a| columns.iter().map(move |c| linear.stops.dot(a, c))).collect();
+        Condensed { linear, factor, columns, gram }
+    }
+
+    /// The equilibrium under a force.
+    fn rest(&self, mut u: Vec<f64>, offsets: &[f64]) -> Result<Rest, SetupError> {
+        let m = offsets.len();
+        self.factor.solve(&mut u);
+        let mut gaps: Vec<f64> = (0..m).map(|a| offsets[a] + self.linear.stops.dot(a, &u)).collect();
         let mut reactions = vec![0.0; m];
         if gaps.iter().any(|&g| g < 0.0) {
             let units = (0..m).map(|a| [(a, 1.0)]).collect::<Rows>();
             let mut kernel = Polyhedron::new(m, m);
             kernel
-                .complete(&gram, &units, &mut gaps)
+                .complete(&self.gram, &units, &mut gaps)
                 .map_err(|_| SetupError::new("the stops contradict each other: no displacement keeps all gaps open"))?;
             reactions.copy_from_slice(&kernel.multipliers()[..m]);
-            for (column, &lambda) in columns.iter().zip(&reactions) {
+            for (column, &lambda) in self.columns.iter().zip(&reactions) {
                 crate::linalg::add(&mut u, lambda, column);
             }
         }
-        let mut rest = vec![0.0; n];
-        linear.stiffness.multiply(&u, &mut rest);
-        let mut size: f64 = rest.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        crate::linalg::add(&mut rest, -1.0, &force);
+        Ok(Rest { u, reactions, gaps })
+    }
+}
+
+impl Structure {
+    /// The equilibrium under the loads of an instant: contact statics. It is unique where K is positive definite; where a body is
+    /// free to move, its stops may hold it, or there is an error.
+    pub fn static_contact(&self, t: f64) -> Result<StaticContact, SetupError> {
+        let mut signals = self.signals();
+        signals.evaluate(t);
+        let linear = &self.linear;
+        let scale = self.first_period().map_or(0.0, |period| (std::f64::consts::TAU / period).powi(2));
+        let Rest { u, reactions, gaps } = rest(linear, &signals.loads, &signals.offsets, scale)?;
+        let n = linear.dimension();
+        let mut residue = vec![0.0; n];
+        linear.stiffness.multiply(&u, &mut residue);
+        let mut size = max_abs(&residue);
+        signals.loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, -s, &mut residue));
         for (a, &lambda) in reactions.iter().enumerate() {
-            linear.stops.add_to(a, -lambda, &mut rest);
+            linear.stops.add_to(a, -lambda, &mut residue);
             size = size.max(lambda);
         }
-        let residual = crate::linalg::max_abs(&rest) / size.max(1e-300);
+        let residual = max_abs(&residue) / size.max(1e-300);
         let points = (0..linear.points.len()).map(|p| linear.points.dot(p, &u)).collect();
         Ok(StaticContact { u, points, reactions, gaps, residual })
     }

@@ -1,9 +1,9 @@
 //! The parts of a structure, built.
 
-use super::{DampingText, Kind, KindName, LoadText, PartText, PointText, StructureText};
+use super::{BaseText, DampingText, Kind, KindName, LoadText, PartText, PointText, StructureText};
 use saltus::structure::bar::{BarMass, bar, building};
 use saltus::structure::beam::{End, Section, differences, hermite};
-use saltus::structure::{Assembly, Damping, InitialState, Layout, Load, Location, Part, Place};
+use saltus::structure::{Assembly, Damping, InitialState, Layout, Load, Location, Part, Place, Rub, StopLaw};
 use saltus::{Model, SetupError, Span};
 use std::sync::Arc;
 
@@ -58,14 +58,18 @@ impl StructureText {
         for load in &self.loads {
             loads.push(match load {
                 LoadText::Point(name, span) => Load::Force(points[find(name, span)?].clone()),
-                LoadText::Base(span) => {
-                    if let Some(part) = parts.iter().find(|p| p.translation().is_none()) {
-                        let name = if part.name.is_empty() { "the matrices" } else { &part.name };
-                        return Err(SetupError::new(format!("it is not known which degrees of freedom of {name} move with the base"))
-                            .at(span.clone(), "the base moves")
-                            .help("add to [structure]  direction = \"all\"  if every degree of freedom is a displacement along the motion, else  direction = { first = 1, every = 3 },  a list, or a file with a vector"));
+                LoadText::Base(base) => self.base(base, &parts)?,
+                LoadText::Vector(forces, of, span) => {
+                    let part = part_of(of.as_ref(), &parts, span)?;
+                    if forces.len() != parts[part].dimension() {
+                        let n = parts[part].dimension();
+                        let message = format!(
+                            "the vector of loads has {} numbers, but there are {n} degrees of freedom",
+                            forces.len()
+                        );
+                        return Err(SetupError::new(message).at(span.clone(), "of another size"));
                     }
-                    Load::Base
+                    Load::Vector { part, forces: forces.clone() }
                 }
             });
         }
@@ -75,23 +79,37 @@ impl StructureText {
                 name == s.name || name.strip_prefix(s.name.as_str()).is_some_and(|rest| rest.starts_with('['))
             })
         };
-        let (mut springs, mut slides) = (Vec::new(), Vec::new());
+        let (mut springs, mut slides, mut laws) = (Vec::new(), Vec::new(), Vec::new());
         for constraint in &model.constraints {
             let Some(k) = written(&constraint.name) else {
                 springs.push(None);
                 slides.push(None);
+                laws.push(StopLaw::default());
                 continue;
             };
-            let stop = &self.stops[k];
-            springs.push(match numbers.get(&format!("stop{k}.stiffness")).filter(|_| stop.spring) {
-                Some((k, _)) if k > 0.0 => Some(k),
-                Some((k, span)) => {
-                    return Err(SetupError::new(format!("the stiffness of a stop must be positive, not {k}"))
-                        .at(span, "leave it out for a rigid stop"));
+            let number = |key: &str| numbers.get(&format!("stop{k}.{key}"));
+            let positive = |key: &str, what: &str| match number(key) {
+                Some((x, span)) if !(x > 0.0) => Err(SetupError::new(format!("{what} must be positive, not {x}"))
+                    .at(span, "leave it out for a rigid stop")),
+                given => Ok(given.map(|(x, _)| x)),
+            };
+            let (linear, hertz) =
+                (positive("stiffness", "the stiffness of a stop")?, positive("hertz", "the stiffness of Hertz' law")?);
+            for key in ["damping", "friction"] {
+                if let Some((x, span)) = number(key).filter(|(x, _)| !(*x >= 0.0)) {
+                    let error = SetupError::new(format!("the {key} of a stop must not be negative, as {x} is"));
+                    return Err(error.at(span, "negative"));
                 }
-                None => None,
+            }
+            let own =
+                self.stops[k].slides.iter().map(|(name, span)| find(name, span)).collect::<Result<Vec<_>, _>>()?;
+            springs.push(linear.or(hertz));
+            slides.push(own.first().copied());
+            laws.push(StopLaw {
+                damping: number("damping").map_or(0.0, |x| x.0),
+                is_hertz: hertz.is_some(),
+                friction: number("friction").map(|(coefficient, _)| Rub { coefficient, slides: own }),
             });
-            slides.push(stop.slide.as_ref().map(|(name, span)| find(name, span)).transpose()?);
         }
         let is_given = self.start.is_some() || wants_start;
         let start = match is_given {
@@ -100,9 +118,37 @@ impl StructureText {
                 displacement: numbers.get("start.displacement").map_or(0.0, |x| x.0),
                 velocity: numbers.get("start.velocity").map_or(0.0, |x| x.0),
                 at_equilibrium: self.start.as_ref().is_some_and(|s| s.equilibrium) && !wants_start,
+                displacements: self.start.as_ref().filter(|_| !wants_start).and_then(|s| s.shapes[0].clone()),
+                velocities: self.start.as_ref().filter(|_| !wants_start).and_then(|s| s.shapes[1].clone()),
             },
         };
-        Ok(Assembly { parts, points, loads, springs, slides, start, model })
+        Ok(Assembly { parts, points, loads, springs, slides, laws, start, model })
+    }
+
+    /// What a motion of the base moves.
+    fn base(&self, text: &BaseText, parts: &[Part]) -> Result<Load, SetupError> {
+        let named: Vec<usize> = text
+            .of
+            .iter()
+            .map(|(name, span)| part_of(Some(&(name.clone(), span.clone())), parts, span))
+            .collect::<Result<_, _>>()?;
+        let moved = if named.is_empty() { (0..parts.len()).collect() } else { named.clone() };
+        if let Some((direction, span)) = &text.direction {
+            let &[part] = &moved[..] else {
+                return Err(SetupError::new("a direction is that of one part")
+                    .at(span.clone(), "there are several")
+                    .help("say which one with  of = \"name\""));
+            };
+            let r = direction.resolve(parts[part].dimension(), span.clone())?;
+            return Ok(Load::BaseAlong(vec![(part, Some(r))]));
+        }
+        if let Some(part) = moved.iter().map(|&k| &parts[k]).find(|p| p.translation().is_none()) {
+            let name = if part.name.is_empty() { "the matrices" } else { &part.name };
+            return Err(SetupError::new(format!("it is not known which degrees of freedom of {name} move with the base"))
+                .at(text.span.clone(), "the base moves")
+                .help("add to [structure]  direction = \"all\"  if every degree of freedom is a displacement along the motion, else  direction = { first = 1, every = 3 },  a list, or a file with a vector"));
+        }
+        Ok(if named.is_empty() { Load::Base } else { Load::BaseAlong(named.into_iter().map(|k| (k, None)).collect()) })
     }
 
     fn part(&self, text: &PartText, k: usize, numbers: &Numbers) -> Result<Part, SetupError> {
@@ -204,20 +250,7 @@ impl StructureText {
     }
 
     fn point(&self, text: &PointText, k: usize, parts: &[Part], numbers: &Numbers) -> Result<Location, SetupError> {
-        let part = match &text.of {
-            Some((name, span)) => parts.iter().position(|p| p.name == *name).ok_or_else(|| {
-                let names: Vec<&str> = parts.iter().map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
-                SetupError::new(format!("there is no part `{name}`"))
-                    .at(span.clone(), "not known")
-                    .help(format!("the parts are: {}", names.join(", ")))
-            })?,
-            None if parts.len() > 1 => {
-                return Err(SetupError::new("which part is this point on?")
-                    .at(text.span.clone(), "there are several")
-                    .help("name the parts, and add  of = \"…\"  to the point"));
-            }
-            None => 0,
-        };
+        let part = part_of(text.of.as_ref(), parts, &text.span)?;
         let value = |key: &str| numbers.get(&format!("point{k}.{key}")).map_or(0.0, |x| x.0);
         let whole = |key: &str| numbers.whole(&format!("point{k}.{key}"), 1).map(|x| x.unwrap_or(0));
         let place = match text.keys.as_slice() {
@@ -225,15 +258,48 @@ impl StructureText {
             ["dof"] => Place::Dof(whole("dof")?),
             ["floor"] => Place::Floor(whole("floor")?),
             ["rotation"] => Place::Rotation(value("rotation")),
+            ["dofs", "weights"] => {
+                let (dofs, weights) =
+                    (numbers.list(&format!("point{k}.dofs")), numbers.list(&format!("point{k}.weights")));
+                if dofs.len() != weights.len() {
+                    return Err(SetupError::new(format!(
+                        "{} degrees of freedom but {} weights",
+                        dofs.len(),
+                        weights.len()
+                    ))
+                    .at(text.span.clone(), "one weight for each"));
+                }
+                for i in 0..dofs.len() {
+                    numbers.whole(&format!("point{k}.dofs.{i}"), 1)?;
+                }
+                Place::Combination(dofs.iter().map(|&dof| dof as usize).zip(weights).collect())
+            }
+            ["base_shear"] => Place::Shear,
             ["from", "to"] => Place::Span(value("from"), value("to")),
             _ => {
                 return Err(SetupError::new("this is not one place")
                     .at(text.span.clone(), "not understood")
-                    .help("a point is one of  { x = … },  { dof = … },  { floor = … },  { rotation = … },  { from = …, to = … }"));
+                    .help("a point is one of  { x = … },  { dof = … },  { floor = … },  { rotation = … },  { from = …, to = … },  { dofs = […], weights = […] },  { base_shear = true }"));
             }
         };
         parts[part].row(&place).map_err(|e| e.at(text.span.clone(), "not there"))?;
         Ok(Location { part, place })
+    }
+}
+
+/// The part of a name; the only one where none is named.
+fn part_of(name: Option<&(String, Span)>, parts: &[Part], span: &Span) -> Result<usize, SetupError> {
+    match name {
+        Some((name, span)) => parts.iter().position(|p| p.name == *name).ok_or_else(|| {
+            let names: Vec<&str> = parts.iter().map(|p| p.name.as_str()).filter(|n| !n.is_empty()).collect();
+            SetupError::new(format!("there is no part `{name}`"))
+                .at(span.clone(), "not known")
+                .help(format!("the parts are: {}", names.join(", ")))
+        }),
+        None if parts.len() > 1 => Err(SetupError::new("which part is this on?")
+            .at(span.clone(), "there are several")
+            .help("name the parts, and add  of = \"…\"  here")),
+        None => Ok(0),
     }
 }
 

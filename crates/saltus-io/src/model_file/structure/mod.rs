@@ -1,7 +1,9 @@
 //! `[structure]`, `[points]`, `[loads]`, `[base]` and `[start]`: what takes the place of coordinates and energies in the model of a
-//! structure. [`read`] takes them from the file, [`assemble`] builds the parts once parameters are known.
+//! structure. [`read`] and [`places`] take them from the file, [`assemble`] builds the parts once parameters are known.
 
 mod assemble;
+mod base;
+mod places;
 mod read;
 
 use saltus::Span;
@@ -73,17 +75,28 @@ struct PointText {
 #[derive(Clone, Debug)]
 struct StopText {
     name: String,
-    spring: bool,
-    slide: Option<(String, Span)>,
+    slides: Vec<(String, Span)>,
 }
 
 #[derive(Clone, Debug)]
 enum LoadText {
     Point(String, Span),
-    Base(Span),
+    Base(BaseText),
+    /// A vector of forces from a file, on the part of this name.
+    Vector(Vec<f64>, Option<(String, Span)>, Span),
+}
+
+/// A motion of the base: where it is written, the parts that go along (none: all), and its own direction.
+#[derive(Clone, Debug)]
+struct BaseText {
+    span: Span,
+    of: Vec<(String, Span)>,
+    direction: Option<(base::DirectionText, Span)>,
 }
 
 #[derive(Clone, Debug)]
 struct StartText {
     equilibrium: bool,
+    /// Displacements and velocities of all degrees of freedom, from files.
+    shapes: [Option<Vec<f64>>; 2],
 }

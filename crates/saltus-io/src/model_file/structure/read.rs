@@ -1,11 +1,11 @@
 //! The sections of a structure, read: files at once, numbers as expressions.
 
+use super::super::members::Member;
 use super::super::tree::{self, Value};
 use super::super::{Failure, Reader, get, need};
-use super::{DampingText, Kind, KindName, LoadText, Matrices, PartText, PointText, StartText, StopText};
+use super::{DampingText, Kind, KindName, Matrices, PartText};
 use crate::matrix;
 use saltus::linalg::Symmetric;
-use saltus::model::{CoordinateText, Inertia, Name, Text, Values};
 use saltus::{SetupError, Span};
 use std::sync::Arc;
 use toml::de::DeTable;
@@ -32,12 +32,23 @@ const NUMBERS: [&str; 11] = [
     "added_mass",
 ];
 
-const PLACES: [&str; 6] = ["x", "dof", "floor", "rotation", "from", "to"];
-
 impl Reader<'_> {
     /// A number of the structure becomes a setting of the description, under this key.
-    fn number(&mut self, key: String, value: &Value, what: &str) -> Result<(), Failure> {
+    pub(super) fn number(&mut self, key: String, value: &Value, what: &str) -> Result<(), Failure> {
         let text = tree::text(self.text, value, what)?;
+        self.description.settings.push((key, text));
+        Ok(())
+    }
+
+    /// The same of a member of a family.
+    pub(super) fn member_number(
+        &mut self,
+        member: &Member,
+        key: String,
+        value: &Value,
+        what: &str,
+    ) -> Result<(), Failure> {
+        let text = member.filled(tree::text(self.text, value, what)?);
         self.description.settings.push((key, text));
         Ok(())
     }
@@ -176,7 +187,7 @@ impl Reader<'_> {
             None => None,
         };
         let direction = match get(table, "direction") {
-            Some(v) => Some(self.direction(v, n)?),
+            Some(v) => Some(self.direction(v)?.resolve(n, v.span())?),
             None => None,
         };
         let name = |v: &Value| v.get_ref().as_str().unwrap_or_default().to_string();
@@ -192,61 +203,6 @@ impl Reader<'_> {
         let read = matrix::read(&path, what).map_err(here)?;
         matrix::symmetric(&read, &path, what).map_err(here)?;
         Ok((Symmetric::new(read.rows, read.entries), read.labels))
-    }
-
-    /// Which degrees of freedom move with the base: all, a list of them, every so many, or a file with weights.
-    fn direction(&mut self, value: &Value, n: usize) -> Result<Vec<f64>, Failure> {
-        let bad = |why: String| -> Failure {
-            SetupError::new(why)
-                .at(
-                    value.span(),
-                    "\"all\", a list such as [1, 4, 7], { first = 1, every = 3 }, or a file with a vector",
-                )
-                .into()
-        };
-        let whole =
-            |v: &Value| v.get_ref().as_integer().and_then(|i| usize::from_str_radix(i.as_str(), i.radix()).ok());
-        let mut r = vec![0.0; n];
-        if let Some(word) = value.get_ref().as_str() {
-            if word == "all" {
-                return Ok(vec![1.0; n]);
-            }
-            let path = self.data_file(word);
-            let read = matrix::read(&path, "the direction of the base").map_err(|e| Failure::in_file(e, value))?;
-            if read.rows.max(read.columns) != n || read.rows.min(read.columns) != 1 {
-                return Err(bad(format!(
-                    "the direction is {} × {}, but there are {n} degrees of freedom",
-                    read.rows, read.columns
-                )));
-            }
-            read.entries.iter().for_each(|&(i, j, x)| r[i.max(j)] = x);
-            return Ok(r);
-        }
-        let chosen: Vec<usize> = match (value.get_ref().as_array(), value.get_ref().as_table()) {
-            (Some(list), _) => match list.iter().map(whole).collect::<Option<Vec<usize>>>() {
-                Some(list) => list,
-                None => return Err(bad("a direction is a list of whole numbers, counted from 1".into())),
-            },
-            (_, Some(table)) => {
-                tree::only(table, "a direction", &["first", "every"])?;
-                let of = |key: &str| get(table, key).and_then(whole).filter(|&i| i > 0);
-                match (of("first"), of("every")) {
-                    (Some(first), Some(every)) => (first..=n).step_by(every).collect(),
-                    _ => return Err(bad("a direction has a `first` and an `every`, whole numbers from 1".into())),
-                }
-            }
-            _ => return Err(bad("the direction says which degrees of freedom move with the base".into())),
-        };
-        if chosen.is_empty() {
-            return Err(bad(format!("this direction moves none of the {n} degrees of freedom")));
-        }
-        for i in chosen {
-            if !(1..=n).contains(&i) {
-                return Err(bad(format!("there is no degree of freedom {i}: they count from 1 to {n}")));
-            }
-            r[i - 1] = 1.0;
-        }
-        Ok(r)
     }
 
     fn damping(&mut self, table: &DeTable, k: usize) -> Result<DampingText, Failure> {
@@ -285,140 +241,5 @@ impl Reader<'_> {
                 .help(what)
                 .into()),
         }
-    }
-
-    pub(in crate::model_file) fn points(&mut self, value: &Value) -> Result<(), Failure> {
-        let example = "tip = { x = 1.0 }";
-        for (key, value) in tree::entries(tree::table(value, "[points]", example)?) {
-            let k = self.structure.as_ref().map_or(0, |s| s.points.len());
-            let mut point = PointText { of: None, keys: Vec::new(), span: value.span() };
-            match value.get_ref().as_table() {
-                None => {
-                    point.keys.push("dof");
-                    self.number(format!("point{k}.dof"), value, "a degree of freedom")?;
-                }
-                Some(table) => {
-                    let known: Vec<&str> = PLACES.into_iter().chain(["of"]).collect();
-                    tree::only(table, "a point", &known)?;
-                    for place in PLACES {
-                        if let Some(v) = get(table, place) {
-                            point.keys.push(place);
-                            self.number(format!("point{k}.{place}"), v, "a place")?;
-                        }
-                    }
-                    if let Some(v) = get(table, "of") {
-                        point.of = Some((tree::string(v, "the name of a part")?, v.span()));
-                    }
-                }
-            }
-            self.structure.get_or_insert_default().points.push(point);
-            let zero = || Values::One(Text { text: "0".into(), span: key.span() });
-            self.description.coordinates.push(CoordinateText {
-                name: tree::name(key),
-                range: None,
-                position: zero(),
-                velocity: zero(),
-            });
-        }
-        Ok(())
-    }
-
-    pub(in crate::model_file) fn loads(&mut self, value: &Value) -> Result<(), Failure> {
-        for (key, value) in tree::entries(tree::table(value, "[loads]", "tip = \"F*sin(w*t)\"")?) {
-            let text = tree::text(self.text, value, "a load")?;
-            self.description.signals.push(text);
-            let Name { text, span } = tree::name(key);
-            self.structure.get_or_insert_default().loads.push(LoadText::Point(text, span));
-        }
-        Ok(())
-    }
-
-    pub(in crate::model_file) fn base(&mut self, value: &Value) -> Result<(), Failure> {
-        let table = tree::table(value, "[base]", "acceleration = \"ag(t)\"")?;
-        tree::only(table, "[base]", &["acceleration"])?;
-        let acceleration = need(table, "acceleration", value.span(), "[base]", "acceleration = \"ag(t)\"")?;
-        self.description.signals.push(tree::text(self.text, acceleration, "the acceleration of the base")?);
-        self.structure.get_or_insert_default().loads.push(LoadText::Base(acceleration.span()));
-        Ok(())
-    }
-
-    pub(in crate::model_file) fn start(&mut self, value: &Value) -> Result<(), Failure> {
-        let table = tree::table(value, "[start]", "velocity = -1.0")?;
-        tree::only(table, "[start]", &["displacement", "velocity", "equilibrium"])?;
-        for key in ["displacement", "velocity"] {
-            if let Some(v) = get(table, key) {
-                self.number(format!("start.{key}"), v, "a number of the start")?;
-            }
-        }
-        let equilibrium = match get(table, "equilibrium") {
-            None => false,
-            Some(v) => v.get_ref().as_bool().ok_or_else(|| {
-                SetupError::new("`equilibrium` is true or false")
-                    .at(v.span(), "start at rest under the loads of t = 0?")
-            })?,
-        };
-        self.structure.get_or_insert_default().start = Some(StartText { equilibrium });
-        Ok(())
-    }
-
-    /// What a constraint of a structure has besides its gap: a spring, and what slides along it.
-    pub(in crate::model_file) fn stop(&mut self, table: &DeTable, names: &[String]) -> Result<(), Failure> {
-        let at = self.structure.as_ref().map_or(0, |s| s.stops.len());
-        let spring = get(table, "stiffness");
-        for k in 0..names.len() {
-            if let Some(v) = spring {
-                self.number(format!("stop{}.stiffness", at + k), v, "the stiffness of a stop")?;
-            }
-        }
-        let slide = get(table, "slide").map(|v| tree::string(v, "what slides").map(|s| (s, v.span()))).transpose()?;
-        let stops = &mut self.structure.get_or_insert_default().stops;
-        stops.extend(names.iter().map(|name| StopText {
-            name: name.clone(),
-            spring: spring.is_some(),
-            slide: slide.clone(),
-        }));
-        Ok(())
-    }
-
-    /// All sections are read: those of a structure must fit together.
-    pub(in crate::model_file) fn close_structure(&mut self) -> Result<(), Failure> {
-        let Some(structure) = &self.structure else { return Ok(()) };
-        let of_energies = !self.description.forces.is_empty() || self.description.inertia.is_some();
-        if structure.parts.is_empty() {
-            // Only constraints have been seen: a model of energies.
-            let stray = !structure.points.is_empty() || !structure.loads.is_empty() || structure.start.is_some();
-            if stray {
-                return Err(SetupError::new("there is no [structure] for these points and loads")
-                    .help("add a [structure] section, such as  kind = \"beam\"")
-                    .into());
-            }
-            self.structure = None;
-            return Ok(());
-        }
-        if of_energies || self.has_coordinates {
-            return Err(SetupError::new("a model has either a [structure] or [coordinates] and [dynamics], not both")
-                .at(structure.parts[0].span.clone(), "a structure")
-                .help("the points of a structure are in [points], its loads in [loads]")
-                .into());
-        }
-        for (k, part) in structure.parts.iter().enumerate() {
-            if structure.parts[..k].iter().any(|p| p.name == part.name) {
-                let what =
-                    if part.name.is_empty() { "have no name".into() } else { format!("are called `{}`", part.name) };
-                return Err(SetupError::new(format!("two parts of the structure {what}"))
-                    .at(part.span.clone(), "the second")
-                    .help("points say on which part they are by its name: give each its own")
-                    .into());
-            }
-        }
-        if structure.points.is_empty() {
-            return Err(SetupError::new("the structure has no points to record")
-                .at(structure.parts[0].span.clone(), "which displacements?")
-                .help("add  [points]  with, for example,  tip = { x = 1.0 }  or  top = { dof = 12 }")
-                .into());
-        }
-        self.description.inertia =
-            Some(Inertia::Kinetic(Text { text: "0".into(), span: structure.parts[0].span.clone() }));
-        Ok(())
     }
 }

@@ -120,12 +120,23 @@ pub(super) fn richardson(runs: &[Run], orders: &Orders, ratio: f64) -> Option<Ve
     (gain > 0.2).then(|| end(a).iter().zip(&end(b)).map(|(x, y)| plain(y + (y - x) / gain)).collect())
 }
 
+/// Whether a number of modes has displacements and impulses within 5 % of those of the whole structure.
+fn is_good(level: &Level, reference: &Run) -> bool {
+    let (extent, total) = (largest(reference).max(1e-300), impulse(reference).abs().max(1e-300));
+    level.impulse < 0.05 * total && level.position < 0.05 * extent
+}
+
+/// Whether the last two numbers of modes are enough.
+pub(super) fn settled(levels: &[Level], reference: &Run) -> bool {
+    levels.len() > 1 && levels[levels.len() - 2..].iter().all(|l| is_good(l, reference))
+}
+
 /// How many modes were enough, in a sentence.
 pub(super) fn enough_modes(levels: &[Level], reference: &Run) -> Option<String> {
     let last = levels.last()?;
     let extent = largest(reference).max(1e-300);
     let total = impulse(reference).abs().max(1e-300);
-    let good = |l: &Level| l.impulse < 0.05 * total && l.position < 0.05 * extent;
+    let good = |l: &Level| is_good(l, reference);
     let from = (0..levels.len()).find(|&k| levels[k..].iter().all(good));
     Some(match from {
         Some(k) => format!(

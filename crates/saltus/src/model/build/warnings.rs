@@ -6,7 +6,9 @@ use saltus_expr::NodeId;
 
 impl Build<'_> {
     pub(super) fn warnings(&mut self, constraints: &[Constraint], force: &[NodeId]) -> Vec<String> {
-        let bent = constraints.iter().filter(|c| !self.graph.is_smooth(c.gap));
+        // A corner in time alone is a wall whose velocity jumps, which the impact law knows.
+        let moving: Vec<NodeId> = self.names.q.iter().chain(&self.names.z).copied().collect();
+        let bent = constraints.iter().filter(|c| !self.graph.corners_are_free_of(c.gap, &moving));
         let mut warnings: Vec<String> = bent
             .map(|c| {
                 format!(

@@ -279,7 +279,11 @@ impl Watch {
                 touch.approach = gaps.rate(a, &node.v_left);
                 // At the node itself a massless degree of freedom has half of what the stop does to it; the step before has
                 // none of it.
-                if self.scheme.staggered {
+                let held = self.touched[a] && self.before[a] == 0.0;
+                if held && node.index > 0 {
+                    // Closed from the start, and pressed since.
+                    (touch.start, touch.approach) = (node.t - self.h, 0.0);
+                } else if self.scheme.staggered && node.index > 0 {
                     touch.approach -= 0.5 * self.h * gaps.gradients.dot(a, &node.acceleration);
                 }
                 // Where the incoming motion meets the constraint.
@@ -313,10 +317,34 @@ impl Watch {
         }
         for a in 0..self.episodes.len() {
             if self.episodes[a].steps > 0 {
+                if self.slides.is_some() {
+                    self.cut(a, node, out);
+                }
                 self.leave(a, node.t, out);
             }
         }
         complete
+    }
+
+    /// A contact that lasts beyond the end: what the last node has of it belongs to the step around the node, half of which, or all
+    /// where it is the force of the next step, lies beyond.
+    fn cut(&mut self, a: usize, node: &Node, out: &mut Recorder) {
+        let compliant = self.gauge.compliant[a];
+        let share = match compliant {
+            true => 1.0,
+            false if self.scheme.staggered && self.episodes[a].lasting && node.index > self.window.end => 0.5,
+            false => 0.0,
+        };
+        let (beyond, touch) = (share * node.impulses[a], &mut self.episodes[a].touch);
+        touch.impulse -= beyond;
+        out.audit.impulses[a] -= beyond;
+        if compliant {
+            touch.end = touch.end.min(node.t);
+            out.squared_forces[a] -= beyond * beyond / self.h;
+        }
+        if let Some(s) = self.slides.as_ref().and_then(|slides| slides[a]) {
+            touch.wear -= beyond * (0.5 * (node.v_left[s] + node.v_right[s])).abs();
+        }
     }
 
     /// Whether constraint `a` is hit at this node: an impulse out of nothing, or far above that of a lasting contact.

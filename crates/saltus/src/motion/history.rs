@@ -1,0 +1,61 @@
+//! What acts on a motion at its stored instants: the impulses of the constraints so far, and accelerations.
+
+/// Cumulated impulses and accelerations, one row per stored instant, from an engine that notes them.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    m: usize,
+    d: usize,
+    impulses: Vec<f64>,
+    accelerations: Vec<f64>,
+}
+
+impl History {
+    /// Fills in rows up to a number of instants.
+    pub(crate) fn fill_to(&mut self, instants: usize, impulses: &[f64], accelerations: &[f64]) {
+        (self.m, self.d) = (impulses.len(), accelerations.len());
+        while self.len() < instants {
+            self.impulses.extend_from_slice(impulses);
+            self.accelerations.extend_from_slice(accelerations);
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.accelerations.len() / self.d.max(1)
+    }
+
+    /// Whether nothing was noted.
+    pub fn is_empty(&self) -> bool {
+        self.accelerations.is_empty()
+    }
+
+    /// Whether impulses were noted.
+    pub fn has_impulses(&self) -> bool {
+        !self.impulses.is_empty()
+    }
+
+    /// The impulses of all constraints from the start to stored instant k: impacts and lasting contacts together.
+    pub fn impulses(&self, k: usize) -> &[f64] {
+        &self.impulses[k * self.m..(k + 1) * self.m]
+    }
+
+    /// The absolute accelerations of all coordinates at stored instant k, without the impulses of impacts.
+    pub fn accelerations(&self, k: usize) -> &[f64] {
+        &self.accelerations[k * self.d..(k + 1) * self.d]
+    }
+
+    /// The impulse of constraint a from the start to any time; between stored instants its mean force is that of the interval.
+    pub fn impulse(&self, times: &[f64], a: usize, t: f64) -> f64 {
+        let at = |k: usize| self.impulses[k * self.m + a];
+        let last = self.len().min(times.len()).saturating_sub(1);
+        let k = times.partition_point(|&x| x <= t);
+        if k == 0 {
+            return at(0);
+        }
+        if k > last {
+            return at(last);
+        }
+        let share = (t - times[k - 1]) / (times[k] - times[k - 1]);
+        at(k - 1) + share * (at(k) - at(k - 1))
+    }
+}

@@ -1,0 +1,129 @@
+//! What a stop does besides closing: damping (Kelvin–Voigt), Hertz' law, friction.
+
+/// The law of a stop, besides its gap, its restitution and its stiffness.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StopLaw {
+    /// With a stiffness: a dashpot c beside the spring, F = k δ + c δ'; with Hertz' law, F = k δ^{3/2} (1 + c δ') (Hunt & Crossley 1975). Stops
+    /// only push: F ≥ 0.
+    pub damping: f64,
+    /// Whether the stiffness is that of Hertz' law, F = k δ^{3/2}.
+    pub is_hertz: bool,
+    /// Coulomb friction.
+    pub friction: Option<Rub>,
+}
+
+/// Coulomb friction at a stop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rub {
+    /// The coefficient of friction.
+    pub coefficient: f64,
+    /// The points whose displacements slide along the stop: one in the plane, two in space.
+    pub slides: Vec<usize>,
+}
+
+/// A spring that pushes, of which the force in a step is the mean slope of its energy and what its dashpot adds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spring {
+    pub stiffness: f64,
+    pub damping: f64,
+    pub is_hertz: bool,
+}
+
+impl Spring {
+    /// Whether it is a linear spring and nothing else.
+    pub fn is_plain(&self) -> bool {
+        self.damping == 0.0 && !self.is_hertz
+    }
+
+    /// Its energy at a gap y.
+    pub fn energy(&self, y: f64) -> f64 {
+        let depth = (-y).max(0.0);
+        match self.is_hertz {
+            true => 0.4 * self.stiffness * depth * depth * depth.sqrt(),
+            false => 0.5 * self.stiffness * depth * depth,
+        }
+    }
+
+    /// Its force at a gap y, at rest.
+    fn at_rest(&self, y: f64) -> f64 {
+        let depth = (-y).max(0.0);
+        self.stiffness * if self.is_hertz { depth * depth.sqrt() } else { depth }
+    }
+
+    /// ∫ of the coefficient of δ' over δ: what the dashpot gives in a step is by how much this grows, over its time.
+    fn drag(&self, y: f64) -> f64 {
+        self.damping * if self.is_hertz { self.energy(y) } else { (-y).max(0.0) }
+    }
+
+    /// The mean force over a path from y₀ to y₁ in a time.
+    pub fn mean(&self, start: f64, end: f64, time: f64) -> f64 {
+        let way = end - start;
+        let size = start.abs().max(end.abs());
+        let elastic = match way.abs() <= 1e-7 * size {
+            true => self.at_rest(0.5 * (start + end)),
+            false => (self.energy(start) - self.energy(end)) / way,
+        };
+        (elastic + (self.drag(end) - self.drag(start)) / time).max(0.0)
+    }
+
+    /// The force F between y₀ and y₁ = y + D F in a time. It falls as y₁ grows, so there is one.
+    pub fn force(&self, start: f64, free: f64, give: f64, time: f64) -> f64 {
+        let most = self.mean(start, free, time);
+        if most == 0.0 {
+            return 0.0;
+        }
+        // F − mean(y + D F) grows with F.
+        let excess = |f: f64| f - self.mean(start, free + give * f, time);
+        let (mut low, mut high) = (0.0, most);
+        let (mut below, mut above) = (excess(low), excess(high));
+        let mut side = 0;
+        for _ in 0..200 {
+            if high - low <= 4.0 * f64::EPSILON * high || above == 0.0 {
+                return high;
+            }
+            let mut f = (low * above - high * below) / (above - below);
+            if !(f > low && f < high) {
+                f = 0.5 * (low + high);
+            }
+            let value = excess(f);
+            if value == 0.0 {
+                return f;
+            }
+            if value > 0.0 {
+                (high, above) = (f, value);
+                below *= if side == 1 { 0.5 } else { 1.0 };
+                side = 1;
+            } else {
+                (low, below) = (f, value);
+                above *= if side == -1 { 0.5 } else { 1.0 };
+                side = -1;
+            }
+        }
+        0.5 * (low + high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spring;
+
+    #[test]
+    fn the_force_of_a_step_obeys_its_law() {
+        for is_hertz in [false, true] {
+            for (stiffness, damping) in [(3.0, 0.0), (1e4, 0.2), (0.1, 5.0), (1e6, 30.0)] {
+                let spring = Spring { stiffness, damping, is_hertz };
+                for give in [1e-7, 1e-3, 0.3] {
+                    for start in [-0.2, -1e-3, 0.0, 0.1] {
+                        for free in [-0.5, -1e-3, 0.05] {
+                            let f = spring.force(start, free, give, 0.01);
+                            let end = free + give * f;
+                            let wanted = spring.mean(start, end, 0.01);
+                            let size = spring.mean(start, free, 0.01).max(1e-300);
+                            assert!(f >= 0.0 && (f - wanted).abs() <= 1e-9 * size, "{spring:?} {give} {start} {free}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
