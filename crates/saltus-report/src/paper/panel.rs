@@ -84,8 +84,8 @@ pub enum Plot {
     Stems(Vec<(f64, f64)>),
     /// Points.
     Points(Vec<(f64, f64)>),
-    /// Dots, possibly very many.
-    Dots(Vec<(f64, f64)>),
+    /// Dots, possibly very many; rings if `true`.
+    Dots(Vec<(f64, f64)>, bool),
     /// Bars: left edge, right edge, height.
     Bars(Vec<(f64, f64, f64)>),
     /// A map: the ends of both axes, and its pixels.
@@ -116,6 +116,8 @@ pub struct Panel {
     pub y: AxisLabel,
     /// The range of the horizontal axis; that of the data if None.
     pub span: Option<(f64, f64)>,
+    /// The range of the vertical axis, to which margins are added; that of the data if None.
+    pub rise: Option<(f64, f64)>,
     /// The scale of both axes.
     pub scale: Scale,
     /// Whether the vertical axis includes zero.
@@ -130,10 +132,23 @@ pub struct Panel {
     pub share: Option<f64>,
     /// The height as a share of the width, if it follows from that.
     pub aspect: Option<f64>,
-    /// The colours of a map of numbers: its label, the least and the largest value.
-    pub bar: Option<(String, f64, f64)>,
-    /// Whether only the horizontal axis is logarithmic.
-    pub log_x: bool,
+    /// The colours of a map of numbers.
+    pub bar: Option<Bar>,
+    /// Whether each axis of a chart is logarithmic.
+    pub log: (bool, bool),
+    /// Whether the vertical axis means nothing.
+    pub is_strip: bool,
+}
+
+/// The colours of a map of numbers.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// What the numbers are.
+    pub label: String,
+    /// The least and the largest.
+    pub range: (f64, f64),
+    /// Whether colours part at zero.
+    pub has_sign: bool,
 }
 
 /// The frame of a panel on the sheet.
@@ -172,7 +187,7 @@ impl Panel {
                     jumps.iter().flat_map(|j| [j.1, j.2]).for_each(&mut point);
                 }
                 Plot::Areas(pieces) => pieces.iter().flatten().copied().for_each(&mut point),
-                Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points) => {
+                Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points, _) => {
                     points.iter().copied().for_each(&mut point)
                 }
                 Plot::Image(across, up, _) => [(across.0, up.0), (across.1, up.1)].into_iter().for_each(&mut point),
@@ -190,7 +205,7 @@ impl Panel {
     pub fn ticks(&self, w: f64, h: f64) -> (Ticks, Ticks) {
         let (xs, ys) = self.extent();
         let count = w / 40.0;
-        let scale = if self.log_x { Scale::Log } else { self.scale };
+        let scale = if self.log.0 { Scale::Log } else { self.scale };
         let x = match (scale, self.span) {
             (Scale::Log, span) => {
                 let (a, b) = span.unwrap_or(xs);
@@ -203,12 +218,20 @@ impl Panel {
         // Stems, bars and areas stand on the frame if they start from zero.
         let on_frame = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
         let y = match self.scale {
+            Scale::Linear if self.log.1 => Ticks::log(ys.0, ys.1, rows, false),
+            Scale::Linear if self.rise.is_some() => {
+                let (low, high) = self.rise.unwrap_or(ys);
+                Ticks::linear(low, high, rows, MARGINS)
+            }
             Scale::Linear if self.layers.iter().any(|l| matches!(l.plot, Plot::Image(..))) => {
                 Ticks::linear(ys.0, ys.1, rows, NO_MARGINS)
             }
             Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if on_frame { (0.0, MARGINS.1) } else { MARGINS }),
             Scale::Log => Ticks::log(ys.0, ys.1, rows, true),
         };
+        if self.is_strip {
+            return (x, Ticks { major: Vec::new(), minor: Vec::new(), ..y });
+        }
         (x, y)
     }
 
@@ -239,13 +262,16 @@ impl Panel {
         sheet.begin("panel", data);
         let at = |(x, y): (f64, f64)| (frame.x + frame.w * tx.place(x), frame.y + frame.h * (1.0 - ty.place(y)));
         let base = at((tx.range.0, 0.0)).1;
-        if self.scale == Scale::Linear && ty.range.0 < 0.0 && ty.range.1 > 0.0 {
+        if ty.scale == Scale::Linear && ty.range.0 < 0.0 && ty.range.1 > 0.0 {
             sheet.line(vec![(frame.x, base), (frame.x + frame.w, base)], Stroke::solid(GREY, 0.4));
         }
         let floor =
             if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
         let many = self.raster_dots(sheet, frame, &at);
-        for layer in self.layers.iter().rev().filter(|l| !(many && matches!(l.plot, Plot::Dots(_)))) {
+        // Of dots the last group is on top, as on pages.
+        let (dots, others): (Vec<&Layer>, Vec<&Layer>) =
+            self.layers.iter().partition(|l| matches!(l.plot, Plot::Dots(..)));
+        for layer in others.into_iter().rev().chain(dots.into_iter().filter(|_| !many)) {
             sheet.begin("layer", vec![("name", layer.key.clone())]);
             layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
             sheet.end();
@@ -259,7 +285,7 @@ impl Panel {
     /// Draws dots as one image if they are very many; whether it did.
     fn raster_dots(&self, sheet: &mut Sheet, frame: Frame, at: &impl Fn((f64, f64)) -> (f64, f64)) -> bool {
         let dots = |layer: &Layer| match &layer.plot {
-            Plot::Dots(points) => points.len(),
+            Plot::Dots(points, _) => points.len(),
             _ => 0,
         };
         let count: usize = self.layers.iter().map(dots).sum();
@@ -273,8 +299,10 @@ impl Panel {
             _ => (0.14, 0.6),
         };
         let mut canvas = Canvas::new(frame.w, frame.h);
-        for layer in self.layers.iter().rev() {
-            if let Plot::Dots(points) = &layer.plot {
+        for layer in &self.layers {
+            if let Plot::Dots(points, open) = &layer.plot {
+                // (Rings this small are dots that are smaller still: what is below them is seen.)
+                let radius = if *open { 0.6 * radius } else { radius };
                 for &point in points {
                     let (x, y) = at(point);
                     canvas.disc((x - frame.x, y - frame.y), radius, colour(layer.style), opacity);
@@ -397,14 +425,17 @@ impl Layer {
                     sheet.end();
                 }
             }
-            Plot::Dots(points) => {
+            Plot::Dots(points, open) => {
                 let radius = match points.len() {
                     0..=300 => 1.0,
                     301..=3000 => 0.7,
                     _ => 0.5,
                 };
                 sheet.begin("dots", vec![("count", points.len().to_string())]);
-                points.iter().for_each(|&point| sheet.dot(at(point), radius, tint, true));
+                points.iter().for_each(|&point| match open {
+                    true => sheet.ring(at(point), 1.2 * radius, tint, 0.4 * radius.max(0.7)),
+                    false => sheet.dot(at(point), radius, tint, true),
+                });
                 sheet.end();
             }
             Plot::Image(across, up, raster) => {
@@ -445,7 +476,10 @@ impl Layer {
                 sheet.dot((x + SAMPLE_LENGTH - 4.0, y - 2.0), 1.4, tint, true);
             }
             Plot::Points(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, self.style == 0),
-            Plot::Dots(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, true),
+            Plot::Dots(_, open) => match open {
+                true => sheet.ring((x + SAMPLE_LENGTH - 4.0, y), 1.4, tint, 0.5),
+                false => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, true),
+            },
             Plot::Image(..) => {}
             Plot::Swatch(colour) => {
                 let (left, right) = (x + 8.0, x + SAMPLE_LENGTH);
