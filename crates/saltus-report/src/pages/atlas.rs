@@ -273,3 +273,33 @@ fn spans(pane: &Pane) -> Value {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panes_of_a_page_lie_below_each_other() {
+        for count in 2..=4 {
+            let heights = domains(count);
+            assert_eq!(heights.len(), count);
+            assert!(heights[0][1] == 1.0 && heights[count - 1][0] == 0.0, "{heights:?}");
+            assert!(heights.windows(2).all(|pair| pair[1][1] + 0.05 < pair[0][0]), "{heights:?}");
+            assert!(heights.iter().all(|h| h[1] - h[0] > 0.15), "{heights:?}");
+        }
+    }
+
+    #[test]
+    fn a_map_is_shown_with_its_edges_in_order() {
+        let map = Map { x: vec![0.9, 0.3, 0.5], y: vec![0.1, 1.0], log: (false, true), ..Map::default() };
+        let map = Map { values: vec![9.0, 3.0, 5.0, 9.5, 3.5, 5.5], ..map };
+        let mut shown = Figure::new("atlas", "", "", "");
+        of_map(&map, &mut shown);
+        let trace = &shown.traces[0];
+        let row = |v: &Value| v.as_array().map(|r| r.iter().filter_map(Value::as_f64).collect::<Vec<_>>());
+        assert_eq!(row(&trace["z"][0]), Some(vec![3.0, 5.0, 9.0]), "{trace}");
+        assert_eq!(row(&trace["meta"]["centres"][0]), Some(vec![0.3, 0.5, 0.9]), "{trace}");
+        let edges = row(&trace["x"]).expect("edges");
+        assert!(edges.len() == 4 && (edges[1] - 0.4).abs() < 1e-12 && (edges[2] - 0.7).abs() < 1e-12, "{edges:?}");
+    }
+}

@@ -23,6 +23,8 @@ const STRIP: f64 = 0.14;
 
 /// The room for half a dot at the ends of the horizontal axis, as a share of it.
 const EDGE: f64 = 0.012;
+/// The same where both axes are quantities of a motion.
+const EDGE_OF_PLANE: f64 = 0.04;
 /// The dots, across and up, of a map whose cells are not equally large.
 const PIXELS: usize = 1800;
 
@@ -67,12 +69,13 @@ fn panel(data: &Chart, pane: &Pane, layers: Vec<Layer>) -> Panel {
     let own = pane.is_band && layers.iter().any(|l| !l.key.is_empty());
     let numbers = map.filter(|m| m.classes.is_empty());
     let log = pane.log();
+    let edge = if is_plane && data.ends.is_none() { EDGE_OF_PLANE } else { EDGE };
     Panel {
         x: label(&pane.x),
         y: label(&pane.y),
         span: match map {
             Some(map) => Some(map.extent().0),
-            None => data.across().map(|range| padded(range, EDGE, log.0)),
+            None => data.across().map(|range| padded(range, edge, log.0)),
         },
         rise: if map.is_none() { data.up(pane) } else { None },
         zero: pane.has_zero,

@@ -54,6 +54,10 @@ impl Ticks {
             (from..=to).map(move |k| (k, k as f64 * step))
         };
         let at: Vec<f64> = numbers(step).map(|(_, x)| x).filter(within).collect();
+        if at.len() < 2 && count < 8.0 {
+            // One number does not say how long an axis is.
+            return Ticks::linear(low, high, 1.7 * count.max(1.0), margins);
+        }
         let largest = at.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let power = match largest {
             0.0 => 0,
@@ -166,6 +170,7 @@ mod tests {
         let small = Ticks::linear(0.0, 3e-7, 3.0, MARGINS);
         assert_eq!((labels(&small), small.power), (vec!["0".into(), "1".into(), "2".into(), "3".into()], -7));
         assert_eq!(Ticks::linear(0.0, 1.0, 5.0, NO_MARGINS).minor.len(), 15);
+        assert_eq!(labels(&Ticks::linear(-0.13, 0.16, 2.0, MARGINS)), ["−0.1", "0.0", "0.1"]);
         assert_eq!(labels(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
         // A short logarithmic axis has numbers as well.
         assert_eq!(labels(&Ticks::log(0.08, 0.6, 4.0, false)), ["0.1", "0.2", "0.5"]);

@@ -178,7 +178,7 @@ pub fn chatter(band: &[Dots]) -> Option<Dots> {
         for k in (0..dots.x.len()).filter(|&k| dots.y[k] == f64::INFINITY) {
             rings.x.push(dots.x[k]);
             rings.y.push(if most > 0.0 { 1.25 * most } else { 1.0 });
-            rings.key.push(dots.key[k]);
+            rings.key.extend(dots.key.get(k));
         }
     }
     (!rings.x.is_empty()).then_some(rings)
@@ -312,7 +312,15 @@ fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupErro
     }
     let title = format!("{}: {y} over {x}, {}", tables.manifest.title, place(at));
     let subtitle = format!("Poincaré section: {y} over {x}, {}", place(at));
-    let caption = format!("{} points of {}.", grouped(found.x.len() as u64), trajectories(family.len()));
+    let size = |values: &[f64]| chart::range(values).map_or(0.0, |(low, high)| low.abs().max(high.abs()));
+    let is_one = |own: &[f64], other: &[f64]| chart::range(own).is_none_or(|r| chart::coincide(r, size(other)));
+    let one = found.x.len() > 1 && is_one(&found.x, &found.y) && is_one(&found.y, &found.x);
+    let caption = format!(
+        "{} points of {}.{}",
+        grouped(found.x.len() as u64),
+        trajectories(family.len()),
+        if one { " All points coincide." } else { "" }
+    );
     let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
     let rerun =
         Rerun { command: if family.len() == 1 { from_here(tables, at, x, y) } else { String::new() }, stride: None };
