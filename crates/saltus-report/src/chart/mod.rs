@@ -91,6 +91,8 @@ pub struct Pane {
     pub is_band: bool,
     /// Whether the vertical axis includes zero.
     pub has_zero: bool,
+    /// The height at which infinity is shown, above all numbers.
+    pub infinity: Option<f64>,
     /// Groups of dots.
     pub dots: Vec<Dots>,
     /// Intervals of the horizontal axis with a word each, shown above the pane where there is room.

@@ -84,6 +84,17 @@ fn figure(chart: &Chart) -> Figure {
                 figure.layout[&name]["rangemode"] = json!("tozero");
             }
         }
+        if let Some(top) = pane.infinity {
+            let most = range(pane.dots.iter().flat_map(|d| &d.y).filter(|y| **y < top)).map_or(0.0, |(_, most)| most);
+            let mut ticks = vec![0.0, most];
+            ticks.dedup();
+            let mut words: Vec<String> = ticks.iter().map(|x| saltus::text::number(*x, 3)).collect();
+            ticks.push(top);
+            words.push("∞".into());
+            let name = if k == 0 { "yaxis".to_string() } else { format!("yaxis{}", k + 1) };
+            figure.layout[&name]["tickvals"] = json!(ticks);
+            figure.layout[&name]["ticktext"] = json!(words);
+        }
         if pane.map.is_some() && pane.is_band {
             // (One axis: a strip.)
             figure.layout["yaxis"]["visible"] = json!(false);

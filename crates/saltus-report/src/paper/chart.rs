@@ -79,6 +79,7 @@ fn panel(data: &Chart, pane: &Pane, layers: Vec<Layer>) -> Panel {
         },
         rise: if map.is_none() { data.up(pane) } else { None },
         zero: pane.has_zero,
+        infinity: pane.infinity,
         legend: (named && !pane.is_band) || own || map.is_some_and(|m| !m.classes.is_empty() || m.has_gaps()),
         layers,
         spans: pane.spans.iter().map(|s| (s.from, s.to, s.word.clone())).collect(),

@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(labels(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
         // A short logarithmic axis has numbers as well.
         assert_eq!(labels(&Ticks::log(0.08, 0.6, 4.0, false)), ["0.1", "0.2", "0.5"]);
-        assert_eq!(labels(&Ticks::log(0.34, 0.46, 4.0, false)), ["0.35", "0.40", "0.45"]);
+        assert_eq!(labels(&Ticks::log(0.34, 0.46, 3.0, false)), ["0.35", "0.40", "0.45"]);
     }
 
     #[test]

@@ -140,11 +140,21 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     let (has_band, below) = (family.problem().constraints() > 0, band.clone());
     let chatter = chatter(&band);
     let caption = if chatter.is_none() { caption } else { format!("{caption} {CHATTER}") };
+    let infinity = chatter.as_ref().and_then(|rings| rings.y.first().copied());
     band.extend(chatter);
     let mut panes = vec![Pane { x: x.clone(), y: axis(model, of), is_log, dots: main, spans, ..Pane::default() }];
     if has_band {
         let y = Quantity::new(per, "");
-        panes.push(Pane { x: x.clone(), y, is_log, is_band: true, has_zero: true, dots: band, ..Pane::default() });
+        panes.push(Pane {
+            x: x.clone(),
+            y,
+            is_log,
+            is_band: true,
+            has_zero: true,
+            infinity,
+            dots: band,
+            ..Pane::default()
+        });
     }
     if let Some(exponents) = &exponents {
         let mut dots = below;
@@ -165,7 +175,7 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
 }
 
 /// What is said where impacts accumulate.
-const CHATTER: &str = "Rings at the top: chatter, infinitely many impacts in a finite time.";
+const CHATTER: &str = "At ∞: chatter, infinitely many impacts in a finite time.";
 
 /// The number of their colour, which none of several groups has.
 const RING: usize = 0;

@@ -106,9 +106,11 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
         dots[of[k]].y.push(y[k]);
     }
     dots.retain(|d| !d.x.is_empty());
+    let mut infinity = None;
     if let Some(rings) = chatter(&dots) {
+        infinity = rings.y.first().copied();
         dots.push(rings);
-        notes.push("rings at the top are chatter: infinitely many impacts in a finite time".to_string());
+        notes.push("at ∞: chatter, infinitely many impacts in a finite time".to_string());
     }
     let is_own_name = column.contains('(') || saltus_ensemble::points::names(model).contains(&column);
     let shown = match (table_name, column.as_str()) {
@@ -121,6 +123,7 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
         x: Quantity::new(across.strip_prefix("start_").unwrap_or(across), unit(model, across)),
         y: Quantity::new(&*shown, unit(model, &column)),
         dots,
+        infinity,
         ..Pane::default()
     };
     let title = format!("{}: {shown} over {against}", manifest.title);
