@@ -80,8 +80,10 @@ impl Cells {
     }
 }
 
+type Scale = fn(f64) -> f64;
+
 /// From values to places on an axis, and back.
-fn scales(is_log: bool) -> (fn(f64) -> f64, fn(f64) -> f64) {
+fn scales(is_log: bool) -> (Scale, Scale) {
     if is_log { (f64::log10, |x| 10_f64.powf(x)) } else { (|x| x, |x| x) }
 }
 

@@ -145,3 +145,53 @@ fn of_map(map: &Map) -> Vec<Layer> {
     let gaps = (map.classes.is_empty() && map.has_gaps()).then(|| ("no value".to_string(), Tint::None));
     map.classes.iter().chain(&gaps).map(swatch).chain([layer(&map.label, image)]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Dots;
+    use crate::paper::{Kind, encode};
+
+    fn drawn(pane: Pane) -> String {
+        let data = Chart { panes: vec![pane], ..Chart::default() };
+        let figure = chart(&data, Columns::One).expect("a figure");
+        String::from_utf8(encode(&figure.sheet, Kind::Svg, 100.0).expect("a file")).expect("UTF-8")
+    }
+
+    #[test]
+    fn legends_have_names_as_axes_do() {
+        let plain = |text: &str| words(text).parts.iter().map(|p| p.text.clone()).collect::<String>();
+        assert_eq!(plain("up, th = -0.2"), "up, θ = −0.2");
+        assert_eq!(plain("period 2, 3 impacts"), "period 2, 3 impacts");
+    }
+
+    #[test]
+    fn a_map_says_what_white_is_and_where_zero_is() {
+        let map = Map { x: vec![1.0, 2.0], y: vec![1.0], label: "exponent".into(), ..Map::default() };
+        let of = |values: Vec<f64>, has_sign: bool| {
+            drawn(Pane { map: Some(Map { values, has_sign, ..map.clone() }), ..Pane::default() })
+        };
+        assert!(of(vec![1.0, f64::NAN], false).contains(">no value<"));
+        assert!(!of(vec![1.0, 2.0], false).contains(">no value<"));
+        // The mark of zero is a number of its own.
+        let count = |svg: &str| svg.matches(">0<").count();
+        assert_eq!(count(&of(vec![-1.0, 2.0], true)), 1 + count(&of(vec![-1.0, 2.0], false)));
+    }
+
+    #[test]
+    fn the_last_group_is_on_top_and_does_not_hide_the_first() {
+        let dots = |name: &str, colour: usize, are_open: bool| Dots {
+            name: name.into(),
+            colour,
+            x: vec![0.0, 1.0],
+            y: vec![0.0, 1.0],
+            are_open,
+            ..Dots::default()
+        };
+        let svg = drawn(Pane { dots: vec![dots("up", 1, false), dots("down", 2, true)], ..Pane::default() });
+        let (up, down) = (svg.find("data-name=\"up\""), svg.find("data-name=\"down\""));
+        assert!(up.is_some() && up < down, "{svg}");
+        let ring = svg.split("data-name=\"down\"").nth(1).and_then(|rest| rest.split("<circle").nth(1));
+        assert!(ring.is_some_and(|circle| circle.contains("fill=\"none\"")), "{svg}");
+    }
+}

@@ -4,6 +4,11 @@ use super::panel::{Layer, Plot, SAMPLE_LENGTH, colour, stroke};
 use super::sheet::{GREY, Sheet, Stroke};
 use super::simplify::simplified;
 
+/// More rings than this would cover what they are to leave visible: they are small dots instead.
+const DENSE: usize = 150;
+/// The size of these, as a share of that of other dots.
+const CORE: f64 = 0.5;
+
 fn on_sheet(piece: &[(f64, f64)], at: &impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
     simplified(&piece.iter().map(|&p| at(p)).collect::<Vec<_>>())
 }
@@ -71,10 +76,13 @@ impl Layer {
                     _ => 0.5,
                 };
                 sheet.begin("dots", vec![("count", points.len().to_string())]);
-                points.iter().for_each(|&point| match open {
-                    true => sheet.ring(at(point), 1.4 * radius, tint, 0.4 * radius.max(0.7)),
-                    false => sheet.dot(at(point), radius, tint, true),
-                });
+                for &point in points {
+                    match (open, points.len() > DENSE) {
+                        (false, _) => sheet.dot(at(point), radius, tint, true),
+                        (true, false) => sheet.ring(at(point), 1.4 * radius, tint, 0.4 * radius.max(0.7)),
+                        (true, true) => sheet.dot(at(point), CORE * radius, tint, true),
+                    }
+                }
                 sheet.end();
             }
             Plot::Image(across, up, raster) => {
@@ -115,10 +123,14 @@ impl Layer {
                 sheet.dot((x + SAMPLE_LENGTH - 4.0, y - 2.0), 1.4, tint, true);
             }
             Plot::Points(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, self.style == 0),
-            Plot::Dots(_, open) => match open {
-                true => sheet.ring((x + SAMPLE_LENGTH - 4.0, y), 1.4, tint, 0.5),
-                false => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, true),
-            },
+            Plot::Dots(points, open) => {
+                let centre = (x + SAMPLE_LENGTH - 4.0, y);
+                match (open, points.len() > DENSE) {
+                    (false, _) => sheet.dot(centre, 1.3, tint, true),
+                    (true, false) => sheet.ring(centre, 1.4, tint, 0.5),
+                    (true, true) => sheet.dot(centre, CORE * 1.3, tint, true),
+                }
+            }
             Plot::Image(..) => {}
             Plot::Swatch(colour) => {
                 let (left, right) = (x + 8.0, x + SAMPLE_LENGTH);

@@ -101,11 +101,42 @@ fn chatter_and_what_has_no_period_are_not_numbers() {
     assert!(told.succeeded() && told.stdout.contains("at ∞: chatter"), "{told:?}");
     let svg = here.read("f.svg");
     assert!(letters(Document::parse(&svg).expect("XML").root()).iter().any(|s| s == "∞"), "{svg}");
-    let table = here.read("s/points.csv");
-    let told = here.saltus(&["plot", "s", "--what", "period", "--out", "p.svg"]);
-    assert!(told.succeeded() && told.stdout.contains("left out"), "{told:?}\n{table}");
+    // With the stop far away it settles; with the stop where it would rest it does not.
+    let family = ["--over", "s=0,5", "--set", "w=2.8", "--set", "c=0.3", "--start", "x=-0.3", "--settled"];
+    let times = ["--transient", "60", "--periods", "40", "--out", "n"];
+    made(&here, &[&["sweep", "oscillator"][..], &family, &times].concat());
+    let table = here.read("n/points.csv");
+    let told = here.saltus(&["plot", "n", "--what", "period", "--out", "p.svg"]);
+    assert!(
+        told.succeeded() && told.stdout.contains("1 of 2 motions have no period and are left out"),
+        "{told:?}\n{table}"
+    );
     let svg = here.read("p.svg");
     let doc = Document::parse(&svg).expect("XML");
     let periodic = table.lines().filter(|l| l.contains("periodic")).count();
-    assert_eq!(dots(of_class(doc.root(), "panel")[0]).len(), periodic, "{table}");
+    assert_eq!((dots(of_class(doc.root(), "panel")[0]).len(), periodic), (1, 1), "{table}");
+    let none = here.saltus(&["plot", "n", "--what", "period", "--to", "1", "--out", "p.svg"]);
+    assert!(!none.succeeded() && none.stderr.contains("no points to draw"), "{none:?}");
+}
+
+/// The unit of gaps that grow as a coordinate does is its unit.
+#[test]
+fn the_speed_of_impacts_has_its_unit() {
+    let here = Scratch::new();
+    let model = |gap: &str| {
+        format!(
+            "[coordinates]\nx = {{ position = 0.5, velocity = 0.0, unit = \"mm\" }}\n[dynamics]\nkinetic = \"x'^2/2\"\n\
+             [dynamics.force]\nx = \"-0.2*x' - x + A*cos(t)\"\n[parameters]\nA = 2.0\n[units]\ntime = \"s\"\n\
+             [[constraint]]\nname = \"wall\"\ngap = \"{gap}\"\nrestitution = 0.8\n"
+        )
+    };
+    for (gap, word) in [("1 - x", "impact speed (mm/s)"), ("1 - x^3", "impact speed")] {
+        here.write("m.toml", &model(gap));
+        let out = format!("d{}", gap.len());
+        let family = ["--over", "A=2:2.2:3", "--at", "impacts", "--transient", "20", "--periods", "10"];
+        made(&here, &[&["bifurcation", "m.toml"][..], &family, &["--out", &out]].concat());
+        let svg = here.read(&format!("{out}/bifurcation.svg"));
+        let said = letters(Document::parse(&svg).expect("XML").root());
+        assert!(said.iter().any(|s| s == word), "{gap}: {said:?}");
+    }
 }
