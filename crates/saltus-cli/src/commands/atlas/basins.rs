@@ -46,7 +46,7 @@ pub struct Args {
     /// Replace a parameter: a number or an expression of parameters; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Starts: a range x=-2:2:400 of a coordinate, x', or a state; two ranges make a picture. Others are fixed: y=0.3
+    /// Starts: a range x=-2:2:400 of a coordinate, x', or a state; two ranges make a picture, one a strip. Others are fixed: y=0.3
     #[arg(long, value_name = "NAME=VALUES", required = true, allow_hyphen_values = true)]
     start: Vec<String>,
     /// Compute starts near boundaries only; the others have the attractor of their neighbours
