@@ -131,7 +131,7 @@ fn the_speed_of_impacts_has_its_unit() {
         )
     };
     for (gap, word) in [("1 - x", "impact speed (mm/s)"), ("1 - x^3", "impact speed")] {
-        here.write("m.toml", &model(gap));
+        here.write("m.toml", model(gap));
         let out = format!("d{}", gap.len());
         let family = ["--over", "A=2:2.2:3", "--at", "impacts", "--transient", "20", "--periods", "10"];
         made(&here, &[&["bifurcation", "m.toml"][..], &family, &["--out", &out]].concat());
@@ -139,4 +139,16 @@ fn the_speed_of_impacts_has_its_unit() {
         let said = letters(Document::parse(&svg).expect("XML").root());
         assert!(said.iter().any(|s| s == word), "{gap}: {said:?}");
     }
+}
+
+#[test]
+fn the_time_that_is_told_has_that_of_the_exponents() {
+    let here = Scratch::new();
+    let family = ["--over", "w=0.7:0.9:6", "--over", "A=0.3:0.5:5", "--transient", "80", "--periods", "1000"];
+    let more = ["--map", "exponent", "--threads", "1", "--out", "m", "--json"];
+    let begun = std::time::Instant::now();
+    let answer = here.saltus(&[&["bifurcation", "oscillator"][..], &family, &more].concat());
+    let whole = begun.elapsed().as_secs_f64();
+    let told = answer.json()["seconds"].as_f64().expect("seconds");
+    assert!(told > 0.5 * whole && told < whole, "{told} of {whole}");
 }
