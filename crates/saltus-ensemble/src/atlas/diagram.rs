@@ -37,7 +37,8 @@ pub struct Place {
     pub value: f64,
     /// What it settled on.
     pub label: Label,
-    /// Impacts per period of the forcing, or per unit of time where there is none; NaN if it was not computed.
+    /// Impacts per period of the forcing, or per unit of time where there is none; infinite if they accumulate, NaN if it was
+    /// not computed.
     pub rate: f64,
 }
 
@@ -68,6 +69,7 @@ impl Diagram {
             returns::improve(tables, &observer, &mut labels)?;
         }
         let impacts = tables.points.numbers("impacts")?;
+        let accumulations = tables.points.numbers("accumulations")?;
         let row = family.points().row();
         let mut maker = family.maker();
         let mut branches: Vec<Branch> = Vec::new();
@@ -104,6 +106,8 @@ impl Diagram {
             let rate = match label {
                 Label::Refused | Label::Failed => f64::NAN,
                 Label::Rest => 0.0,
+                // (How many impacts come before the limit of infinitely many says nothing.)
+                _ if accumulations[point as usize] > 0.0 => f64::INFINITY,
                 Label::Periodic { period, impacts, .. } => f64::from(impacts) / f64::from(period),
                 Label::Recurrent { time, impacts } => f64::from(impacts) / time,
                 Label::Neither => impacts[point as usize] / spent,

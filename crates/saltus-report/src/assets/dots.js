@@ -35,7 +35,9 @@ function dots(gd, figure) {
         const a = px(k), b = py(k);
         if (a >= left && a <= right && b >= top && b <= bottom) inside++;
       }
-      const size = inside > 8000 ? 1.1 : inside > 1500 ? 1.6 : inside > 200 ? 2.4 : 3.4, half = size / 2;
+      const full = inside > 8000 ? 1.1 : inside > 1500 ? 1.6 : inside > 200 ? 2.4 : 3.4;
+      // What is drawn last is smaller where it would hide the same dots of another group.
+      const size = group.open ? Math.max(0.6 * full, 0.9) : full, half = size / 2;
       pen.fillStyle = group.color;
       for (let k = 0; k < group.x.length; k++) {
         const a = px(k), b = py(k);

@@ -1,5 +1,10 @@
 // The script of a page: data, figures, theme, time cursor, sortable tables. Nothing is loaded from outside the page.
 "use strict";
+// One group needs no legend; one class of a map does.
+function has_legend(figure) {
+  const listed = figure.traces.filter((t) => t.showlegend);
+  return listed.length > 1 || listed.some((t) => t.meta?.role === "class");
+}
 (() => {
   const root = document.documentElement;
   const plots = [];
@@ -108,7 +113,7 @@
     const layout = Object.assign({
       margin: { l: narrow ? 56 : 80, r: narrow ? 10 : 16, t: 8, b: narrow ? 38 : 46 }, hovermode: "closest", font,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      showlegend: figure.traces.filter((t) => t.showlegend).length > 1,
+      showlegend: has_legend(figure),
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, bargap: 0.05,
       hoverlabel: { bgcolor: colour("background") },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("muted"), activecolor: colour("accent") },
@@ -163,7 +168,7 @@
   }
   function change(figure, gd) {
     choose(figure, gd);
-    const layout = { ...gd.layout, showlegend: figure.traces.filter((t) => t.showlegend).length > 1 };
+    const layout = { ...gd.layout, showlegend: has_legend(figure) };
     for (const axis of ["xaxis", "yaxis"]) layout[axis] = { ...figure.layout[axis], ...axisColours() };
     Plotly.react(gd, figure.traces, layout);
   }

@@ -1,7 +1,7 @@
 // The command that runs a point of a figure again: shown below the figure for the point under the pointer, copied by a click.
 "use strict";
 function rerun(gd, figure, drawn) {
-  const { command, stride, step, names, classes } = figure.rerun;
+  const { command, stride, cells, names, classes } = figure.rerun;
   const line = document.createElement("code");
   line.className = "rerun";
   line.textContent = "Point at the figure: its values and the command that runs this motion again appear here; a click copies the command.";
@@ -10,12 +10,15 @@ function rerun(gd, figure, drawn) {
   const exact = (x) => String(Number(x));
   const short = (x) => String(Number(Number(x).toPrecision(6)));
   function of(point) {
-    const key = stride === null ? point.customdata : step * (point.pointNumber[1] * stride + point.pointNumber[0]);
-    const names_y = point.yaxis && names[1 + (point.yaxis._id === "y2" ? 1 : 0)];
-    const values = [`${names[0]} = ${short(point.x)}`, `${names_y} = ${short(point.y)}`];
+    const [row, column] = stride === null ? [] : point.pointNumber;
+    const key = stride === null ? point.customdata : cells[0][column] * stride + cells[1][row];
+    const centres = point.data.meta?.centres;
+    const [x, y] = centres ? [centres[0][column], centres[1][row]] : [point.x, point.y];
+    const names_y = point.yaxis && names[Number(point.yaxis._id.slice(1) || 1)];
+    const values = [`${names[0]} = ${short(x)}`, `${names_y} = ${short(y)}`];
     if (point.z !== undefined && point.z !== null) values.push(classes.length ? classes[point.z] : short(point.z));
     else if (point.data.name && point.data.showlegend) values.push(point.data.name);
-    const filled = command.replaceAll("{key}", exact(key)).replaceAll("{x}", exact(point.x)).replaceAll("{y}", exact(point.y));
+    const filled = command.replaceAll("{key}", exact(key)).replaceAll("{x}", exact(x)).replaceAll("{y}", exact(y));
     return { values: values.join(", "), command: filled };
   }
   let last = null;

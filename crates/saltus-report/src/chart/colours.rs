@@ -84,11 +84,31 @@ const SCALE: [Rgb; 9] = [
     Rgb(253, 231, 37),
 ];
 
+/// Colours from blue over a pale yellow, which is not white, to red.
+const SIGNS: [Rgb; 7] = [
+    Rgb(49, 54, 149),
+    Rgb(69, 117, 180),
+    Rgb(160, 205, 225),
+    Rgb(255, 250, 200),
+    Rgb(253, 174, 97),
+    Rgb(215, 48, 39),
+    Rgb(150, 0, 38),
+];
+
 /// The colour of a share from 0 to 1.
 pub fn scale_colour(share: f64) -> Rgb {
-    let at = share.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
-    let k = (at as usize).min(SCALE.len() - 2);
-    let (a, b, part) = (SCALE[k], SCALE[k + 1], at - k as f64);
+    mixed(&SCALE, share)
+}
+
+/// The colour of a share from −1 to 1.
+pub fn sign_colour(share: f64) -> Rgb {
+    mixed(&SIGNS, 0.5 + 0.5 * share)
+}
+
+fn mixed(scale: &[Rgb], share: f64) -> Rgb {
+    let at = share.clamp(0.0, 1.0) * (scale.len() - 1) as f64;
+    let k = (at as usize).min(scale.len() - 2);
+    let (a, b, part) = (scale[k], scale[k + 1], at - k as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
     Rgb(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }

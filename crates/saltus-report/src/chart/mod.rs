@@ -2,8 +2,12 @@
 //! ([`crate::paper::chart`]) and on pages ([`crate::atlas`]).
 
 mod colours;
+mod map;
+mod range;
 
 pub use colours::{Rgb, Tint, dot_colour, scale_colour};
+pub use map::{Cells, Map, number_colour};
+pub use range::{coincide, padded, range, roomy};
 
 /// A chart: panes below each other.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +18,8 @@ pub struct Chart {
     pub caption: String,
     /// The panes; if there are several, they share the horizontal axis.
     pub panes: Vec<Pane>,
+    /// The ends of the horizontal axis, where it is longer than its dots; that of maps follows from their cells.
+    pub ends: Option<(f64, f64)>,
     /// How a point of it is run again.
     pub rerun: Rerun,
     /// Whether the panes stand side by side, each with axes of its own.
@@ -26,6 +32,35 @@ impl Chart {
         let finite = |d: &Dots| d.x.iter().zip(&d.y).any(|(x, y)| x.is_finite() && y.is_finite());
         !self.panes.first().is_some_and(|p| p.map.is_some() || !p.lines.is_empty() || p.dots.iter().any(finite))
     }
+
+    /// The range of the horizontal axis, the same for all panes; None if there is nothing in them.
+    pub fn across(&self) -> Option<(f64, f64)> {
+        let floor = if self.is_plane() { range(self.panes.iter().flat_map(Pane::ys)).map_or(0.0, size) } else { 0.0 };
+        let ends = self.ends.map_or([f64::NAN; 2], |(a, b)| [a, b]);
+        Some(roomy(range(self.panes.iter().flat_map(Pane::xs).chain(&ends))?, floor))
+    }
+
+    /// The range of the vertical axis of a pane; None if there is nothing in it.
+    pub fn up(&self, pane: &Pane) -> Option<(f64, f64)> {
+        let floor = if self.is_plane() { range(pane.xs()).map_or(0.0, size) } else { 0.0 };
+        let zero = if pane.has_zero { 0.0 } else { f64::NAN };
+        range(pane.ys())?;
+        Some(roomy(range(pane.ys().chain([&zero]))?, floor))
+    }
+
+    /// Whether the first pane has a group of this name.
+    pub fn listed(&self, name: &str) -> bool {
+        self.panes.first().is_some_and(|p| p.dots.iter().any(|d| d.name == name))
+    }
+
+    /// Whether both axes are quantities of a motion: a section.
+    fn is_plane(&self) -> bool {
+        self.panes.len() == 1 && self.ends.is_none()
+    }
+}
+
+fn size((low, high): (f64, f64)) -> f64 {
+    low.abs().max(high.abs())
 }
 
 /// A quantity of an axis.
@@ -59,6 +94,8 @@ pub struct Pane {
     pub is_band: bool,
     /// Whether the vertical axis includes zero.
     pub has_zero: bool,
+    /// The height at which infinity is shown, above all numbers.
+    pub infinity: Option<f64>,
     /// Groups of dots.
     pub dots: Vec<Dots>,
     /// Lines, above the dots.
@@ -69,6 +106,25 @@ pub struct Pane {
     pub spans: Vec<Span>,
     /// A map.
     pub map: Option<Map>,
+}
+
+impl Pane {
+    /// All horizontal coordinates: of dots, lines and marks.
+    pub fn xs(&self) -> impl Iterator<Item = &f64> {
+        let lines = self.lines.iter().flat_map(|l| &l.x).chain(self.marks.iter().flat_map(|m| &m.x));
+        self.dots.iter().flat_map(|d| &d.x).chain(lines)
+    }
+
+    /// All vertical coordinates.
+    pub fn ys(&self) -> impl Iterator<Item = &f64> {
+        let lines = self.lines.iter().flat_map(|l| &l.y).chain(self.marks.iter().flat_map(|m| &m.y));
+        self.dots.iter().flat_map(|d| &d.y).chain(lines)
+    }
+
+    /// Whether each axis is logarithmic.
+    pub fn log(&self) -> (bool, bool) {
+        self.map.as_ref().map_or((self.is_log, false), |map| map.log)
+    }
 }
 
 /// Dots of one colour.
@@ -86,6 +142,8 @@ pub struct Dots {
     pub key: Vec<f64>,
     /// Whether they are marks on a map.
     pub are_marks: bool,
+    /// Whether they are rings, through which others are seen.
+    pub are_open: bool,
 }
 
 /// A line through points; a place that is no number breaks it.
@@ -133,22 +191,6 @@ pub struct Span {
     pub word: String,
 }
 
-/// Cells over two axes.
-#[derive(Clone, Debug, Default)]
-pub struct Map {
-    /// The centres of the cells.
-    pub x: Vec<f64>,
-    /// See `x`.
-    pub y: Vec<f64>,
-    /// The values: those of the first y, then those of the second, and so on. NaN where there is none; the place of a class if
-    /// there are classes.
-    pub values: Vec<f64>,
-    /// The classes with their colours; empty if values are numbers.
-    pub classes: Vec<(String, Tint)>,
-    /// What the values are.
-    pub label: String,
-}
-
 /// How a point of a chart is run again.
 #[derive(Clone, Debug, Default)]
 pub struct Rerun {
@@ -157,39 +199,6 @@ pub struct Rerun {
     /// For maps whose cells have numbers: how much the number grows from a column to the next; it grows by one from a row to
     /// the next.
     pub stride: Option<usize>,
-}
-
-impl Map {
-    /// The ends of the axes: half a cell beyond the first and last centres.
-    pub fn extent(&self) -> ((f64, f64), (f64, f64)) {
-        let ends = |c: &[f64]| match c {
-            [] => (0.0, 1.0),
-            [one] => (one - 0.5, one + 0.5),
-            c => {
-                let n = c.len();
-                (c[0] - 0.5 * (c[1] - c[0]), c[n - 1] + 0.5 * (c[n - 1] - c[n - 2]))
-            }
-        };
-        (ends(&self.x), ends(&self.y))
-    }
-
-    /// The least and the largest value.
-    pub fn range(&self) -> (f64, f64) {
-        let finite = self.values.iter().copied().filter(|x| x.is_finite());
-        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
-    }
-
-    /// The colour of a value.
-    pub fn colour(&self, value: f64, (low, high): (f64, f64)) -> Rgb {
-        if !value.is_finite() {
-            return Rgb(255, 255, 255);
-        }
-        match self.classes.get(value as usize) {
-            Some((_, tint)) => tint.rgb(),
-            None if high > low => scale_colour((value - low) / (high - low)),
-            None => scale_colour(0.5),
-        }
-    }
 }
 
 /// Thins points: of those that fall into one cell of a grid as fine as the limit allows, one is kept. Returns their places.
@@ -236,8 +245,19 @@ mod tests {
     }
 
     #[test]
-    fn a_map_ends_half_a_cell_beyond_its_centres() {
-        let map = Map { x: vec![0.0, 1.0, 2.0], y: vec![5.0], ..Map::default() };
-        assert_eq!(map.extent(), ((-0.5, 2.5), (4.5, 5.5)));
+    fn panes_share_the_whole_axis() {
+        let pane = |x: &[f64], y: &[f64]| Pane {
+            dots: vec![Dots { x: x.to_vec(), y: y.to_vec(), ..Dots::default() }],
+            ..Pane::default()
+        };
+        let panes = vec![pane(&[3.0, 5.0], &[1.0, 1.0 + 1e-13]), pane(&[2.0, f64::NAN], &[-2.0, 7.0])];
+        let mut chart = Chart { panes, ..Chart::default() };
+        assert_eq!(chart.across(), Some((2.0, 5.0)));
+        chart.ends = Some((1.0, 4.0));
+        assert_eq!(chart.across(), Some((1.0, 5.0)));
+        // Values that differ by rounding errors are one value.
+        let (low, high) = chart.up(&chart.panes[0]).expect("dots");
+        assert!(low < 0.95 && high > 1.05 && low > 0.5, "{low} {high}");
+        assert_eq!(chart.up(&Pane::default()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The page of a chart: dots and maps that can be zoomed, with the command that runs a point again.
 
-use crate::chart::{Chart, Dots, Line, Map, Mark, Pane, dot_colour, scale_colour, thinned};
+use crate::chart::{Chart, Dots, Line, Map, Mark, Pane, coincide, dot_colour, padded, range, thinned};
 use crate::figure::{Figure, Trace, numbers, rounded};
 use crate::html::{Cell, table};
 use crate::page::{Origin, Page};
@@ -66,21 +66,40 @@ pub(super) fn figure(chart: &Chart) -> Figure {
     let title = |pane: &Pane| with_unit(&pane.y.name, &pane.y.unit);
     let mut figure = Figure::new("atlas", &chart.title, &x, &first.map_or_else(String::new, title));
     figure.caption.clone_from(&chart.caption);
-    if first.is_some_and(|p| p.is_log) {
-        figure.layout["xaxis"]["type"] = json!("log");
+    let log = first.map_or((false, false), Pane::log);
+    for (axis, _) in [("xaxis", log.0), ("yaxis", log.1)].into_iter().filter(|(_, is_log)| *is_log) {
+        figure.layout[axis]["type"] = json!("log");
     }
+    let heights = domains(chart.panes.len());
     let total: usize = chart.panes.iter().flat_map(|p| &p.dots).map(|d| d.x.len()).sum();
     for (k, pane) in chart.panes.iter().enumerate() {
         let axis = if k == 0 { "y".to_string() } else { format!("y{}", k + 1) };
         if k > 0 {
             let name = format!("yaxis{}", k + 1);
             figure.layout[&name] = json!({ "title": { "text": label(&title(pane)) }, "exponentformat": "power" });
-            figure.layout[&name]["domain"] = json!([0.0, 0.2]);
-            figure.layout["yaxis"]["domain"] = json!([0.27, 1.0]);
+            figure.layout[&name]["domain"] = json!(heights[k]);
+            figure.layout["yaxis"]["domain"] = json!(heights[0]);
             figure.layout["xaxis"]["anchor"] = json!(axis);
             if pane.has_zero {
                 figure.layout[&name]["rangemode"] = json!("tozero");
             }
+        }
+        if let Some(top) = pane.infinity {
+            let most = range(pane.dots.iter().flat_map(|d| &d.y).filter(|y| **y < top)).map_or(0.0, |(_, most)| most);
+            let mut ticks = vec![0.0, most];
+            ticks.dedup();
+            let mut words: Vec<String> = ticks.iter().map(|x| saltus::text::number(*x, 3)).collect();
+            ticks.push(top);
+            words.push("∞".into());
+            let name = if k == 0 { "yaxis".to_string() } else { format!("yaxis{}", k + 1) };
+            figure.layout[&name]["tickvals"] = json!(ticks);
+            figure.layout[&name]["ticktext"] = json!(words);
+        }
+        if pane.map.is_some() && pane.is_band {
+            // (One axis: a strip.)
+            figure.layout["yaxis"]["visible"] = json!(false);
+            figure.layout["yaxis"]["domain"] = json!([0.55, 0.75]);
+            figure.layout["xaxis"]["anchor"] = json!("y");
         }
         if let Some(map) = &pane.map {
             of_map(map, &mut figure);
@@ -90,7 +109,7 @@ pub(super) fn figure(chart: &Chart) -> Figure {
                 true => figure.push(of_marks(dots, &axis)),
                 false => {
                     let share = (DOTS * dots.x.len()).div_ceil(total.max(1)).max(100);
-                    of_dots(dots, &axis, share, (total > MANY, k == 0), &mut figure);
+                    of_dots(dots, &axis, share, (total > MANY, k == 0 || !chart.listed(&dots.name)), &mut figure);
                 }
             }
         }
@@ -99,9 +118,7 @@ pub(super) fn figure(chart: &Chart) -> Figure {
             figure.push(of_line(line, &axis, listed));
         }
         pane.marks.iter().for_each(|mark| figure.push(of_mark(mark, &axis)));
-        if total > MANY {
-            fix_axes(pane, k, &mut figure);
-        }
+        fix_axes(chart, k, total > MANY, &mut figure);
     }
     if let Some(pane) = first.filter(|p| !p.spans.is_empty()) {
         figure.layout["annotations"] = spans(pane);
@@ -112,10 +129,12 @@ pub(super) fn figure(chart: &Chart) -> Figure {
         let names: Vec<&String> =
             first.map(|p| &p.x.name).into_iter().chain(chart.panes.iter().map(|p| &p.y.name)).collect();
         // (A map shown more coarsely than it was computed has every n-th cell only.)
-        let (stride, step) = (chart.rerun.stride, map.map_or(1, step));
+        let stride = chart.rerun.stride;
+        // The places of the columns and rows that are shown.
+        let cells = map.map(|m| [m.cells().0.order, m.cells().1.order].map(|c| every(&c, step(m))));
         let command = &chart.rerun.command;
         figure.rerun =
-            json!({ "command": command, "stride": stride, "step": step, "names": names, "classes": classes });
+            json!({ "command": command, "stride": stride, "cells": cells, "names": names, "classes": classes });
     }
     figure
 }
@@ -172,10 +191,11 @@ fn of_dots(dots: &Dots, axis: &str, limit: usize, (many, listed): (bool, bool), 
     let pick = |v: &[f64]| kept.iter().filter_map(|&k| v.get(k).copied()).collect::<Vec<f64>>();
     let (x, y, key) = (numbers(&pick(&dots.x)), rounded(&pick(&dots.y)), numbers(&pick(&dots.key)));
     let colour = dot_colour(dots.colour, true).hex();
-    let size = if kept.len() <= 500 { 5.0 } else { 3.5 };
+    let size = if kept.len() <= 500 { 5.0 } else { 3.5 } + if dots.are_open { 1.5 } else { 0.0 };
+    let symbol = if dots.are_open { "circle-open" } else { "circle" };
     let id = figure.dots.len();
     let fields = json!({
-        "type": "scatter", "mode": "markers", "yaxis": axis, "marker": { "size": size, "color": colour },
+        "type": "scatter", "mode": "markers", "yaxis": axis, "marker": { "size": size, "color": colour, "symbol": symbol },
         "showlegend": listed && !dots.name.is_empty(), "legendgroup": label(&dots.name),
         "hovertemplate": "%{x:.6g}, %{y:.6g}<extra></extra>",
     });
@@ -188,35 +208,39 @@ fn of_dots(dots: &Dots, axis: &str, limit: usize, (many, listed): (bool, bool), 
     });
     if many {
         let group = json!({
-            "id": id, "name": label(&dots.name), "color": colour, "axis": axis, "x": x, "y": y, "key": key,
+            "id": id, "name": label(&dots.name), "color": colour, "axis": axis, "open": dots.are_open, "x": x, "y": y,
+            "key": key,
         });
         figure.dots.push(group);
     }
 }
 
-/// Sets the ranges of axes whose dots plotly.js does not know.
-fn fix_axes(pane: &Pane, k: usize, figure: &mut Figure) {
-    let range = |of: fn(&Dots) -> &Vec<f64>, of_line: fn(&Line) -> &Vec<f64>| {
-        let all = pane.dots.iter().flat_map(of).chain(pane.lines.iter().flat_map(of_line));
-        let all = all.copied().filter(|x| x.is_finite());
-        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)))
-    };
-    let widened = |(low, high): (f64, f64), share: f64| {
-        let size = high - low;
-        let more = if size > 0.0 { share * size } else { 0.5 * low.abs().max(1.0) };
-        json!([low - more, high + more])
-    };
-    let (xs, mut ys) = (range(|d| &d.x, |l| &l.x), range(|d| &d.y, |l| &l.y));
-    if pane.has_zero {
-        ys.0 = ys.0.min(0.0);
+/// The heights at which panes begin and end: bands below the first, none over another.
+fn domains(panes: usize) -> Vec<[f64; 2]> {
+    let bands = panes.saturating_sub(1) as f64;
+    let (gap, band) = (0.07, if panes > 2 { 0.17 } else { 0.2 });
+    let below = |k: usize| (bands - k as f64) * (band + gap);
+    (0..panes).map(|k| if k == 0 { [below(0), 1.0] } else { [below(k), below(k) + band] }).collect()
+}
+
+/// Sets the ranges of axes: of those whose dots plotly.js does not know, or that are longer than their dots, and of those whose
+/// values are the same but for rounding errors.
+fn fix_axes(chart: &Chart, k: usize, is_unknown: bool, figure: &mut Figure) {
+    let pane = &chart.panes[k];
+    if pane.map.is_some() || chart.is_grid {
+        return;
     }
-    if ys.0 <= ys.1 {
+    let same = |found: Option<(f64, f64)>| found.is_some_and(|r| coincide(r, 0.0));
+    let is_flat = same(range(pane.ys())) || chart.up(pane) == Some((-1.0, 1.0));
+    if let Some(ys) = chart.up(pane).filter(|_| is_unknown || is_flat) {
         let name = if k == 0 { "yaxis".to_string() } else { format!("yaxis{}", k + 1) };
-        figure.layout[&name]["range"] = widened(ys, 0.04);
+        let (low, high) = padded(ys, 0.04, false);
+        figure.layout[&name]["range"] = json!([low, high]);
     }
-    if k == 0 && xs.0 <= xs.1 {
-        let ends = if pane.is_log { (xs.0.log10(), xs.1.log10()) } else { xs };
-        figure.layout["xaxis"]["range"] = widened(ends, 0.01);
+    if let Some(xs) = chart.across().filter(|_| k == 0) {
+        let (low, high) = padded(xs, 0.012, pane.is_log);
+        figure.layout["xaxis"]["range"] =
+            if pane.is_log { json!([low.log10(), high.log10()]) } else { json!([low, high]) };
     }
 }
 
@@ -225,17 +249,34 @@ fn step(map: &Map) -> usize {
     map.x.len().max(map.y.len()).div_ceil(CELLS).max(1)
 }
 
+/// Every n-th of a list.
+fn every(places: &[usize], n: usize) -> Vec<usize> {
+    places.iter().copied().step_by(n).collect()
+}
+
 fn of_map(map: &Map, figure: &mut Figure) {
-    let (step, wide) = (step(map), map.x.len());
-    let pick = |v: &[f64]| v.iter().copied().step_by(step).collect::<Vec<f64>>();
-    let row = |j: usize| pick(&map.values[j * wide..(j + 1) * wide]);
-    let z: Vec<Value> = (0..map.y.len()).step_by(step).map(|j| numbers(&row(j))).collect();
+    let (across, up) = map.cells();
+    let (columns, rows) = (every(&across.order, step(map)), every(&up.order, step(map)));
+    let row = |j: &usize| numbers(&columns.iter().map(|&k| map.value(k, *j)).collect::<Vec<f64>>());
+    let z: Vec<Value> = rows.iter().map(row).collect();
+    // (Edges, because plotly.js would put those of a logarithmic axis elsewhere; the centres are for what is shown of a cell.)
+    let edges = |edges: &[f64]| {
+        let inner = edges[..edges.len() - 1].iter().copied().step_by(step(map));
+        numbers(&inner.chain(edges.last().copied()).collect::<Vec<f64>>())
+    };
+    let centres = |of: &[f64], places: &[usize]| numbers(&places.iter().map(|&k| of[k]).collect::<Vec<f64>>());
     let (low, high) = map.range();
     let n = map.classes.len() as f64;
     let (scale, range): (Vec<Value>, (f64, f64)) = match map.classes.as_slice() {
         [] => {
-            let stop = |k: usize| json!([k as f64 / 8.0, scale_colour(k as f64 / 8.0).hex()]);
-            ((0..=8).map(stop).collect(), (low, high))
+            let mut shares: Vec<f64> = (0..=16).map(|k| f64::from(k) / 16.0).collect();
+            if map.has_sign && low < 0.0 && high > 0.0 {
+                shares.push(low / (low - high));
+                shares.sort_by(f64::total_cmp);
+                shares.dedup();
+            }
+            let stop = |f: &f64| json!([f, map.colour(low + f * (high - low), (low, high)).hex()]);
+            (shares.iter().map(stop).collect(), (low, high))
         }
         classes => {
             let step = |(k, (_, tint)): (usize, &(String, crate::chart::Tint))| {
@@ -249,13 +290,15 @@ fn of_map(map: &Map, figure: &mut Figure) {
         "map",
         &map.label,
         json!({
-            "type": "heatmap", "x": numbers(&pick(&map.x)), "y": numbers(&pick(&map.y)), "z": z, "colorscale": scale,
+            "type": "heatmap", "x": edges(&across.edges), "y": edges(&up.edges), "z": z, "colorscale": scale,
+            "meta": { "centres": [centres(&map.x, &columns), centres(&map.y, &rows)] },
             "zmin": range.0, "zmax": range.1, "showscale": map.classes.is_empty(), "showlegend": false,
             "colorbar": { "title": { "text": label(&map.label), "side": "right" }, "thickness": 14 },
-            "hoverinfo": if map.classes.is_empty() { "x+y+z" } else { "none" }, "zsmooth": false,
+            "hoverinfo": if map.classes.is_empty() { "z" } else { "none" }, "zsmooth": false,
         }),
     ));
-    for (name, tint) in &map.classes {
+    let gaps = (map.classes.is_empty() && map.has_gaps()).then(|| ("no value".to_string(), crate::chart::Tint::None));
+    for (name, tint) in map.classes.iter().chain(&gaps) {
         figure.push(Trace::other(
             "class",
             name,
@@ -280,4 +323,34 @@ fn spans(pane: &Pane) -> Value {
         })
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panes_of_a_page_lie_below_each_other() {
+        for count in 2..=4 {
+            let heights = domains(count);
+            assert_eq!(heights.len(), count);
+            assert!(heights[0][1] == 1.0 && heights[count - 1][0] == 0.0, "{heights:?}");
+            assert!(heights.windows(2).all(|pair| pair[1][1] + 0.05 < pair[0][0]), "{heights:?}");
+            assert!(heights.iter().all(|h| h[1] - h[0] > 0.15), "{heights:?}");
+        }
+    }
+
+    #[test]
+    fn a_map_is_shown_with_its_edges_in_order() {
+        let map = Map { x: vec![0.9, 0.3, 0.5], y: vec![0.1, 1.0], log: (false, true), ..Map::default() };
+        let map = Map { values: vec![9.0, 3.0, 5.0, 9.5, 3.5, 5.5], ..map };
+        let mut shown = Figure::new("atlas", "", "", "");
+        of_map(&map, &mut shown);
+        let trace = &shown.traces[0];
+        let row = |v: &Value| v.as_array().map(|r| r.iter().filter_map(Value::as_f64).collect::<Vec<_>>());
+        assert_eq!(row(&trace["z"][0]), Some(vec![3.0, 5.0, 9.0]), "{trace}");
+        assert_eq!(row(&trace["meta"]["centres"][0]), Some(vec![0.3, 0.5, 0.9]), "{trace}");
+        let edges = row(&trace["x"]).expect("edges");
+        assert!(edges.len() == 4 && (edges[1] - 0.4).abs() < 1e-12 && (edges[2] - 0.7).abs() < 1e-12, "{edges:?}");
+    }
 }

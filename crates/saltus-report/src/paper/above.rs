@@ -1,8 +1,8 @@
 //! What stands above the frame of a panel: the legend, the colours of a map, words for intervals.
 
-use super::panel::{Frame, Panel, SAMPLE_LENGTH, TICK_SIZE, entry_width};
+use super::panel::{Bar, Frame, Panel, SAMPLE_LENGTH, TICK_SIZE, entry_width};
 use super::raster::Raster;
-use super::sheet::{Anchor, GREY, Sheet, Stroke, Text};
+use super::sheet::{Anchor, BLACK, GREY, Sheet, Stroke, Text};
 use super::ticks::{Ticks, minus};
 
 /// The height of a legend row.
@@ -45,7 +45,7 @@ impl Panel {
 
     /// The colours of a map of numbers, from the least to the largest.
     fn colour_bar(&self, sheet: &mut Sheet, frame: Frame, y: f64) {
-        let Some((label, low, high)) = &self.bar else { return };
+        let Some(Bar { label, range: (low, high), has_sign }) = &self.bar else { return };
         let (left, width, steps) = (frame.x + 2.0, 0.35 * frame.w, 64);
         let name = Text::plain(label);
         let least = Text::plain(minus(&saltus::text::number(*low, 3)));
@@ -54,11 +54,17 @@ impl Panel {
         sheet.text(name.clone(), (left, y), TICK_SIZE, Anchor::Start);
         sheet.text(least, (x - 3.0, y), TICK_SIZE, Anchor::End);
         let pixels = (0..steps).flat_map(|k| {
-            let c = crate::chart::scale_colour(k as f64 / (steps - 1) as f64);
+            let value = low + (high - low) * k as f64 / (steps - 1) as f64;
+            let c = crate::chart::number_colour(value, (*low, *high), *has_sign);
             [c.0, c.1, c.2, 255]
         });
         let strip = Raster { wide: steps, high: 1, rgba: std::sync::Arc::new(pixels.collect()) };
         sheet.image((x, y - 5.4), (width, 5.6), strip, true);
+        if *has_sign && *low < 0.0 && *high > 0.0 {
+            let zero = x + width * low / (low - high);
+            sheet.line(vec![(zero, y - 6.2), (zero, y + 1.0)], Stroke::solid(BLACK, 0.5));
+            sheet.text(Text::plain("0"), (zero + 1.2, y - 0.6), TICK_SIZE - 1.6, Anchor::Start);
+        }
         let most = Text::plain(minus(&saltus::text::number(*high, 3)));
         sheet.text(most, (x + width + 3.0, y), TICK_SIZE, Anchor::Start);
         sheet.end();

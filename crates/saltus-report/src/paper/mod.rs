@@ -10,6 +10,7 @@ mod constraints;
 mod coordinates;
 mod font;
 mod label;
+mod layer;
 mod layout;
 mod motion;
 mod panel;

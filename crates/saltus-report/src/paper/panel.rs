@@ -2,8 +2,6 @@
 
 use super::raster::{Canvas, Raster};
 use super::sheet::{Anchor, BLACK, Colour, GREY, Sheet, Stroke, Text};
-use super::simplify::simplified;
-use super::symbols::{lined, mark};
 use super::ticks::{MARGINS, NO_MARGINS, Scale, Ticks, minus};
 
 /// The font size of labels, in points.
@@ -96,8 +94,8 @@ pub enum Plot {
     Stems(Vec<(f64, f64)>),
     /// Points.
     Points(Vec<(f64, f64)>),
-    /// Dots, possibly very many.
-    Dots(Vec<(f64, f64)>),
+    /// Dots, possibly very many; rings if `true`.
+    Dots(Vec<(f64, f64)>, bool),
     /// Bars: left edge, right edge, height.
     Bars(Vec<(f64, f64, f64)>),
     /// A map: the ends of both axes, and its pixels.
@@ -128,10 +126,14 @@ pub struct Panel {
     pub y: AxisLabel,
     /// The range of the horizontal axis; that of the data if None.
     pub span: Option<(f64, f64)>,
+    /// The range of the vertical axis, to which margins are added; that of the data if None.
+    pub rise: Option<(f64, f64)>,
     /// The scale of both axes.
     pub scale: Scale,
     /// Whether the vertical axis includes zero.
     pub zero: bool,
+    /// The height at which infinity is shown, above all numbers.
+    pub infinity: Option<f64>,
     /// Whether there is a legend.
     pub legend: bool,
     /// The layers, the first one on top.
@@ -144,10 +146,23 @@ pub struct Panel {
     pub share: Option<f64>,
     /// The height as a share of the width, if it follows from that.
     pub aspect: Option<f64>,
-    /// The colours of a map of numbers: its label, the least and the largest value.
-    pub bar: Option<(String, f64, f64)>,
-    /// Whether only the horizontal axis is logarithmic.
-    pub log_x: bool,
+    /// The colours of a map of numbers.
+    pub bar: Option<Bar>,
+    /// Whether each axis of a chart is logarithmic.
+    pub log: (bool, bool),
+    /// Whether the vertical axis means nothing.
+    pub is_strip: bool,
+}
+
+/// The colours of a map of numbers.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// What the numbers are.
+    pub label: String,
+    /// The least and the largest.
+    pub range: (f64, f64),
+    /// Whether colours part at zero.
+    pub has_sign: bool,
 }
 
 /// The frame of a panel on the sheet.
@@ -188,7 +203,7 @@ impl Panel {
                 Plot::Areas(pieces) | Plot::Lines { pieces, .. } => {
                     pieces.iter().flatten().copied().for_each(&mut point)
                 }
-                Plot::Marks(_, points) | Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points) => {
+                Plot::Marks(_, points) | Plot::Stems(points) | Plot::Points(points) | Plot::Dots(points, _) => {
                     points.iter().copied().for_each(&mut point)
                 }
                 Plot::Image(across, up, _) => [(across.0, up.0), (across.1, up.1)].into_iter().for_each(&mut point),
@@ -206,7 +221,7 @@ impl Panel {
     pub fn ticks(&self, w: f64, h: f64) -> (Ticks, Ticks) {
         let (xs, ys) = self.extent();
         let count = w / 40.0;
-        let scale = if self.log_x { Scale::Log } else { self.scale };
+        let scale = if self.log.0 { Scale::Log } else { self.scale };
         let x = match (scale, self.span) {
             (Scale::Log, span) => {
                 let (a, b) = span.unwrap_or(xs);
@@ -219,12 +234,26 @@ impl Panel {
         // Stems, bars and areas stand on the frame if they start from zero.
         let on_frame = self.layers.iter().all(|l| !matches!(l.plot, Plot::Curve { .. })) && ys.0 == 0.0;
         let y = match self.scale {
+            Scale::Linear if self.log.1 => Ticks::log(ys.0, ys.1, rows, false),
+            Scale::Linear if self.rise.is_some() => {
+                let (low, high) = self.rise.unwrap_or(ys);
+                Ticks::linear(low, high, rows, MARGINS)
+            }
             Scale::Linear if self.layers.iter().any(|l| matches!(l.plot, Plot::Image(..))) => {
                 Ticks::linear(ys.0, ys.1, rows, NO_MARGINS)
             }
             Scale::Linear => Ticks::linear(ys.0, ys.1, rows, if on_frame { (0.0, MARGINS.1) } else { MARGINS }),
             Scale::Log => Ticks::log(ys.0, ys.1, rows, true),
         };
+        if let Some(top) = self.infinity {
+            let is_number = |x: f64| x <= NUMBERS * top;
+            let major = y.major.into_iter().filter(|(x, _)| is_number(*x)).chain([(top, Text::plain("∞"))]).collect();
+            let minor = y.minor.into_iter().filter(|x| is_number(*x)).collect();
+            return (x, Ticks { major, minor, ..y });
+        }
+        if self.is_strip {
+            return (x, Ticks { major: Vec::new(), minor: Vec::new(), ..y });
+        }
         (x, y)
     }
 
@@ -255,13 +284,16 @@ impl Panel {
         sheet.begin("panel", data);
         let at = |(x, y): (f64, f64)| (frame.x + frame.w * tx.place(x), frame.y + frame.h * (1.0 - ty.place(y)));
         let base = at((tx.range.0, 0.0)).1;
-        if self.scale == Scale::Linear && ty.range.0 < 0.0 && ty.range.1 > 0.0 {
+        if ty.scale == Scale::Linear && ty.range.0 < 0.0 && ty.range.1 > 0.0 {
             sheet.line(vec![(frame.x, base), (frame.x + frame.w, base)], Stroke::solid(GREY, 0.4));
         }
         let floor =
             if self.scale == Scale::Linear { base.clamp(frame.y, frame.y + frame.h) } else { frame.y + frame.h };
         let many = self.raster_dots(sheet, frame, &at);
-        for layer in self.layers.iter().rev().filter(|l| !(many && matches!(l.plot, Plot::Dots(_)))) {
+        // Of dots the last group is on top, as on pages.
+        let (dots, others): (Vec<&Layer>, Vec<&Layer>) =
+            self.layers.iter().partition(|l| matches!(l.plot, Plot::Dots(..)));
+        for layer in others.into_iter().rev().chain(dots.into_iter().filter(|_| !many)) {
             sheet.begin("layer", vec![("name", layer.key.clone())]);
             layer.draw(sheet, &at, floor, self.layers.iter().map(Layer::jumps).sum());
             sheet.end();
@@ -275,7 +307,7 @@ impl Panel {
     /// Draws dots as one image if they are very many; whether it did.
     fn raster_dots(&self, sheet: &mut Sheet, frame: Frame, at: &impl Fn((f64, f64)) -> (f64, f64)) -> bool {
         let dots = |layer: &Layer| match &layer.plot {
-            Plot::Dots(points) => points.len(),
+            Plot::Dots(points, _) => points.len(),
             _ => 0,
         };
         let count: usize = self.layers.iter().map(dots).sum();
@@ -289,8 +321,10 @@ impl Panel {
             _ => (0.14, 0.6),
         };
         let mut canvas = Canvas::new(frame.w, frame.h);
-        for layer in self.layers.iter().rev() {
-            if let Plot::Dots(points) = &layer.plot {
+        for layer in &self.layers {
+            if let Plot::Dots(points, open) = &layer.plot {
+                // (Rings this small are dots that are smaller still: what is below them is seen.)
+                let radius = if *open { 0.6 * radius } else { radius };
                 for &point in points {
                     let (x, y) = at(point);
                     canvas.disc((x - frame.x, y - frame.y), radius, colour(layer.style), opacity);
@@ -341,6 +375,8 @@ impl Panel {
     }
 }
 
+/// The share of the height of infinity up to which an axis has numbers.
+const NUMBERS: f64 = 0.82;
 /// More dots than this are drawn as an image.
 const MANY: usize = 8000;
 /// The length of a line in the legend.
@@ -353,132 +389,4 @@ pub fn entry_width(layer: &Layer) -> f64 {
 /// A label as plain text, for programs that read the file.
 fn plain_text(label: &AxisLabel) -> String {
     label.text(0).parts.iter().map(|p| p.text.as_str()).collect()
-}
-
-fn on_sheet(piece: &[(f64, f64)], at: &impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
-    simplified(&piece.iter().map(|&p| at(p)).collect::<Vec<_>>())
-}
-
-impl Layer {
-    fn jumps(&self) -> usize {
-        match &self.plot {
-            Plot::Curve { jumps, .. } => jumps.len(),
-            _ => 0,
-        }
-    }
-
-    fn draw(&self, sheet: &mut Sheet, at: &impl Fn((f64, f64)) -> (f64, f64), floor: f64, all_jumps: usize) {
-        let tint = colour(self.style);
-        match &self.plot {
-            Plot::Curve { pieces, jumps } => {
-                for piece in pieces {
-                    sheet.line(on_sheet(piece, at), stroke(self.style, 0.9));
-                }
-                // The more marks, the smaller they are, so that the curve stays visible.
-                let radius = [(40, 1.25), (120, 0.9), (400, 0.6)].into_iter().find(|(n, _)| all_jumps <= *n);
-                let radius = radius.map_or(0.4, |(_, r)| r);
-                for (t, before, after) in jumps {
-                    let (before_y, after_y) = (format!("{:?}", before.1), format!("{:?}", after.1));
-                    sheet.begin("jump", vec![("t", format!("{t:?}")), ("before", before_y), ("after", after_y)]);
-                    sheet.dot(at(*before), radius, tint, false);
-                    sheet.dot(at(*after), radius, tint, true);
-                    sheet.end();
-                }
-            }
-            Plot::Lines { pieces, is_dashed, is_faint } => {
-                let stroke = lined(tint, *is_dashed, *is_faint);
-                pieces.iter().for_each(|piece| sheet.line(on_sheet(piece, at), stroke.clone()));
-            }
-            Plot::Marks(shape, points) => points.iter().for_each(|&point| mark(sheet, *shape, at(point))),
-            Plot::Areas(pieces) => {
-                for piece in pieces.iter().filter(|p| p.len() > 1) {
-                    let line = on_sheet(piece, at);
-                    let mut area = line.clone();
-                    area.push((line[line.len() - 1].0, floor));
-                    area.insert(0, (line[0].0, floor));
-                    sheet.area(area, tint, 0.22);
-                    sheet.line(line, Stroke::solid(tint, 0.7));
-                }
-            }
-            Plot::Stems(points) => {
-                let radius: f64 = if points.len() > 80 { 0.8 } else { 1.4 };
-                for &(x, y) in points {
-                    let head = at((x, y));
-                    sheet.begin("stem", vec![("t", format!("{x:?}")), ("value", format!("{y:?}"))]);
-                    sheet.line(vec![(head.0, floor), head], Stroke::solid(tint, radius.min(0.6)));
-                    sheet.dot(head, radius, tint, true);
-                    sheet.end();
-                }
-            }
-            Plot::Points(points) => {
-                let radius = if points.len() > 400 { 0.7 } else { 1.3 };
-                for &(x, y) in points {
-                    sheet.begin("point", vec![("t", format!("{x:?}")), ("value", format!("{y:?}"))]);
-                    sheet.dot(at((x, y)), radius, tint, self.style == 0);
-                    sheet.end();
-                }
-            }
-            Plot::Dots(points) => {
-                let radius = match points.len() {
-                    0..=300 => 1.0,
-                    301..=3000 => 0.7,
-                    _ => 0.5,
-                };
-                sheet.begin("dots", vec![("count", points.len().to_string())]);
-                points.iter().for_each(|&point| sheet.dot(at(point), radius, tint, true));
-                sheet.end();
-            }
-            Plot::Image(across, up, raster) => {
-                let (a, b) = (at((across.0, up.1)), at((across.1, up.0)));
-                sheet.image(a, (b.0 - a.0, b.1 - a.1), raster.clone(), true);
-            }
-            Plot::Swatch(_) => {}
-            Plot::Bars(bars) => {
-                for &(a, b, height) in bars {
-                    let (low, high) = (at((a, 0.0)), at((b, height)));
-                    let corners = vec![(low.0, floor), (low.0, high.1), (high.0, high.1), (high.0, floor)];
-                    sheet.begin("bar", vec![("count", format!("{height}"))]);
-                    sheet.area(corners.clone(), colour(1), 0.35);
-                    sheet.line(corners, Stroke::solid(colour(1), 0.6));
-                    sheet.end();
-                }
-            }
-        }
-    }
-
-    /// Draws the sample of the legend.
-    pub fn sample(&self, sheet: &mut Sheet, x: f64, y: f64) {
-        let tint = colour(self.style);
-        match &self.plot {
-            Plot::Curve { .. } => sheet.line(vec![(x, y), (x + SAMPLE_LENGTH, y)], stroke(self.style, 0.9)),
-            Plot::Lines { is_dashed, is_faint, .. } => {
-                sheet.line(vec![(x, y), (x + SAMPLE_LENGTH, y)], lined(tint, *is_dashed, *is_faint));
-            }
-            Plot::Marks(shape, _) => mark(sheet, *shape, (x + SAMPLE_LENGTH - 5.0, y)),
-            Plot::Areas(_) | Plot::Bars(_) => {
-                let corners = |h: f64| {
-                    vec![(x + 6.0, y + h), (x + 6.0, y - h), (x + SAMPLE_LENGTH, y - h), (x + SAMPLE_LENGTH, y + h)]
-                };
-                sheet.area(corners(2.6), tint, 0.22);
-                sheet.line(vec![(x + 6.0, y - 2.6), (x + SAMPLE_LENGTH, y - 2.6)], Stroke::solid(tint, 0.7));
-            }
-            Plot::Stems(_) => {
-                sheet.line(
-                    vec![(x + SAMPLE_LENGTH - 4.0, y + 3.0), (x + SAMPLE_LENGTH - 4.0, y - 2.0)],
-                    Stroke::solid(tint, 0.6),
-                );
-                sheet.dot((x + SAMPLE_LENGTH - 4.0, y - 2.0), 1.4, tint, true);
-            }
-            Plot::Points(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, self.style == 0),
-            Plot::Dots(_) => sheet.dot((x + SAMPLE_LENGTH - 4.0, y), 1.3, tint, true),
-            Plot::Image(..) => {}
-            Plot::Swatch(colour) => {
-                let (left, right) = (x + 8.0, x + SAMPLE_LENGTH);
-                let corners =
-                    vec![(left, y + 2.8), (left, y - 2.8), (right, y - 2.8), (right, y + 2.8), (left, y + 2.8)];
-                sheet.area(corners.clone(), *colour, 1.0);
-                sheet.line(corners, Stroke::solid(GREY, 0.3));
-            }
-        }
-    }
 }

@@ -172,9 +172,9 @@ impl Page {
             }
             Mark::Circle { centre, radius, fill, stroke } => {
                 self.content.save_state();
-                self.set_style(Some(*fill), stroke.as_ref());
+                self.set_style(*fill, stroke.as_ref());
                 self.circle(*centre, *radius);
-                self.paint(true, stroke.is_some());
+                self.paint(fill.is_some(), stroke.is_some());
             }
             Mark::Text { text, at, size, anchor, upwards, colour } => {
                 self.text(text, *at, *size, *anchor, *upwards, *colour)?;

@@ -34,7 +34,9 @@ pub fn write(sheet: &Sheet, dpi: f64) -> Result<Vec<u8>, String> {
                 let Some(path) = PathBuilder::from_circle(centre.0 as f32, centre.1 as f32, *radius as f32) else {
                     continue;
                 };
-                image.fill_path(&path, &paint(*fill, 1.0), FillRule::Winding, transform, None);
+                if let Some(fill) = fill {
+                    image.fill_path(&path, &paint(*fill, 1.0), FillRule::Winding, transform, None);
+                }
                 draw(&mut image, &path, stroke.as_ref(), transform);
             }
             Mark::Text { text, at, size, anchor, upwards, colour } => {

@@ -128,8 +128,8 @@ pub enum Mark {
         centre: (f64, f64),
         /// The radius.
         radius: f64,
-        /// The fill.
-        fill: Colour,
+        /// The fill; what lies below is seen through a circle without.
+        fill: Option<Colour>,
         /// The outline.
         stroke: Option<Stroke>,
     },
@@ -193,7 +193,12 @@ impl Sheet {
     /// Adds a filled or an open circle.
     pub fn dot(&mut self, centre: (f64, f64), radius: f64, colour: Colour, filled: bool) {
         let stroke = Some(Stroke::solid(colour, (radius * 0.45).min(0.6)));
-        self.marks.push(Mark::Circle { centre, radius, fill: if filled { colour } else { WHITE }, stroke });
+        self.marks.push(Mark::Circle { centre, radius, fill: Some(if filled { colour } else { WHITE }), stroke });
+    }
+
+    /// Adds a ring, through which what lies below is seen.
+    pub fn ring(&mut self, centre: (f64, f64), radius: f64, colour: Colour, width: f64) {
+        self.marks.push(Mark::Circle { centre, radius, fill: None, stroke: Some(Stroke::solid(colour, width)) });
     }
 
     /// Adds an image.

@@ -46,7 +46,7 @@ fn write_mark(out: &mut String, mark: &Mark) {
             short(centre.0),
             short(centre.1),
             short(*radius),
-            filled(Some((*fill, 1.0))),
+            filled(fill.map(|colour| (colour, 1.0))),
             stroked(stroke.as_ref())
         ),
         Mark::Text { text, at, size, anchor, upwards, colour } => {

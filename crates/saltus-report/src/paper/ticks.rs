@@ -54,6 +54,10 @@ impl Ticks {
             (from..=to).map(move |k| (k, k as f64 * step))
         };
         let at: Vec<f64> = numbers(step).map(|(_, x)| x).filter(within).collect();
+        if at.len() < 2 && count < 8.0 {
+            // One number does not say how long an axis is.
+            return Ticks::linear(low, high, 1.7 * count.max(1.0), margins);
+        }
         let largest = at.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let power = match largest {
             0.0 => 0,
@@ -83,6 +87,9 @@ impl Ticks {
             1 => (from..to).flat_map(|k| (2..10).map(move |n| f64::from(n) * 10_f64.powi(k))).collect(),
             _ => (from..=to).filter(|k| k.rem_euclid(every) != 0).map(|k| 10_f64.powi(k)).collect(),
         };
+        if !whole && decades().filter(|k| within(&10_f64.powi(*k))).count() < 2 {
+            return Self::within_a_decade(range, (from, to), count);
+        }
         Ticks {
             range,
             scale: Scale::Log,
@@ -90,6 +97,24 @@ impl Ticks {
             minor: minor.into_iter().filter(within).collect(),
             power: 0,
         }
+    }
+}
+
+impl Ticks {
+    /// Ticks of a logarithmic axis on which at most one power of ten lies: at 1, 2 and 5 times one, or at round numbers.
+    fn within_a_decade(range: (f64, f64), (from, to): (i32, i32), count: f64) -> Self {
+        let times = |n: i32, k: i32| f64::from(n) * 10_f64.powi(k);
+        let within = |x: &f64| *x >= range.0 * (1.0 - 1e-9) && *x <= range.1 * (1.0 + 1e-9);
+        let all = |of: &[i32]| -> Vec<f64> {
+            (from - 1..=to).flat_map(|k| of.iter().map(move |n| times(*n, k))).filter(within).collect()
+        };
+        let major = all(&[1, 2, 5]);
+        if major.len() < 3 {
+            return Ticks { range, scale: Scale::Log, ..Ticks::linear(range.0, range.1, count, NO_MARGINS) };
+        }
+        let label = |x: f64| Text::plain(minus(&saltus::text::number(x, 3)));
+        let minor = all(&[3, 4, 6, 7, 8, 9]);
+        Ticks { range, scale: Scale::Log, major: major.into_iter().map(|x| (x, label(x))).collect(), minor, power: 0 }
     }
 }
 
@@ -145,7 +170,11 @@ mod tests {
         let small = Ticks::linear(0.0, 3e-7, 3.0, MARGINS);
         assert_eq!((labels(&small), small.power), (vec!["0".into(), "1".into(), "2".into(), "3".into()], -7));
         assert_eq!(Ticks::linear(0.0, 1.0, 5.0, NO_MARGINS).minor.len(), 15);
+        assert_eq!(labels(&Ticks::linear(-0.13, 0.16, 2.0, MARGINS)), ["−0.1", "0.0", "0.1"]);
         assert_eq!(labels(&Ticks::log(2e-9, 3e-3, 4.0, true)), ["10−8", "10−6", "10−4", "10−2"]);
+        // A short logarithmic axis has numbers as well.
+        assert_eq!(labels(&Ticks::log(0.08, 0.6, 4.0, false)), ["0.1", "0.2", "0.5"]);
+        assert_eq!(labels(&Ticks::log(0.34, 0.46, 3.0, false)), ["0.35", "0.40", "0.45"]);
     }
 
     #[test]

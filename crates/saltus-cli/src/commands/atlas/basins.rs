@@ -46,7 +46,7 @@ pub struct Args {
     /// Replace a parameter: a number or an expression of parameters; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Starts: a range x=-2:2:400 of a coordinate, x', or a state; two ranges make a picture. Others are fixed: y=0.3
+    /// Starts: a range x=-2:2:400 of a coordinate, x', or a state; two ranges make a picture, one a strip. Others are fixed: y=0.3
     #[arg(long, value_name = "NAME=VALUES", required = true, allow_hyphen_values = true)]
     start: Vec<String>,
     /// Compute starts near boundaries only; the others have the attractor of their neighbours
@@ -148,7 +148,11 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     Picture::Basins.write(&args.out).map_err(plain)?;
     let saved = SavedBasins::read(&args.out)?;
     let findings = findings(&saved);
-    if axis_names(&sweep.family).len() == 2 {
+    let axes = axis_names(&sweep.family).len();
+    if saved.refused == sweep.family.len() {
+        return Err(none_admissible(&sweep, &args.out).into());
+    }
+    if axes <= 2 {
         let drawn = drawn(&args.out, &saved, &sweep)?;
         let page = saltus_report::atlas(AtlasReport {
             title: sweep.file.title(),
@@ -169,7 +173,20 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         }
     }
     tell(args, &sweep, &saved, &findings, seconds, &files);
+    if axes > 2 && !args.json {
+        out!("there is no picture: it has one range or two, and there are {axes}\n");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The mistake of starts that all lie where no motion can begin.
+fn none_admissible(sweep: &Sweep, out: &Path) -> SetupError {
+    let why = format!("saltus sweep rerun {} --point 0", report::quoted(&out.display().to_string()));
+    SetupError::new(format!(
+        "no motion can begin at any of {}: there is nothing to draw",
+        count(sweep.family.len(), "start")
+    ))
+    .help(format!("choose ranges in which no gap is negative; for the reason of the first:  {why}"))
 }
 
 /// Passes an interruption on to the workers, until the flag it returns is set.
@@ -213,10 +230,16 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     let family = &sweep.family;
     let model = family.problem().model();
     let names = axis_names(family);
-    let [first, second] = names.as_slice() else {
-        return Err(SetupError::new(format!("a picture of basins has two axes, and this has {}", names.len())));
+    let (first, second) = match names.as_slice() {
+        [first] => (first, None),
+        [first, second] => (first, Some(second)),
+        names => {
+            let message = format!("a picture of basins has one axis or two, and this has {}", names.len());
+            return Err(SetupError::new(message));
+        }
     };
-    let high = family.points().row() as usize;
+    // (One range is a strip.)
+    let high = if second.is_some() { family.points().row() as usize } else { 1 };
     let wide = family.points().len() as usize / high.max(1);
     let own = Tint::CLASSES - 1;
     let mut classes: Vec<(String, Tint)> = Vec::new();
@@ -261,12 +284,15 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     let axis = |name: &str| Quantity::new(name.strip_prefix("start_").unwrap_or(name), unit(model, name));
     let map = Map {
         x: (0..wide).map(|k| family.values((k * high) as u64)[0]).collect(),
-        y: (0..high).map(|j| family.values(j as u64)[1]).collect(),
+        y: (0..high).map(|j| family.values(j as u64).get(1).copied().unwrap_or(0.5)).collect(),
         values,
         classes,
         label: "attractor".into(),
+        ..Map::default()
     };
-    let mut pane = Pane { x: axis(first), y: axis(second), map: Some(map), ..Pane::default() };
+    let map = Map { log: (draw::is_log(sweep, 0, &map.x), draw::is_log(sweep, 1, &map.y)), ..map };
+    let y = second.map_or_else(Quantity::default, |name| axis(name));
+    let mut pane = Pane { x: axis(first), y, is_band: second.is_none(), map: Some(map), ..Pane::default() };
     pane.dots.extend(marks(saved, sweep, &pane));
     let title = format!("{}: basins of attraction", sweep.file.title());
     let caption = format!(
@@ -278,7 +304,7 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     );
     let command = format!("saltus sweep rerun {} --point {{key}}", report::quoted(&dir.display().to_string()));
     let rerun = Rerun { command, stride: Some(high) };
-    let chart = Chart { title, caption, panes: vec![pane], rerun, is_grid: false };
+    let chart = Chart { title, caption, panes: vec![pane], rerun, ..Chart::default() };
     Ok(draw::Drawn { chart, subtitle: "Basins of attraction".into(), diagram: None })
 }
 

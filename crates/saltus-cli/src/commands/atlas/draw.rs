@@ -4,6 +4,7 @@ use super::classes::classes;
 use super::unit;
 use crate::text::grouped;
 use saltus::{Model, SetupError};
+use saltus_ensemble::Sweep;
 use saltus_ensemble::atlas::{At, Branch, Diagram, Label, Map, Picture, Section, Tables};
 use saltus_ensemble::points::Slot;
 use saltus_report::chart::{self, Chart, Dots, Pane, Quantity, Rerun, Span};
@@ -64,19 +65,41 @@ fn axis(model: &Model, name: &str) -> Quantity {
     Quantity::new(shown, unit(model, name))
 }
 
+/// A list whose largest step is this many times its least is shown on a logarithmic axis, if it is positive.
+const UNEVEN: f64 = 10.0;
+
+/// Whether an axis of a family is logarithmic.
+pub fn is_log<'a>(sweep: &Sweep, k: usize, values: impl IntoIterator<Item = &'a f64>) -> bool {
+    let text = sweep.request.over.get(k).map_or("", String::as_str);
+    if text.contains("=log:") {
+        return true;
+    }
+    let mut sorted: Vec<f64> = values.into_iter().copied().collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup();
+    let steps = || sorted.windows(2).map(|pair| pair[1] - pair[0]);
+    let (least, most) = (steps().fold(f64::INFINITY, f64::min), steps().fold(0.0, f64::max));
+    text.contains(',') && sorted.first().is_some_and(|x| *x > 0.0) && most >= UNEVEN * least
+}
+
 fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     let family = &tables.sweep.family;
     let model = family.problem().model();
     let diagram = Diagram::read(tables, at, of)?;
     let x = axis(model, &diagram.parameter);
-    let is_log = tables.sweep.request.over.first().is_some_and(|text| text.contains("=log:"));
+    let is_log = is_log(&tables.sweep, 0, diagram.branches.iter().flat_map(|b| &b.places).map(|p| &p.value));
     let groups = groups(tables, &diagram);
     let dots = |pick: fn(&Branch) -> Vec<Dot>| -> Vec<Dots> {
         let mut all: Vec<Dots> = groups
             .names
             .iter()
             .enumerate()
-            .map(|(k, name)| Dots { name: name.clone(), colour: groups.colour(k), ..Dots::default() })
+            .map(|(k, name)| Dots {
+                name: name.clone(),
+                colour: groups.colour(k),
+                are_open: groups.are_open(k),
+                ..Dots::default()
+            })
             .collect();
         for (b, branch) in diagram.branches.iter().enumerate() {
             for (x, y, point) in pick(branch) {
@@ -89,7 +112,7 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
         all
     };
     let main = dots(|b: &Branch| (0..b.x.len()).map(|k| (b.x[k], b.y[k], b.point[k])).collect());
-    let band = dots(|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
+    let mut band = dots(|b: &Branch| b.places.iter().map(|p| (p.value, p.rate, p.point)).collect());
     let exponents = tables.exponents()?;
     // (Three panes have little room for words.)
     let per = match (family.has_period(), &exponents) {
@@ -115,10 +138,23 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
         }
     );
     let (has_band, below) = (family.problem().constraints() > 0, band.clone());
+    let chatter = chatter(&band);
+    let caption = if chatter.is_none() { caption } else { format!("{caption} {CHATTER}") };
+    let infinity = chatter.as_ref().and_then(|rings| rings.y.first().copied());
+    band.extend(chatter);
     let mut panes = vec![Pane { x: x.clone(), y: axis(model, of), is_log, dots: main, spans, ..Pane::default() }];
     if has_band {
         let y = Quantity::new(per, "");
-        panes.push(Pane { x: x.clone(), y, is_log, is_band: true, has_zero: true, dots: band, ..Pane::default() });
+        panes.push(Pane {
+            x: x.clone(),
+            y,
+            is_log,
+            is_band: true,
+            has_zero: true,
+            infinity,
+            dots: band,
+            ..Pane::default()
+        });
     }
     if let Some(exponents) = &exponents {
         let mut dots = below;
@@ -133,8 +169,29 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
         panes.push(Pane { x: x.clone(), y, is_log, is_band: true, has_zero: true, dots, ..Pane::default() });
     }
     let subtitle = format!("Bifurcation diagram: {of} {} over {}", place(at), diagram.parameter);
-    let chart = Chart { title, caption, panes, ..Chart::default() };
+    let ends = chart::range(diagram.branches.iter().flat_map(|b| &b.places).map(|p| &p.value));
+    let chart = Chart { title, caption, panes, ends, ..Chart::default() };
     Ok(Drawn { chart, subtitle, diagram: Some(diagram) })
+}
+
+/// What is said where impacts accumulate.
+const CHATTER: &str = "At ∞: chatter, infinitely many impacts in a finite time.";
+
+/// The number of their colour, which none of several groups has.
+const RING: usize = 0;
+
+/// The dots that stand for infinitely many impacts, above all others; None if there are none.
+pub fn chatter(band: &[Dots]) -> Option<Dots> {
+    let most = chart::range(band.iter().flat_map(|d| &d.y)).map_or(0.0, |(_, high)| high);
+    let mut rings = Dots { name: "chatter".into(), colour: RING, are_open: true, ..Dots::default() };
+    for dots in band {
+        for k in (0..dots.x.len()).filter(|&k| dots.y[k] == f64::INFINITY) {
+            rings.x.push(dots.x[k]);
+            rings.y.push(if most > 0.0 { 1.25 * most } else { 1.0 });
+            rings.key.extend(dots.key.get(k));
+        }
+    }
+    (!rings.x.is_empty()).then_some(rings)
 }
 
 /// How the dots of a diagram are grouped.
@@ -150,6 +207,12 @@ impl Groups {
             Some(groups) => groups[point as usize],
             None => branch.min(self.names.len() - 1),
         }
+    }
+
+    /// The way down is drawn over the way up, and does not hide it.
+    fn are_open(&self, k: usize) -> bool {
+        let is_down = |name: &String| name == "down" || name.starts_with("down,");
+        self.by_label.is_none() && is_down(&self.names[k]) && !self.names.iter().all(is_down)
     }
 
     fn colour(&self, k: usize) -> usize {
@@ -224,10 +287,12 @@ fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
     let [x, y] = [&found.names[0], &found.names[1]].map(|name| axis(model, name));
     let title = format!("{}: {label} over {} and {}", tables.manifest.title, x.name, y.name);
     let subtitle = format!("Map of the {label} over {} and {}", x.name, y.name);
-    let cells = chart::Map { x: found.x, y: found.y, values, classes, label };
+    let log = (is_log(&tables.sweep, 0, &found.x), is_log(&tables.sweep, 1, &found.y));
+    let has_sign = of == "exponent";
+    let cells = chart::Map { x: found.x, y: found.y, values, classes, label, log, has_sign };
     let caption = format!("{}.", trajectories(tables.sweep.family.len()));
     let panes = vec![Pane { x, y, map: Some(cells), ..Pane::default() }];
-    let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride }, is_grid: false };
+    let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride }, ..Chart::default() };
     Ok(Drawn { chart, subtitle, diagram: None })
 }
 
@@ -257,11 +322,19 @@ fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupErro
     }
     let title = format!("{}: {y} over {x}, {}", tables.manifest.title, place(at));
     let subtitle = format!("Poincaré section: {y} over {x}, {}", place(at));
-    let caption = format!("{} points of {}.", grouped(found.x.len() as u64), trajectories(family.len()));
+    let size = |values: &[f64]| chart::range(values).map_or(0.0, |(low, high)| low.abs().max(high.abs()));
+    let is_one = |own: &[f64], other: &[f64]| chart::range(own).is_none_or(|r| chart::coincide(r, size(other)));
+    let one = found.x.len() > 1 && is_one(&found.x, &found.y) && is_one(&found.y, &found.x);
+    let caption = format!(
+        "{} points of {}.{}",
+        grouped(found.x.len() as u64),
+        trajectories(family.len()),
+        if one { " All points coincide." } else { "" }
+    );
     let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
     let rerun =
         Rerun { command: if family.len() == 1 { from_here(tables, at, x, y) } else { String::new() }, stride: None };
-    Ok(Drawn { chart: Chart { title, caption, panes, rerun, is_grid: false }, subtitle, diagram: None })
+    Ok(Drawn { chart: Chart { title, caption, panes, rerun, ..Chart::default() }, subtitle, diagram: None })
 }
 
 /// The command that runs one motion from the state under the pointer, if the axes give it, else up to there.

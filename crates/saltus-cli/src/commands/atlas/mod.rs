@@ -10,4 +10,5 @@ mod run;
 pub mod section;
 mod units;
 
+pub use draw::chatter;
 pub use units::unit;

@@ -16,21 +16,18 @@ pub fn print(chart: &Chart) {
         Some(map) => {
             let (columns, rows) = (width.saturating_sub(14).max(10), (height - 6).max(8));
             let ((left, right), (low, high)) = map.extent();
-            let (wide, tall) = (map.x.len(), map.y.len());
+            let (across, up) = map.cells();
+            let (across, up) = (across.sampled(columns), up.sampled(rows));
             let range = map.range();
             let mut lines = Vec::new();
             for r in 0..rows {
-                let j = ((rows - 1 - r) * tall + tall / 2) / rows;
-                let cell = |c: usize| {
-                    let value = map.values[j.min(tall - 1) * wide + ((c * wide + wide / 2) / columns).min(wide - 1)];
-                    sign(value, range, map.classes.len())
-                };
+                let cell = |&c: &usize| sign(map.value(c, up[rows - 1 - r]), range, map.classes.len());
                 let label = match r {
                     0 => number(high, 4),
                     r if r + 1 == rows => number(low, 4),
                     _ => String::new(),
                 };
-                lines.push(format!("{label:>10} │{}", (0..columns).map(cell).collect::<String>()));
+                lines.push(format!("{label:>10} │{}", across.iter().map(cell).collect::<String>()));
             }
             let (left, right) = (number(left, 4), number(right, 4));
             let space = columns.saturating_sub(left.len() + right.len());

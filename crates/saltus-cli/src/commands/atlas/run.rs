@@ -18,6 +18,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Tables with more rows than this are not written as CSV.
 const LONG: u64 = 300_000;
@@ -55,7 +56,8 @@ pub fn run(
     let plain =
         |e: WriteError| SetupError::new(e.to_string()).help("what was computed is kept: --resume goes on with it");
     picture.write(dir).map_err(plain)?;
-    let (finished, done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
+    let started = Instant::now();
+    let (finished, mut done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
     if !finished {
         return Ok(interrupted(args, &done));
     }
@@ -69,6 +71,8 @@ pub fn run(
         };
         files.push(progress::saving(|| found.write(dir)).map_err(plain)?);
     }
+    // (That of the exponents included.)
+    done.seconds = started.elapsed().as_secs_f64();
     let drawn = draw::drawn(dir, picture, &tables)?;
     if drawn.chart.is_empty() {
         return Err(nothing(&store, picture).into());

@@ -69,6 +69,9 @@ fn cut(chart: &mut Chart, from: f64, to: f64) {
     if from == f64::NEG_INFINITY && to == f64::INFINITY {
         return;
     }
+    if let Some(ends) = &mut chart.ends {
+        *ends = (ends.0.max(from), ends.1.min(to));
+    }
     for pane in &mut chart.panes {
         for dots in &mut pane.dots {
             let keep: Vec<bool> = dots.x.iter().map(|x| *x >= from && *x <= to).collect();

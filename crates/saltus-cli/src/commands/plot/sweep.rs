@@ -1,13 +1,15 @@
 //! Figures of a sweep: a column of its tables over an axis.
 
+mod groups;
+
 use super::{Args, save};
-use crate::commands::atlas::unit;
+use crate::commands::atlas::{chatter, unit};
 use crate::setup::Refusal;
-use crate::text::{number, out, printable};
+use crate::text::{count, out, printable};
 use saltus::SetupError;
 use saltus_ensemble::store::{Manifest, axis_names};
 use saltus_io::table::SavedTable;
-use saltus_report::chart::{Chart, Dots, Pane, Quantity};
+use saltus_report::chart::{self, Chart, Dots, Pane, Quantity};
 use saltus_report::paper::{self, Columns, Kind};
 use std::process::ExitCode;
 
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 const TABLES: [&str; 4] = ["strobe", "impacts", "sections", "points"];
 
 /// The tables that are there.
-struct Tables(Vec<(&'static str, SavedTable)>);
+pub struct Tables(Vec<(&'static str, SavedTable)>);
 
 impl Tables {
     fn open(args: &Args) -> Result<Self, SetupError> {
@@ -72,7 +74,7 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
     let (table_name, table, column) = tables.find(&args.what.clone().unwrap_or_else(fallback))?;
     let axes = axis_names(&sweep.family);
     let against = args.against.clone().unwrap_or_else(|| axes[0].clone());
-    let y = table.numbers(&column)?;
+    let mut y = table.numbers(&column)?;
     let points = tables.named("points").ok_or_else(|| SetupError::new("there is no table of points"))?;
     let place: Vec<usize> = table.numbers("point")?.iter().map(|p| *p as usize).collect();
     // A column of the same table, else one of the points.
@@ -92,78 +94,64 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
         }
     };
     let (low, high) = (args.from.unwrap_or(f64::NEG_INFINITY), args.to.unwrap_or(f64::INFINITY));
-    let group = groups(&tables, table_name, table, &place, &axes)?;
-    let mut groups: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for k in 0..y.len() {
-        if !(x[k] >= low && x[k] <= high) {
-            continue;
-        }
-        let name = group.as_ref().map_or("", |names| names[k].as_str());
-        let at = groups.iter().position(|(n, _)| n == name).unwrap_or_else(|| {
-            groups.push((name.to_string(), Vec::new()));
-            groups.len() - 1
-        });
-        groups[at].1.push((x[k], y[k]));
+    let is_seen = |x: f64| x >= low && x <= high;
+    let mut notes = Vec::new();
+    if table_name == "points" && matches!(column.as_str(), "period" | "impacts_per_period") {
+        notes.extend(settled_only(points, &column, &mut y)?);
     }
+    let (kinds, of) = groups::groups(&tables, table_name, table, &place, &axes)?;
+    let mut dots: Vec<Dots> = kinds;
+    for k in (0..y.len()).filter(|&k| is_seen(x[k])) {
+        dots[of[k]].x.push(x[k]);
+        dots[of[k]].y.push(y[k]);
+    }
+    dots.retain(|d| !d.x.is_empty());
+    let mut infinity = None;
+    if let Some(rings) = chatter(&dots) {
+        infinity = rings.y.first().copied();
+        dots.push(rings);
+        notes.push("at ∞: chatter, infinitely many impacts in a finite time".to_string());
+    }
+    let is_own_name = column.contains('(') || saltus_ensemble::points::names(model).contains(&column);
     let shown = match (table_name, column.as_str()) {
         ("impacts", "speed") => "impact speed".to_string(),
-        _ => column.clone(),
+        (_, name) if is_own_name => name.to_string(),
+        (_, word) => word.replace('_', " "),
     };
     let across = against.strip_prefix("points.").unwrap_or(own);
-    let several = groups.len() > 1;
-    let dots = |(k, (name, points)): (usize, (String, Vec<(f64, f64)>))| {
-        let (x, y) = points.into_iter().unzip();
-        Dots { name, colour: if several { k + 1 } else { 0 }, x, y, ..Dots::default() }
-    };
     let pane = Pane {
         x: Quantity::new(across.strip_prefix("start_").unwrap_or(across), unit(model, across)),
         y: Quantity::new(&*shown, unit(model, &column)),
-        dots: groups.into_iter().enumerate().map(dots).collect(),
+        dots,
+        infinity,
         ..Pane::default()
     };
     let title = format!("{}: {shown} over {against}", manifest.title);
-    let chart = Chart { title, panes: vec![pane], ..Chart::default() };
+    let ends = chart::range(x.iter().filter(|x| **x >= low && **x <= high));
+    let chart = Chart { title, panes: vec![pane], ends, ..Chart::default() };
     let columns = if args.columns == "two" { Columns::Two } else { Columns::One };
     let figure = paper::chart(&chart, columns).map_err(SetupError::new)?;
     save(args, kind, &figure)?;
-    for note in &figure.notes {
+    for note in notes.iter().chain(&figure.notes) {
         out!("note: {}\n", printable(note));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Values of a second axis that have colours of their own.
-const VALUES: usize = 6;
-
-/// What distinguishes the dots: the way up and down, else the values of a second axis, if they are few, else the constraints, if
-/// there are several.
-fn groups(
-    tables: &Tables,
-    name: &str,
-    table: &SavedTable,
-    place: &[usize],
-    axes: &[String],
-) -> Result<Option<Vec<String>>, SetupError> {
-    let points = tables.named("points").filter(|points| points.has("direction"));
-    if let (None, Some(axis), Some(all)) = (points, axes.get(1), tables.named("points")) {
-        let values = all.numbers(axis)?;
-        let mut distinct: Vec<f64> = values.clone();
-        distinct.sort_by(f64::total_cmp);
-        distinct.dedup();
-        if distinct.len() <= VALUES {
-            let bare = axis.strip_prefix("start_").unwrap_or(axis);
-            let word = |&p: &usize| values.get(p).map_or_else(String::new, |x| format!("{bare} = {}", number(*x, 4)));
-            return Ok(Some(place.iter().map(word).collect()));
+/// Leaves periods, and impacts in them, of motions that have a period: others are no numbers, and those whose impacts accumulate
+/// are infinite. Returns what is to be said about it.
+fn settled_only(points: &SavedTable, column: &str, y: &mut [f64]) -> Result<Option<String>, SetupError> {
+    let (settled, accumulations) = (points.texts("settled")?, points.numbers("accumulations")?);
+    let mut left_out = 0;
+    for (k, y) in y.iter_mut().enumerate() {
+        let is_periodic = matches!(settled[k].as_str(), "periodic" | "travelling");
+        if !(is_periodic || (column != "period" && settled[k] == "rest")) {
+            *y = f64::NAN;
+            left_out += 1;
+        } else if column != "period" && is_periodic && accumulations[k] > 0.0 {
+            *y = f64::INFINITY;
         }
     }
-    let found = match points {
-        Some(points) => {
-            let all = points.texts("direction")?;
-            Some(place.iter().map(|&p| all.get(p).cloned().unwrap_or_default()).collect::<Vec<_>>())
-        }
-        None if name == "impacts" => Some(table.texts("constraint")?),
-        None if name == "sections" => Some(table.texts("section")?),
-        None => None,
-    };
-    Ok(found.filter(|names| names.windows(2).any(|pair| pair[0] != pair[1])))
+    let all = y.len() as u64;
+    Ok((left_out > 0).then(|| format!("{left_out} of {} have no period and are left out", count(all, "motion"))))
 }

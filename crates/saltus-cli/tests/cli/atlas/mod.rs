@@ -2,6 +2,7 @@
 
 mod mistakes;
 mod pages;
+mod pictures;
 
 use crate::program::Scratch;
 use serde_json::Value;
@@ -213,12 +214,22 @@ fn basins_name_their_attractors() {
     // Any start is a trajectory that can be run alone.
     let rerun = here.saltus(&["sweep", "rerun", "all", "--point", "40"]);
     assert!(rerun.succeeded() && rerun.stdout.contains("point 40: x = -1.425"), "{rerun:?}");
-    // Without a forcing, and with one axis: no picture, but attractors.
+    // Without a forcing, and with one axis: a strip.
     let well = "[coordinates]\nx = { position = 0.5, velocity = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n\
         potential = \"x^4/4 - x^2/2\"\n[dynamics.force]\nx = \"-0.4*x'\"\n[[constraint]]\nname = \"wall\"\ngap = \"2 - x\"\nrestitution = 0.8\n";
     here.write("well.toml", well);
     let wells = said(&here, &["basins", "well.toml", "--start", "x=-1.5:1.5:6", "--end", "30", "--out", "wells"]);
     assert_eq!(wells["attractors"].as_array().map(Vec::len), Some(2), "{wells}");
+    let strip = here.read("wells/basins.svg");
+    assert!(strip.contains(">rest at x = -1 (50 %)<") && strip.contains("data:image/png;base64,"), "{strip}");
+    let drawn = here.saltus(&["plot", "wells", "--columns", "two", "--out", "again.svg"]);
+    assert!(drawn.succeeded() && here.read("again.svg") == strip, "{drawn:?}");
+    // Behind the wall nothing can begin.
+    let none = here.saltus(&["basins", "well.toml", "--start", "x=3:4:5", "--end", "30", "--out", "none"]);
+    assert!(!none.succeeded() && none.stderr.contains("no motion can begin at any of 5 starts"), "{none:?}");
+    assert!(!here.join("none/basins.svg").exists() && !here.join("none/basins.html").exists());
+    let why = here.saltus(&["sweep", "rerun", "none", "--point", "0"]);
+    assert!(format!("{why:?}").contains("wall"), "{why:?}");
     let text = here.saltus(&["basins", "well.toml", "--start", "x=-1.5:1.5:6", "--end", "30", "--out", "text"]);
     assert!(text.stdout.contains("rest at x = -1") && text.stdout.contains("50 %"), "{}", text.stdout);
 }
