@@ -4,6 +4,7 @@ use super::code::MOST;
 use super::meet::Met;
 use super::worker::LaneWorker;
 use crate::{Hit, Job, Outcome, Wanted};
+use std::sync::atomic::Ordering;
 
 impl<const W: usize> LaneWorker<W> {
     /// Goes on in all lanes whose flight is linear, until each of them has come to something that is not plain, or many of them have.
@@ -47,7 +48,8 @@ impl<const W: usize> LaneWorker<W> {
                 false => more,
             };
             let glides = self.lanes.iter().filter(|lane| lane.glides).count();
-            if glides == 0 || 4 * (0..W).filter(waits).count() >= W {
+            let is_stopped = self.hand.stop.load(Ordering::Relaxed);
+            if glides == 0 || is_stopped || 4 * (0..W).filter(waits).count() >= W {
                 break;
             }
         }

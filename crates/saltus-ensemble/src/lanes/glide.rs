@@ -13,6 +13,9 @@ use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
 use std::sync::Arc;
 
+/// The most steps at once: what is asked to stop does not wait for long flights.
+const LONGEST: usize = 1 << 14;
+
 /// Motions that grow beyond this are left to the event engine.
 pub const HUGE: f64 = 1e150;
 
@@ -199,7 +202,10 @@ impl<const W: usize> Glide<W> {
     pub fn run(&mut self) -> Lane<W> {
         let mut moved = Lane::all(0.0);
         let mut open = self.goes;
-        while step(self, 0, &mut open) {
+        for _ in 0..LONGEST {
+            if !step(self, 0, &mut open) {
+                break;
+            }
             (0..W).for_each(|l| moved.0[l] = f64::max(moved.0[l], open.0[l]));
         }
         open = self.goes;

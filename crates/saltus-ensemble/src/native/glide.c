@@ -18,7 +18,8 @@
             }
 /*@constants@*/
 /*@begin@*/
-            for (;;) {
+            int turns = 0;
+            for (; turns < 16384; turns++) {
                 open &= now + interval <= end;
                 if (!ANY(open)) break;
 /*@step@*/
@@ -51,6 +52,8 @@
                     S(R_SEEN) = SEL(counts, now, S(R_SEEN));
                 }
             }
+            /* (A caller who wants to stop does not wait for long flights.) */
+            made += turns / 8;
             /* (What flies on for an interval of the grid does not chatter.) */
             S(R_T) = SEL(moved, now, S(R_T));
             S(R_BOUNCED) = SEL(moved, ALL(-1.0), S(R_BOUNCED));
