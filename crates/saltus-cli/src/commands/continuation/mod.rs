@@ -275,9 +275,12 @@ fn simulate(args: &Args, prepared: &Prepared, entries: &mut Vec<Entry>, writer: 
         return Ok(());
     }
     let axis = &prepared.axes[0];
+    // (Where the branch begins is given with --set; the axis goes over all of it.)
+    let mut set = pairs("--set", &args.model.set, false)?;
+    set.retain(|(name, _)| *name != axis.name);
     let simulation = simulate::Simulation {
         model: &args.model.model,
-        set: pairs("--set", &args.model.set, false)?,
+        set,
         start: prepared.ready.changes.start.clone(),
         period: args.period.clone(),
         parameter: &axis.name,

@@ -38,7 +38,7 @@ pub enum News<'a> {
 }
 
 /// Displacements along the direction of period doubling at which the new branch is entered.
-const ENTER: [f64; 4] = [0.004, 0.012, 0.0012, 0.03];
+const ENTER: [f64; 6] = [0.004, 0.012, 0.0012, 0.03, 0.0004, 0.06];
 
 /// Follows the branches of orbits through one of them over an open parameter. `on` is called with everything as it is found;
 /// false stops, and what was found is kept.
@@ -197,7 +197,8 @@ fn doubled(node: &Node, (low, high): (f64, f64)) -> Option<Node> {
         if crate::linalg::max_abs(&away) > 20.0 * size {
             continue;
         }
-        if let Some(first) = Node::new(&family, found, steps, &away).filter(|n| (low..=high).contains(&n.value())) {
+        let is_fine = |n: &Node| (low..=high).contains(&n.value()) && n.apart().is_some_and(|by| by > 0.1 * size);
+        if let Some(first) = Node::new(&family, found, steps, &away).filter(is_fine) {
             return Some(first);
         }
     }

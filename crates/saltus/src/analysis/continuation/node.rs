@@ -6,6 +6,7 @@ use super::family::{Family, Seen};
 use super::zero::{Evaluation, Missed, correct};
 use crate::analysis::closing::Orbit;
 use crate::analysis::orbit::OrbitStability;
+use crate::{Side, Start};
 
 /// Quantities that vanish at special points and change their sign there.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +138,21 @@ impl Node {
         let (mut family, z, along) = self.family.moved(&self.found, &self.tangent, later)?;
         let row = along.clone();
         let (found, steps) = correct(&mut family, &z, &row).ok()?;
-        Node::new(&family, found, steps, &along)
+        let moved = Node::new(&family, found.clone(), steps, &along)?;
+        // Wherever an orbit is seen from, the parameter goes the same way.
+        match moved.signs.fold * self.signs.fold < 0.0 {
+            true => Node::new(&family, found, steps, &along.iter().map(|x| -x).collect::<Vec<f64>>()),
+            false => Some(moved),
+        }
+    }
+
+    /// How far the orbit is from itself half a period later, relative to the scales of states.
+    pub fn apart(&self) -> Option<f64> {
+        let (start, motion) = (&self.orbit.start, &self.orbit.passage.run.trajectory);
+        let (q, v) = motion.at(start.t + 0.5 * self.orbit.period, Side::Right)?;
+        let half = self.family.space.state(&Start::new(start.t, q, v));
+        let state = self.family.space.state(start);
+        let each = state.iter().zip(&half).zip(&self.family.scales).map(|((a, b), s)| ((a - b) / s).abs());
+        Some(each.fold(0.0, f64::max))
     }
 }

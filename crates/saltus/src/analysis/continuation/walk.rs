@@ -36,6 +36,9 @@ const PERIOD_CHANGE: f64 = 0.4;
 /// A branch is left where its period is this many times that of its first orbit.
 const LONGEST: f64 = 100.0;
 
+/// Orbits this near to themselves half a period later have half the period.
+pub const SAME: f64 = 1e-6;
+
 /// Changes of events on one branch after which it is left: chatter that is not complete has infinitely many.
 const CHANGES: usize = 200;
 
@@ -149,8 +152,8 @@ impl<'a> Walk<'a> {
         }
         let halves = now.family.is_free() || now.family.multiple.is_multiple_of(2);
         if matches!(self.branch.origin, Origin::Doubling(..)) && halves {
-            let (a, b) = (apart(before)?, apart(now)?);
-            if self.branch.points.len() > 5 && b < a && b < 1.5 * (a - b) {
+            let (a, b) = (before.apart()?, now.apart()?);
+            if b < SAME || (self.branch.points.len() > 5 && b < a && b < 1.5 * (a - b)) {
                 return Some(format!("it joins the branch of half its period near {}", number(now.value(), 8)));
             }
         }
@@ -314,16 +317,6 @@ fn distance(a: &Node, b: &Node) -> f64 {
 fn strays(from: &Node, to: &Node, made: f64) -> f64 {
     let each = from.found.z.iter().zip(&from.tangent).zip(&to.found.z);
     each.map(|((z, t), x)| (x - z - made * t).powi(2)).sum::<f64>().sqrt()
-}
-
-/// How far an orbit is from itself half a period later.
-fn apart(node: &Node) -> Option<f64> {
-    let (start, motion) = (&node.orbit.start, &node.orbit.passage.run.trajectory);
-    let (q, v) = motion.at(start.t + 0.5 * node.orbit.period, crate::Side::Right)?;
-    let half = node.family.space.state(&crate::Start::new(start.t, q, v));
-    let state = node.family.space.state(start);
-    let each = state.iter().zip(&half).zip(&node.family.scales).map(|((a, b), s)| ((a - b) / s).abs());
-    Some(each.fold(0.0, f64::max))
 }
 
 /// Approaches whose speed or gap vanishes within a step, by its rate since the last point; with how far ahead that is.
