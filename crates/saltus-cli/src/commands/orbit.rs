@@ -6,7 +6,7 @@ use crate::done::Done;
 use crate::progress::{self, Bar};
 use crate::report;
 use crate::setup::{Asked, ModelArgs, Ready, Refusal, StartArgs};
-use saltus::analysis::{NoOrbit, Orbit, OrbitOptions, is_same_orbit, orbit, period_of, starts_around};
+use saltus::analysis::{NoOrbit, Orbit, OrbitOptions, check_period, is_same_orbit, orbit, period_of, starts_around};
 use saltus::{Options, Problem, SetupError, Start};
 use saltus_io::output::{self, Format};
 use std::path::PathBuf;
@@ -131,6 +131,9 @@ fn options(args: &Args, ready: &mut Ready, problem: &Problem) -> Result<OrbitOpt
     };
     ready.own_start = was_own;
     let span = (end - start.t).max(0.0);
+    if args.period.is_some() && is_forced {
+        check_period(problem, &start.parameters, end)?;
+    }
     let period = match (&args.period, is_forced) {
         (Some(_), _) => Some(end),
         (None, true) => period_of(problem, &start, 10.0 * span),

@@ -15,6 +15,28 @@ fn has(values: &[f64], expected: f64, tolerance: f64) -> bool {
     values.iter().any(|x| (x - expected).abs() < tolerance)
 }
 
+/// A block on a rough floor, driven by a spring and a force (Den Hartog's oscillator): it sticks and slips.
+const RUBBING: &str = r#"title = "Den Hartog"
+[parameters]
+A = 1.0
+w = 0.8
+F = 0.4
+[coordinates]
+x = { position = 0.0, velocity = 0.0 }
+[dynamics]
+kinetic = "x'^2/2"
+potential = "x^2/2"
+[dynamics.force]
+x = "A*cos(w*t)"
+[[friction]]
+name = "f"
+slip = "x'"
+limit = "F"
+[run]
+step = "2*pi/w/6000"
+end = "20*2*pi/w"
+"#;
+
 #[test]
 fn a_resonance_curve_with_its_files() {
     let dir = Scratch::new();
@@ -288,6 +310,7 @@ fn mistakes_are_explained() {
         (&["--over", "w=1:2,s=1:2"], "branches are followed over one parameter"),
         (&["--over", "w=1:2", "--show", "y"], "unknown name `y`"),
         (&["--over", "w=1:2", "--step", "3"], "the step must be between"),
+        (&["--over", "w=1:2", "--period", "6.28"], "is not a period of what drives the model"),
         (&["--over", "w=1:2", "--transient", "0", "--start", "x=-50"], "there is no first orbit to follow"),
         (&["--over", "w=1:2", "--transient", "0", "--multiple", "1", "--start", "x=0.9,x'=40"], "first orbit"),
     ] {
@@ -302,6 +325,47 @@ fn mistakes_are_explained() {
     assert!(end.contains("outside [0, 1]") && found["branches"][0]["points"].as_u64() > Some(5), "{found}");
     let rest = saltus(&["continue", "ball-gravity", "--over", "e=0.5:0.9"]);
     assert!(rest.stderr.contains("comes to rest"), "{}", rest.stderr);
+}
+
+/// Where an orbit is seen from changes on the way (it begins near an event now and then); where the parameter goes does not.
+#[test]
+fn a_branch_keeps_its_direction() {
+    let dir = Scratch::new();
+    dir.write("rubbing.toml", RUBBING);
+    let found = dir.json(&[
+        "continue",
+        "rubbing.toml",
+        "--over",
+        "w=0.3:2",
+        "--direction",
+        "down",
+        "--simulate",
+        "0",
+        "--json",
+    ]);
+    let end = found["branches"][0]["end"].as_str().expect("a reason");
+    assert!(end.contains("the end of the range is reached"), "{found}");
+    assert!(found["branches"][0]["points"].as_u64() > Some(100), "{found}");
+    let printed = dir.saltus(&[
+        "continue",
+        "rubbing.toml",
+        "--over",
+        "w=0.3:2",
+        "--set",
+        "F=0.9",
+        "--direction",
+        "down",
+        "--simulate",
+        "0",
+    ]);
+    assert!(printed.stdout.contains("w = 0.8 … 0.3;"), "{printed:?}");
+    // Where a branch begins is given with --set, and the simulation goes over the whole axis all the same.
+    let begun =
+        ["continue", "oscillator", "--over", "w=1:1.3", "--set", "w=1.2", "--simulate", "20", "--doublings", "0"];
+    let begun = dir.saltus(&[&begun[..], &["--out", "begun"]].concat());
+    assert!(begun.succeeded(), "{begun:?}");
+    let wrong = dir.saltus(&["orbit", "oscillator", "--period", "3"]);
+    assert!(!wrong.succeeded() && wrong.stderr.contains("is not a period of what drives the model"), "{wrong:?}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub use pairing::{Pairing, pairing};
 pub use penetration::stiffness_for_penetration;
 pub use phase_space::{NoMap, Passage, PhaseSpace};
 pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
-pub use rates::HarmonicForcing;
+pub use rates::{HarmonicForcing, check_period};
 pub use sensitivity::{Sensitivity, sensitivity};
 pub use shocks::{Shock, Shocks, StopStatistics};
 pub use spectrum::{Density, ResponseSpectrum, displacement_density, force_density, response_spectrum};

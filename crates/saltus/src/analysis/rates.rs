@@ -1,6 +1,7 @@
 //! The period of harmonic forcing as a function of open parameters.
 
-use crate::Model;
+use crate::text::number;
+use crate::{Model, Problem, SetupError};
 use saltus_expr::{Graph, NodeId, Program, Scalar};
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -66,6 +67,21 @@ impl HarmonicForcing {
         let base =
             (1..=MOST as u32).map(|k| least / f64::from(k)).find(|b| all.iter().all(|rate| is_whole(rate / b)))?;
         (most / base <= MOST).then_some(TAU / base)
+    }
+}
+
+/// Refuses a period that is none of what drives a model, as far as that is known: neither its period nor a multiple of it.
+pub fn check_period(problem: &Problem, parameters: &[f64], given: f64) -> Result<(), SetupError> {
+    let own = HarmonicForcing::of(problem.model()).and_then(|mut forcing| forcing.period(parameters));
+    let Some(own) = own else { return Ok(()) };
+    let times = given / own;
+    match times.round() >= 1.0 && (times - times.round()).abs() <= 1e-9 * times {
+        true => Ok(()),
+        false => {
+            let (given, own) = (number(given, 8), number(own, 8));
+            Err(SetupError::new(format!("{given} is not a period of what drives the model, which has {own}"))
+                .help("leave --period out, or give it as an expression of parameters, such as  --period \"2*pi/w\""))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Args;
 use super::record::{self, Entry};
 use super::shown::Shown;
 use crate::setup::{Asked, Ready, Refusal, StartArgs};
-use saltus::analysis::{Clock, NoOrbit, Orbit, OrbitOptions, orbit, period_of};
+use saltus::analysis::{Clock, NoOrbit, Orbit, OrbitOptions, check_period, orbit, period_of};
 use saltus::{Problem, SetupError, Start};
 use saltus_io::FamilyText;
 use std::sync::Arc;
@@ -115,8 +115,13 @@ impl Prepared {
             return Ok(Clock::Own);
         }
         if args.period.is_some()
-            && let Some(clock) = Clock::of_setting(problem, PERIOD)
+            && let Some(mut clock) = Clock::of_setting(problem, PERIOD)
         {
+            // Wherever the parameters are.
+            for at in [|a: &Axis| a.low, |a: &Axis| 0.5 * (a.low + a.high), |a: &Axis| a.high] {
+                let parameters: Vec<f64> = self.axes.iter().map(at).collect();
+                check_period(problem, &parameters, clock.period(&parameters).unwrap_or(f64::NAN))?;
+            }
             return Ok(clock);
         }
         if let Some(clock) = Clock::of(problem) {
