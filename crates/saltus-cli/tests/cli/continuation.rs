@@ -20,7 +20,7 @@ const RUBBING: &str = r#"title = "Den Hartog"
 [parameters]
 A = 1.0
 w = 0.8
-F = 0.4
+F = 0.9
 [coordinates]
 x = { position = 0.0, velocity = 0.0 }
 [dynamics]
@@ -346,18 +346,8 @@ fn a_branch_keeps_its_direction() {
     let end = found["branches"][0]["end"].as_str().expect("a reason");
     assert!(end.contains("the end of the range is reached"), "{found}");
     assert!(found["branches"][0]["points"].as_u64() > Some(100), "{found}");
-    let printed = dir.saltus(&[
-        "continue",
-        "rubbing.toml",
-        "--over",
-        "w=0.3:2",
-        "--set",
-        "F=0.9",
-        "--direction",
-        "down",
-        "--simulate",
-        "0",
-    ]);
+    let printed =
+        dir.saltus(&["continue", "rubbing.toml", "--over", "w=0.3:2", "--direction", "down", "--simulate", "0"]);
     assert!(printed.stdout.contains("w = 0.8 … 0.3;"), "{printed:?}");
     // Where a branch begins is given with --set, and the simulation goes over the whole axis all the same.
     let begun =
