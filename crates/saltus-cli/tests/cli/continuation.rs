@@ -327,7 +327,7 @@ fn mistakes_are_explained() {
     assert!(rest.stderr.contains("comes to rest"), "{}", rest.stderr);
 }
 
-/// Where an orbit is seen from changes on the way (it begins near an event now and then); where the parameter goes does not.
+/// The section of an orbit is moved where it comes close to an event; the direction of the parameter stays.
 #[test]
 fn a_branch_keeps_its_direction() {
     let dir = Scratch::new();

@@ -84,7 +84,7 @@ impl Rubbing {
         moved
     }
 
-    /// Heat at a node, in the step before it and in the one after; what is told of each stop.
+    /// Heat at a node, in the step before it and in the one after; what the summary says of each stop.
     pub fn account(
         &mut self,
         rows: &Rows,
