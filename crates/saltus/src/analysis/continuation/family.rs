@@ -1,6 +1,6 @@
 //! The orbits of one kind over open parameters, as zeros of equations: x = P(x, p) over one period.
 //!
-//! Where forces depend on time, the section is a phase θ of the forcing, t₀ = θ T(p), and lasts n T(p). Where they
+//! Where forces depend on time, an orbit begins at a phase θ of the forcing, t₀ = θ T(p), and lasts n T(p). Where they
 //! do not, its period is an unknown, and one more equation keeps the start from sliding along the orbit.
 
 use super::clock::Clock;
