@@ -4,7 +4,7 @@ use super::branch::{Special, SpecialKind};
 use super::node::Node;
 use crate::text::number;
 
-/// A sign is located when the step changes by less than this, and where it changes by rounding.
+/// Signs are located to this part of a step, in so many trials at most.
 const LOCATED: f64 = 1e-13;
 const ROUNDS: usize = 60;
 
@@ -19,7 +19,8 @@ pub fn between(from: &Node, to: &Node, step: f64) -> Vec<(f64, Node, Special)> {
         if !(a * b < 0.0) || a.abs().max(b.abs()) < NOISE {
             continue;
         }
-        let Some((s, node)) = root(from, step, kind, a, b) else { continue };
+        let trial = |s: f64| from.ahead(s).ok().map(|node| (node.signs.of(kind), node));
+        let Some((s, node)) = sign_change(step, (a, b), LOCATED, trial) else { continue };
         if !is_one(kind, &node) {
             continue;
         }
@@ -30,19 +31,24 @@ pub fn between(from: &Node, to: &Node, step: f64) -> Vec<(f64, Node, Special)> {
     found
 }
 
-/// Where a sign changes: regula falsi (Illinois), with corrections at each trial.
-fn root(from: &Node, step: f64, kind: SpecialKind, at_from: f64, at_to: f64) -> Option<(f64, Node)> {
-    let (mut low, mut high, mut f_low, mut f_high) = (0.0, step, at_from, at_to);
-    let (mut best, mut last): (Option<(f64, Node)>, f64) = (None, f64::NAN);
+/// Where a quantity changes its sign within a step, by regula falsi (Illinois): `trial` gives it, and what it is of, at a distance along the step.
+/// None where a trial fails.
+pub fn sign_change<T>(
+    step: f64,
+    (mut f_low, mut f_high): (f64, f64),
+    figure: f64,
+    mut trial: impl FnMut(f64) -> Option<(f64, T)>,
+) -> Option<(f64, T)> {
+    let (mut low, mut high, mut last) = (0.0, step, f64::NAN);
+    let mut best = None;
     for round in 0..ROUNDS {
         let mut s = high - f_high * (high - low) / (f_high - f_low);
         if !(s > low && s < high) || round % 8 == 7 {
             s = 0.5 * (low + high);
         }
-        let node = from.ahead(s).ok()?;
-        let f = node.signs.of(kind);
-        best = Some((s, node));
-        if f == 0.0 || (s - last).abs() <= LOCATED * (1.0 + step.abs()) || high - low <= LOCATED {
+        let (f, found) = trial(s)?;
+        best = Some((s, found));
+        if f == 0.0 || (s - last).abs() <= figure * (1.0 + step.abs()) || high - low <= figure {
             break;
         }
         last = s;

@@ -1,6 +1,7 @@
 //! Branches of equilibria: folds, Hopf points, branch points, contacts that are lost and made.
 
 use super::branch::{Branch, BranchPoint, Origin, Special, SpecialKind};
+use super::locate::sign_change;
 use super::rest::{AtRest, Rest};
 use super::walk::WalkOptions;
 use super::zero::{Equations, Evaluation, correct};
@@ -128,30 +129,8 @@ impl Node {
 
     /// Where a sign vanishes within a step.
     fn root(&self, next: &Node, step: f64, of: Sign) -> Option<Node> {
-        let (mut low, mut high, mut f_low, mut f_high) = (0.0, step, self.sign(of), next.sign(of));
-        let mut best = None;
-        let mut last = f64::NAN;
-        for round in 0..60 {
-            let mut s = high - f_high * (high - low) / (f_high - f_low);
-            if !(s > low && s < high) || round % 8 == 7 {
-                s = 0.5 * (low + high);
-            }
-            let (node, _) = self.ahead(s)?;
-            let f = node.sign(of);
-            best = Some(node);
-            if f == 0.0 || (s - last).abs() <= 1e-14 * (1.0 + step) || high - low <= 1e-14 {
-                break;
-            }
-            last = s;
-            if f * f_low < 0.0 {
-                (high, f_high) = (s, f);
-                f_low *= 0.5;
-            } else {
-                (low, f_low) = (s, f);
-                f_high *= 0.5;
-            }
-        }
-        best
+        let trial = |s: f64| self.ahead(s).map(|(node, _)| (node.sign(of), node));
+        sign_change(step, (self.sign(of), next.sign(of)), 1e-14, trial).map(|(_, node)| node)
     }
 }
 
