@@ -48,7 +48,7 @@ mod workers;
 pub use carry::{Carry, State};
 pub use family::{Family, Made, Maker, Times};
 pub use job::{Job, Wanted, Worker};
-pub use lanes::LaneWorker;
+pub use lanes::{LaneWorker, StepWorker};
 pub use native::{Device, Native, NoNative, Spent, devices};
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
 pub use request::{Request, Sweep};

@@ -104,11 +104,15 @@ impl Tracker {
         }
     }
 
-    /// The largest of each component on a part of the way.
-    pub(crate) fn widen(&mut self, largest: &[f64]) {
+    /// The largest of each component on a part of the way, which ends at t.
+    pub(crate) fn widen(&mut self, t: f64, largest: &[f64]) {
         self.largest.iter_mut().zip(largest).for_each(|(most, x)| *most = most.max(*x));
         let speeds = &largest[largest.len() / 2..][..self.degrees];
-        self.fastest = speeds.iter().fold(self.fastest, |m, v| m.max(*v));
+        let speed = speeds.iter().fold(0.0_f64, |m, v| m.max(*v));
+        self.fastest = self.fastest.max(speed);
+        if !(speed <= QUIET * self.fastest) {
+            self.moved = self.moved.max(t);
+        }
     }
 
     /// What the states on the way have left, for one who looks at them himself: see [`Seen`].

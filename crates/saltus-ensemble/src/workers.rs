@@ -1,6 +1,6 @@
 //! Which worker runs the trajectories of a problem.
 
-use crate::{LaneWorker, Native, Scalar, Wanted, Worker};
+use crate::{LaneWorker, Native, Scalar, StepWorker, Wanted, Worker};
 use saltus::Problem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,10 @@ use std::sync::atomic::AtomicBool;
 /// missing.
 pub fn workers(problem: &Problem, wanted: &Wanted, native: Option<&Native>, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
     if wanted.scheme.is_some() {
-        return Box::new(Scalar::new(problem, stop));
+        return match StepWorker::<16>::new(problem, wanted, stop) {
+            Some(lanes) => Box::new(lanes),
+            None => Box::new(Scalar::new(problem, stop)),
+        };
     }
     // (Compiled code keeps neither sections nor statistics.)
     if let Some(native) = native.filter(|_| !wanted.sections && wanted.statistics.is_empty()) {

@@ -47,6 +47,8 @@ pub struct Linear {
     pub pulls: Vec<Vec<f64>>,
     pub compliances: Vec<f64>,
     pub restitutions: Vec<f64>,
+    /// Whether forces that depend on velocities are without gyroscopic or circulatory parts.
+    pub is_symmetric: bool,
 }
 
 impl LinearCode {
@@ -129,6 +131,8 @@ impl LinearCode {
         scalar.inputs_mut()[..open.len()].copy_from_slice(open);
         scalar.run();
         let mut linear = Linear::read(d, self.m, self.harmonics, |k| scalar.output(k));
+        let part = |i: usize, j: usize| linear.accelerations[i][d + j];
+        linear.is_symmetric = (0..d * d).all(|k| part(k / d, k % d) == part(k % d, k / d));
         let factor = factor(d, |k| scalar.output(k))?;
         for k in 0..ROOM {
             let mut column: Vec<f64> = linear.accelerations.iter().map(|row| row[k]).collect();
@@ -164,6 +168,7 @@ impl Linear {
             gaps,
             phases: (0..harmonics).map(|j| [output(last + harmonics + j), output(last + j)]).collect(),
             restitutions: (0..m).map(|a| output(last + 2 * harmonics + a)).collect(),
+            is_symmetric: true,
         }
     }
 

@@ -56,7 +56,7 @@ impl Tally {
     /// A stretch without events up to a state, and the largest of each component on it.
     pub fn glide(&mut self, t: f64, q: &[f64], v: &[f64], largest: &[f64]) {
         if let Some(tracker) = &mut self.tracker {
-            tracker.widen(largest);
+            tracker.widen(t, largest);
             tracker.pass(t, q, v);
         }
     }

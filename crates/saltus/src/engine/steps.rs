@@ -330,7 +330,7 @@ impl Engine for StepEngine {
     }
 
     fn is_within_impact(&self) -> bool {
-        self.is_staggered && (self.watch.has_open_impact() || (self.feels_contacts && self.last.contact))
+        self.is_staggered && (self.watch.is_in_impact() || (self.feels_contacts && self.last.contact))
     }
 
     fn is_at_rest(&self) -> bool {

@@ -59,6 +59,15 @@ pub(crate) struct Measured {
 }
 
 impl Impacts {
+    /// Removes all of them.
+    pub(crate) fn clear(&mut self) {
+        let Impacts { d: _, times, q, v_before, v_after, energy_change, residual, speed, approach, .. } = self;
+        [times, q, v_before, v_after, energy_change, residual, speed, approach].into_iter().for_each(Vec::clear);
+        [&mut self.starts, &mut self.constraints, &mut self.other_starts].into_iter().for_each(Vec::clear);
+        self.impulses.clear();
+        self.others.clear();
+    }
+
     pub(crate) fn push(
         &mut self,
         measured: &Measured,

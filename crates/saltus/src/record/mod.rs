@@ -5,12 +5,14 @@
 //! space: gaps f, gap velocities U, impulses P, and the Delassus matrix D with U⁺ − U⁻ = D P.
 
 mod crossings;
+mod finder;
 mod gauge;
 mod keep;
 mod recorder;
 mod watch;
 
 pub(crate) use crossings::Crossings;
+pub use finder::ImpactFinder;
 pub(crate) use gauge::Gauge;
 pub use keep::Keep;
 pub(crate) use recorder::Recorder;

@@ -1,5 +1,6 @@
 //! What to run and what to keep of it.
 
+use crate::engine::grid;
 use crate::motion::Variation;
 use crate::record::Keep;
 use crate::scheme::{self, SCHEMES, Scheme, SettingValue, Settings};
@@ -174,6 +175,12 @@ impl Options {
                 .with_kind(Kind::Unsupported)
                 .help("give the time step h")
         })
+    }
+
+    /// How many steps a time-stepping scheme makes from a time to the end, and how long they are.
+    pub fn division(&self, t0: f64) -> Result<(u64, f64), SetupError> {
+        let (steps, h, _) = grid(self.needed_step()?, t0, self.end)?;
+        Ok((steps, h))
     }
 
     /// Checks the name of the scheme.

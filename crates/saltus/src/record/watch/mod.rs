@@ -205,9 +205,9 @@ impl Watch {
         self.window.open
     }
 
-    /// The constraints in contact at the last node.
-    pub fn has_open_impact(&self) -> bool {
-        self.window.open
+    /// Whether nothing was in contact in the step before, and nothing is in progress.
+    pub fn is_idle(&self) -> bool {
+        !self.window.open && !self.in_contact
     }
 
     /// The constraints in contact.
@@ -215,10 +215,16 @@ impl Watch {
         (0..self.touched.len()).filter(|&a| self.touched[a]).collect()
     }
 
+    /// Whether contact lasts from the step before to this node, without an impact.
+    pub fn would_last(&self, node: &Node) -> bool {
+        let hits = (0..node.impulses.len()).any(|a| self.is_fresh(node, a));
+        self.in_contact && node.contact && !self.window.open && !hits
+    }
+
     /// Takes in a node. True if it belongs to an impact: its two velocities are then both kept.
     pub fn note(&mut self, node: &Node, out: &mut Recorder) -> bool {
-        // Free flight, the common case: nothing in contact now or in the step before, nothing in progress.
-        if !node.contact && !self.window.open && !self.in_contact {
+        // Free flight, the common case.
+        if !node.contact && self.is_idle() {
             return false;
         }
         self.in_contact = node.contact || (node.index == 0 && self.in_contact);

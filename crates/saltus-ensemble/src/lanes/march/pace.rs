@@ -1,0 +1,113 @@
+//! Free steps of all lanes at once, as long as no constraint can act.
+
+use super::super::linear::{LinearCode, ROOM};
+use super::super::rows::Rows;
+use super::super::vector::{larger, smaller};
+use super::rule::Rule;
+use multiversion::multiversion;
+use saltus_expr::Lane;
+
+/// Where W trajectories are, and what a free step does to them.
+#[derive(Debug)]
+pub struct Pace<const W: usize> {
+    d: usize,
+    next: Rows<W>,
+    trigger: Rows<W>,
+    gaps: Rows<W>,
+    /// cos ωh, sin ωh of each harmonic.
+    turn: Vec<[Lane<W>; 2]>,
+    /// Whether a lane has a trajectory: 1 or 0.
+    pub goes: Lane<W>,
+    /// (q, u, 1, cos, sin, …) now, and before the last step.
+    pub z: Vec<Lane<W>>,
+    pub before: Vec<Lane<W>>,
+    /// The largest sizes of q and u, and the least value of any gap, since they were forgotten.
+    pub largest: Vec<Lane<W>>,
+    pub least: Lane<W>,
+}
+
+impl<const W: usize> Pace<W> {
+    pub fn new(code: &LinearCode, pattern: &Rule) -> Self {
+        let zeros = |k: usize| vec![Lane::all(0.0); k];
+        Pace {
+            d: code.d,
+            next: Rows::new(pattern.next.iter().copied()),
+            trigger: Rows::new(pattern.trigger.iter().copied()),
+            gaps: Rows::new(code.pattern.gaps.iter().copied()),
+            turn: vec![[Lane::all(0.0); 2]; code.harmonics],
+            goes: Lane::all(0.0),
+            z: zeros(code.size()),
+            before: zeros(code.size()),
+            largest: zeros(2 * code.d),
+            least: Lane::all(f64::INFINITY),
+        }
+    }
+
+    /// The constants of a trajectory in lane l.
+    pub fn load(&mut self, l: usize, rule: &Rule, linear: &super::super::linear::Linear, h: f64) {
+        rule.next.iter().enumerate().for_each(|(k, row)| _ = self.next.put(k, l, row));
+        rule.trigger.iter().enumerate().for_each(|(a, row)| _ = self.trigger.put(a, l, row));
+        linear.gaps.iter().enumerate().for_each(|(a, row)| _ = self.gaps.put(a, l, row));
+        for (turn, &[_, rate]) in self.turn.iter_mut().zip(&linear.phases) {
+            (turn[1].0[l], turn[0].0[l]) = (rate * h).sin_cos();
+        }
+    }
+
+    /// Makes up to so many steps in all lanes; it stops after one in which a constraint may act. How many there were, and whether one
+    /// may.
+    pub fn run(&mut self, steps: usize) -> (usize, bool) {
+        run(self, steps)
+    }
+
+    /// Takes the state of lane l, or that before its last step, out.
+    pub fn column(&self, l: usize, is_before: bool) -> [f64; ROOM] {
+        let mut column = [0.0; ROOM];
+        let state = if is_before { &self.before } else { &self.z };
+        column.iter_mut().zip(state).for_each(|(x, z)| *x = z.0[l]);
+        column
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, bool) {
+    let d = pace.d;
+    let Pace { next, trigger, gaps, turn, goes, z, before, largest, least, .. } = pace;
+    let m = gaps.len();
+    for made in 1..=steps {
+        for (most, z) in largest.iter_mut().zip(z.iter()) {
+            for l in 0..W {
+                most.0[l] = larger(most.0[l], z.0[l].abs());
+            }
+        }
+        let mut lowest = [f64::INFINITY; W];
+        for a in 0..m {
+            let gap = gaps.product(a, z).0;
+            let ahead = trigger.product(a, z).0;
+            for l in 0..W {
+                least.0[l] = smaller(least.0[l], gap[l]);
+                lowest[l] = smaller(lowest[l], ahead[l]);
+            }
+        }
+        let mut closed = 0.0;
+        for l in 0..W {
+            closed += if lowest[l] <= 0.0 { goes.0[l] } else { 0.0 };
+        }
+        for i in 0..2 * d {
+            before[i] = next.product(i, z);
+        }
+        before[2 * d] = z[2 * d];
+        for (j, [cos, sin]) in turn.iter().enumerate() {
+            let at = 2 * d + 1 + 2 * j;
+            let (c, s) = (z[at].0, z[at + 1].0);
+            for l in 0..W {
+                before[at].0[l] = c[l] * cos.0[l] - s[l] * sin.0[l];
+                before[at + 1].0[l] = s[l] * cos.0[l] + c[l] * sin.0[l];
+            }
+        }
+        std::mem::swap(z, before);
+        if closed > 0.0 {
+            return (made, true);
+        }
+    }
+    (steps, false)
+}
