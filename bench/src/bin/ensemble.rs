@@ -1,19 +1,22 @@
 //! Families of motions: what a period of a trajectory costs in lanes, beside the event engine and beside a loop written by hand.
 //!
 //! ```text
-//! cargo run --release -p saltus-bench --bin ensemble [-- A B …]
+//! cargo run --release -p saltus-bench --bin ensemble [-- A B … steps]
 //! ```
 //!
 //! Five problems from their model files, on one core, 512 trajectories over a range of the frequency. Errors are those of the final
 //! state after ten periods against the event engine with a tolerance of 1e-13, of the trajectories that are not chaotic. The loop
 //! written by hand solves the first problem with Dormand–Prince's pair of orders 5 and 4 and finds impacts by bisection of the step.
+//!
+//! Then fixed steps of the first problem, a thousand in a period: schemes in lanes, beside runs of the same schemes and a loop written by
+//! hand with Moreau–Jean's steps.
 
 #[path = "../problems.rs"]
 mod problems;
 
 use problems::{PROBLEMS, problem};
 use saltus::{Keep, Options, Problem};
-use saltus_ensemble::{Engine, Job, LaneWorker, Native, Outcome, Wanted, Worker};
+use saltus_ensemble::{Engine, Job, LaneWorker, Native, Outcome, Scalar, StepWorker, Wanted, Worker};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,6 +68,9 @@ fn main() {
             );
         }
     }
+    if is_chosen("steps") {
+        fixed_steps();
+    }
     if !is_chosen("A") {
         return;
     }
@@ -89,6 +95,55 @@ fn main() {
             worst[worst.len() * 99 / 100]
         );
     }
+}
+
+/// What a step of a trajectory costs.
+fn fixed_steps() {
+    const STEPS: f64 = 1000.0;
+    let problem = problem(PROBLEMS[0].1);
+    let with_steps = |mut job: Job| {
+        job.step = Some(std::f64::consts::TAU / job.start.parameters[0] / STEPS);
+        job
+    };
+    let family: Vec<Job> = jobs(&problem, 0.5, 1.5, PERIODS).into_iter().map(with_steps).collect();
+    let short: Vec<Job> = jobs(&problem, 0.5, 1.5, 10.0).into_iter().map(with_steps).step_by(8).collect();
+    let per_step = |time: f64, jobs: &[Job], periods: f64| time / (jobs.len() as f64 * periods * STEPS);
+    for scheme in ["moreau-jean", "mabrouk", "paoli-schatzman"] {
+        let wanted = Arc::new(Wanted { tolerance: TOLERANCE, scheme: Some(scheme.into()), ..Wanted::default() });
+        let mut worker = StepWorker::<16>::new(&problem, &wanted, &Arc::default()).expect("its flight is linear");
+        let lanes = shortest(5, || drop(black_box(worker.run(&family, &wanted))));
+        let mut scalar = Scalar::new(&problem, &Arc::default());
+        let runs = shortest(3, || drop(black_box(scalar.run(&short, &wanted))));
+        let (by_lanes, by_runs) = (worker.run(&short, &wanted), scalar.run(&short, &wanted));
+        let mut apart: Vec<f64> = by_lanes.iter().zip(&by_runs).map(|(a, b)| apart(&a.q, &b.q)).collect();
+        apart.sort_by(f64::total_cmp);
+        println!(
+            "A by {scheme}: {:.2} ns a step in lanes, {:.1} ns in runs; apart after ten periods {:.1e} median",
+            per_step(lanes, &family, PERIODS),
+            per_step(runs, &short, 10.0),
+            apart[apart.len() / 2],
+        );
+    }
+    let hand = shortest(3, || {
+        short.iter().for_each(|job| _ = black_box(moreau_jean(job.start.parameters[0], 10 * STEPS as u64, STEPS)));
+    });
+    println!("A by hand, Moreau–Jean, one trajectory after the other: {:.1} ns a step", per_step(hand, &short, 10.0));
+}
+
+/// Moreau–Jean's steps with θ = γ = ½ of x'' = cos(w t) − 0.04 x' − x against a stop at 1, e = 0.8.
+fn moreau_jean(w: f64, steps: u64, in_period: f64) -> [f64; 2] {
+    let h = std::f64::consts::TAU / w / in_period;
+    let (mut x, mut v) = (0.0, 0.0);
+    for n in 0..steps {
+        let (now, next) = ((w * n as f64 * h).cos(), (w * (n + 1) as f64 * h).cos());
+        let drifted = x + 0.5 * h * v;
+        let given = v + 0.5 * h * (now - 0.04 * v - x) + 0.5 * h * (next - drifted);
+        let free = given / (1.0 + 0.25 * h * h + 0.02 * h);
+        let after = if drifted >= 1.0 && free > -0.8 * v { -0.8 * v } else { free };
+        x = drifted + 0.5 * h * after;
+        v = after;
+    }
+    [x, v]
 }
 
 fn jobs(problem: &Problem, low: f64, high: f64, periods: f64) -> Vec<Job> {

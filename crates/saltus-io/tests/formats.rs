@@ -175,14 +175,8 @@ fn formats_not_asked_for_are_taken_away() {
 fn a_wrong_format_is_answered() {
     let error = Format::find("matt").expect_err("unknown");
     assert!(error.help.as_deref().is_some_and(|h| h.contains("`mat`")), "{error:?}");
-    let parquet = Format::find("parquet");
-    assert_eq!(parquet.is_ok(), cfg!(feature = "parquet"));
-    if let Err(error) = parquet {
-        assert!(error.help.as_deref().is_some_and(|h| h.contains("--features parquet")), "{error:?}");
-    }
 }
 
-#[cfg(feature = "parquet")]
 #[test]
 fn parquet_files_have_the_numbers_and_where_they_come_from() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -221,7 +215,6 @@ fn parquet_files_have_the_numbers_and_where_they_come_from() {
 }
 
 /// A table in many chunks, more rows than a group of a Parquet file has.
-#[cfg(feature = "parquet")]
 #[test]
 fn tables_of_many_chunks_are_whole_in_parquet() {
     use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -30,7 +30,6 @@ mod _saltus {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("has_parquet", cfg!(feature = "parquet"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

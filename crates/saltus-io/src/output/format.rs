@@ -41,7 +41,7 @@ impl Format {
         }
     }
 
-    /// The format of that name, if this program can write it.
+    /// The format of that name.
     pub fn find(name: &str) -> Result<Format, SetupError> {
         let name = name.trim();
         let Some(format) = Format::ALL.into_iter().find(|f| f.name() == name) else {
@@ -53,11 +53,6 @@ impl Format {
                 "there are",
             ));
         };
-        if format == Format::Parquet && cfg!(not(feature = "parquet")) {
-            return Err(SetupError::new("this program was built without Parquet").help(
-                "build it with  cargo build --release --features parquet  (some minutes more), or use `mat` or `npz`",
-            ));
-        }
         Ok(format)
     }
 }

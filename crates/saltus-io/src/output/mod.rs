@@ -10,7 +10,6 @@ mod format;
 mod mat;
 mod meta;
 pub(crate) mod npz;
-#[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 mod record;
 mod spectra;
@@ -231,7 +230,6 @@ fn in_format(
             let (names, meta) = (columns(model), meta::of(record, model));
             vec![staged(path, |w| mat::write(w, &with_impacts(), &names, &meta))?]
         }
-        #[cfg(feature = "parquet")]
         Format::Parquet => {
             let meta = meta::of(record, model);
             let impacts = dir.join(format.files()[1]);
@@ -239,12 +237,6 @@ fn in_format(
                 staged(path, |w| parquet::trajectory(w, model, &motion(), &meta))?,
                 staged(impacts, |w| parquet::impacts(w, model, &run.trajectory, ledger, &meta))?,
             ]
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let _ = ledger;
-            let built = std::io::Error::other("this program was built without Parquet");
-            return Err(WriteError::new(&path, &built));
         }
     })
 }

@@ -4,10 +4,10 @@
 
 mod csv;
 mod npz;
-#[cfg(feature = "parquet")]
 mod parquet;
 mod read;
 
+pub use parquet::read_numbers as read_parquet;
 pub use read::SavedTable;
 
 use crate::output::{Format, WriteError, write_file};
@@ -65,10 +65,7 @@ pub fn write(dir: &Path, name: &str, format: Format, table: &dyn Table) -> Resul
     match format {
         Format::Csv => write_file(&path, |out| csv::write(out, table)),
         Format::Npz => crate::output::write_seekable(&path, |out| npz::write(out, table)),
-        #[cfg(feature = "parquet")]
         Format::Parquet => crate::output::write_seekable(&path, |out| parquet::write(out, table)),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => write_file(&path, |_| Err(io::Error::other("this program was built without Parquet"))),
         Format::Mat => write_file(&path, |_| Err(io::Error::other("tables are not written in MATLAB's format"))),
     }
 }

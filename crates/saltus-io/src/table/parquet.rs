@@ -6,12 +6,47 @@ use parquet::basic::{ConvertedType, Type};
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::record::Field;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Rows in a group, at least, but for the last one.
 const GROUP: u64 = 1 << 16;
+
+/// The names of the columns of a file and its values, row by row, where all of them are numbers; else what is wrong.
+pub fn read_numbers(path: &Path) -> Result<(Vec<String>, Vec<f64>), String> {
+    let file = File::open(path).map_err(|e| e.to_string())?;
+    let reader = SerializedFileReader::new(file).map_err(|e| e.to_string())?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
+    let mut values = Vec::new();
+    for (k, row) in reader.get_row_iter(None).map_err(|e| e.to_string())?.enumerate() {
+        for (name, field) in row.map_err(|e| e.to_string())?.get_column_iter() {
+            values.push(number(field).ok_or_else(|| format!("row {}: `{name}` must be a number, not {field}", k + 1))?);
+        }
+    }
+    Ok((names, values))
+}
+
+fn number(field: &Field) -> Option<f64> {
+    match *field {
+        Field::Double(x) => Some(x),
+        Field::Float(x) => Some(f64::from(x)),
+        Field::Int(x) => Some(f64::from(x)),
+        Field::Short(x) => Some(f64::from(x)),
+        Field::Byte(x) => Some(f64::from(x)),
+        Field::Long(x) => Some(x as f64),
+        Field::UInt(x) => Some(f64::from(x)),
+        Field::UShort(x) => Some(f64::from(x)),
+        Field::UByte(x) => Some(f64::from(x)),
+        Field::ULong(x) => Some(x as f64),
+        _ => None,
+    }
+}
 
 pub fn write(out: impl Write + Send, table: &dyn Table) -> io::Result<()> {
     let columns = table.columns();

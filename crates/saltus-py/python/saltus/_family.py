@@ -165,8 +165,6 @@ class Family:
 
     def to_parquet(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Writes its tables as Parquet files into a directory."""
-        if not _saltus.has_parquet:
-            raise ModelError("this build of Saltus has no Parquet: build it with  --features parquet")
         out = Path(directory)
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="saltus-") as scratch:

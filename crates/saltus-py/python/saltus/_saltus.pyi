@@ -2,7 +2,6 @@ from collections.abc import Callable
 from os import PathLike
 
 __version__: str
-has_parquet: bool
 
 Pairs = list[tuple[str, str]]
 Cells = Column | list[int] | list[str] | list[bool]

@@ -66,8 +66,8 @@ pub struct Args {
     /// The seed of a sample
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Points")]
     seed: u64,
-    /// Points from a table: the first line names parameters and starts, each further line is a point
-    #[arg(long, value_name = "FILE.csv", help_heading = "Points")]
+    /// Points from a table, CSV or Parquet: its columns are named after parameters and starts, each row is a point
+    #[arg(long, value_name = "FILE", help_heading = "Points")]
     points: Option<PathBuf>,
     /// Start each point where its neighbour along the first axis ended: up, down, or both, one after the other
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"], help_heading = "Points")]

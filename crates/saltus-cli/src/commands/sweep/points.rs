@@ -1,4 +1,4 @@
-//! `--points FILE.csv`: points from a table.
+//! `--points FILE`: points from a table, CSV or Parquet.
 
 use crate::setup::Refusal;
 use saltus::SetupError;
@@ -14,6 +14,9 @@ pub fn read(path: &Path) -> Result<Listed, Refusal> {
     let fail = |why: String| SetupError::new(format!("`{name}`{why}"));
     if path.metadata().is_ok_and(|m| m.len() > LIMIT) {
         return Err(fail(" is larger than 1 GiB".into()).into());
+    }
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet")) {
+        return parquet(path, fail);
     }
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => fail(" is not there".into()),
@@ -46,4 +49,23 @@ pub fn read(path: &Path) -> Result<Listed, Refusal> {
         return Err(fail(" has names, but no points".into()).into());
     }
     Ok(Listed { names, values })
+}
+
+fn parquet(path: &Path, fail: impl Fn(String) -> SetupError) -> Result<Listed, Refusal> {
+    if !path.exists() {
+        return Err(fail(" is not there".into()).into());
+    }
+    let read = saltus_io::table::read_parquet(path);
+    let (names, values) = read.map_err(|why| {
+        let error = fail(format!(" cannot be read as Parquet: {why}"));
+        error.help("it must have a column of numbers for each parameter or start, plain or compressed by Snappy, or be a CSV file")
+    })?;
+    if let Some(k) = values.iter().position(|x| !x.is_finite()) {
+        let (row, column) = (k / names.len() + 1, &names[k % names.len()]);
+        return Err(fail(format!(", row {row}: `{column}` must be a finite number, not {}", values[k])).into());
+    }
+    match values.is_empty() {
+        true => Err(fail(" has names, but no points".into()).into()),
+        false => Ok(Listed { names, values }),
+    }
 }

@@ -10,7 +10,8 @@ fn mistakes_are_named() {
     dir.write("short.csv", "w,e\n1.0\n");
     dir.write("names.csv", "w,ee\n1.0,0.5\n");
     dir.write("none.csv", "w,e\n");
-    let cases: [(&[&str], &[&str]); 27] = [
+    dir.write("broken.parquet", "w,e\n1,0.5\n");
+    let cases: [(&[&str], &[&str]); 29] = [
         (&["--over", "ww=0:1:3"], &["`ww` is neither a parameter nor", "did you mean `w`?"]),
         (&["--over", "y'=0:1:3"], &["`y'` is neither"]),
         (&["--over", "w=1:1:5"], &["empty range"]),
@@ -38,6 +39,8 @@ fn mistakes_are_named() {
         (&["--points", "names.csv"], &["`ee` is neither", "did you mean `e`?"]),
         (&["--points", "none.csv"], &["no points"]),
         (&["--points", "nowhere.csv"], &["is not there"]),
+        (&["--points", "nowhere.parquet"], &["is not there"]),
+        (&["--points", "broken.parquet"], &["cannot be read as Parquet", "or be a CSV file"]),
     ];
     for (args, texts) in cases {
         refused(&dir, &[args, &["--periods", "2"]].concat(), texts);

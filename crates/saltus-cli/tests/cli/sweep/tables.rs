@@ -45,6 +45,47 @@ fn a_sweep_by_steps() {
     refused(&["--scheme", "moreau-jean", "--step", "1e-3", "--native"], "goes by events");
 }
 
+/// Points in Parquet are those in CSV; what is no number is named.
+#[test]
+fn points_from_parquet() {
+    use saltus_io::table::{self, Column, Kind, Table, Values};
+    struct Points(Vec<Column>, &'static [u64]);
+    impl Table for Points {
+        fn columns(&self) -> &[Column] {
+            &self.0
+        }
+        fn chunks(&self) -> &[u64] {
+            self.1
+        }
+        fn read(&self, _: usize, column: usize) -> std::io::Result<Values> {
+            Ok(match column {
+                0 => Values::Numbers(vec![1.1, 1.2, 0.9]),
+                _ => Values::Integers(vec![0, 1, 0]),
+            })
+        }
+    }
+    let dir = Scratch::new();
+    let columns = |kind: Kind| {
+        let column = |name: &str, kind| Column { name: name.into(), kind };
+        vec![column("w", Kind::Number), column("e", kind)]
+    };
+    let write = |name: &str, kind: Kind| {
+        let format = saltus_io::output::Format::Parquet;
+        table::write(&dir.join("."), name, format, &Points(columns(kind), &[3])).expect("written");
+    };
+    write("good", Kind::Integer);
+    write("words", Kind::Word(vec!["low".into(), "high".into()]));
+    dir.write("good.csv", "w,e\n1.1,0\n1.2,1\n0.9,0\n");
+    let sweep = |file: &str, out: &str| {
+        dir.saltus(&["sweep", "oscillator", "--points", file, "--end", "20", "--format", "csv,parquet", "--out", out])
+    };
+    assert!(sweep("good.parquet", "a").succeeded() && sweep("good.csv", "b").succeeded());
+    assert_eq!(dir.read("a/points.csv"), dir.read("b/points.csv"));
+    assert!(dir.join("a/points.parquet").exists());
+    let words = sweep("words.parquet", "c");
+    assert!(!words.succeeded() && words.stderr.contains("row 1: `e` must be a number"), "{words:?}");
+}
+
 #[test]
 fn a_point_is_what_saltus_run_gives() {
     let dir = Scratch::new();

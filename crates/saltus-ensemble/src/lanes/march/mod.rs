@@ -47,7 +47,7 @@ impl<const W: usize> StepWorker<W> {
             return None;
         }
         let code = LaneCode::new(problem).ok()?.linear?;
-        let pace = Pace::new(&code, &Rule::pattern(kind, &code)?);
+        let pace = Pace::new(&code, &Rule::pattern(kind, &code)?, wanted.settled);
         let walkers = (0..W).map(|_| None).collect();
         Some(StepWorker { problem: problem.clone(), stop: stop.clone(), kind, scheme, code, pace, walkers })
     }
@@ -125,11 +125,11 @@ impl<const W: usize> Worker for StepWorker<W> {
             }
             // (Nodes that follow a contact are shown one by one.)
             let steps = if walkers.clone().any(Walker::is_watched) { 1 } else { steps.min(LONGEST) };
-            let (made, may_act) = self.pace.run(steps as usize);
+            let (made, ahead) = self.pace.run(steps as usize);
             self.walkers.iter_mut().flatten().for_each(|walker| walker.n += made as u64);
             for l in 0..W {
                 let Some(number) = self.walkers[l].as_ref().map(|walker| walker.number) else { continue };
-                let outcome = match self.attend(l, may_act, &jobs[number], wanted) {
+                let outcome = match self.attend(l, ahead[l] <= 0.0, &jobs[number], wanted) {
                     Attended::GoesOn => continue,
                     Attended::Refused => scalar.one(&jobs[number], wanted),
                     Attended::Done(outcome) => Some(*outcome),

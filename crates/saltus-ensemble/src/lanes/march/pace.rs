@@ -21,13 +21,13 @@ pub struct Pace<const W: usize> {
     /// (q, u, 1, cos, sin, …) now, and before the last step.
     pub z: Vec<Lane<W>>,
     pub before: Vec<Lane<W>>,
-    /// The largest sizes of q and u, and the least value of any gap, since they were forgotten.
+    /// The largest sizes of q and u, where somebody wants them, and the least value of any gap, since they were forgotten.
     pub largest: Vec<Lane<W>>,
     pub least: Lane<W>,
 }
 
 impl<const W: usize> Pace<W> {
-    pub fn new(code: &LinearCode, pattern: &Rule) -> Self {
+    pub fn new(code: &LinearCode, pattern: &Rule, wants_largest: bool) -> Self {
         let zeros = |k: usize| vec![Lane::all(0.0); k];
         Pace {
             d: code.d,
@@ -38,7 +38,7 @@ impl<const W: usize> Pace<W> {
             goes: Lane::all(0.0),
             z: zeros(code.size()),
             before: zeros(code.size()),
-            largest: zeros(2 * code.d),
+            largest: zeros(if wants_largest { 2 * code.d } else { 0 }),
             least: Lane::all(f64::INFINITY),
         }
     }
@@ -53,9 +53,9 @@ impl<const W: usize> Pace<W> {
         }
     }
 
-    /// Makes up to so many steps in all lanes; it stops after one in which a constraint may act. How many there were, and whether one
-    /// may.
-    pub fn run(&mut self, steps: usize) -> (usize, bool) {
+    /// Makes up to so many steps in all lanes; it stops after one in which a constraint may act. How many there were, and the lanes in which
+    /// one may: those that are not positive.
+    pub fn run(&mut self, steps: usize) -> (usize, [f64; W]) {
         run(self, steps)
     }
 
@@ -69,7 +69,7 @@ impl<const W: usize> Pace<W> {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, bool) {
+fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, [f64; W]) {
     let d = pace.d;
     let Pace { next, trigger, gaps, turn, goes, z, before, largest, least, .. } = pace;
     let m = gaps.len();
@@ -106,8 +106,8 @@ fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, bool) {
         }
         std::mem::swap(z, before);
         if closed > 0.0 {
-            return (made, true);
+            return (made, lowest);
         }
     }
-    (steps, false)
+    (steps, [1.0; W])
 }

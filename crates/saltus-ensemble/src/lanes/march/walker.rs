@@ -40,7 +40,7 @@ pub struct Walker {
     node: Node,
     /// Whether a constraint acted in the last step.
     has_acted: bool,
-    /// The largest of each of q and u, the deepest gap below zero, the largest residual of the equations, since the start.
+    /// The largest of each of q and u at stops and contacts, the deepest gap below zero, the largest residual of the equations, since the start.
     largest: [f64; ROOM],
     violation: f64,
     residual: f64,
@@ -178,6 +178,7 @@ impl Walker {
     pub fn touch(&mut self, before: &Row, now: &mut Row, job: &Job, wanted: &Wanted) -> bool {
         let Some(acts) = self.react(before) else { return false };
         self.has_acted = acts.is_some();
+        self.grow(before);
         if let Some((a, multiplier)) = acts {
             now.iter_mut().zip(&self.rule.push[a]).for_each(|(x, p)| *x += multiplier * p);
         }
@@ -191,6 +192,11 @@ impl Walker {
         }
         self.fill_node(before, now, acts);
         self.show(job, wanted)
+    }
+
+    /// Notes the largest of each.
+    fn grow(&mut self, z: &Row) {
+        self.largest.iter_mut().zip(z).for_each(|(most, z)| *most = most.max(z.abs()));
     }
 
     /// The node that the step from `before` to `now` completes.
@@ -275,7 +281,7 @@ impl Walker {
         self.violation = self.violation.max(-gap);
         let mut most = *largest;
         (0..2 * d).for_each(|i| most[i] = most[i].max(now[i].abs()));
-        self.largest.iter_mut().zip(most).for_each(|(x, most)| *x = x.max(most));
+        self.grow(&most);
         // Position and velocity: where the scheme keeps positions, the velocity needs the step beyond.
         let (q, mut v) = (now[..d].to_vec(), now[d..2 * d].to_vec());
         let mut last = v.clone();
