@@ -5,7 +5,7 @@
 //! stops before an interval that is in doubt, or that goes beyond its end, and makes half a step more if that is possible, so that what is
 //! ahead of it is well within the next interval. If it is plain, [`meet`](super::meet) finds it.
 
-use super::linear::{LinearCode, ROOM};
+use super::linear::{Linear, LinearCode, ROOM, Row};
 use super::meet::ORDER;
 use super::rows::Rows;
 use super::vector::{larger, smaller, take};
@@ -49,12 +49,35 @@ impl<const W: usize> Ahead<W> {
     }
 }
 
+/// What is computed once for all trajectories with the same parameters.
+#[derive(Debug)]
+struct Constants {
+    linear: Linear,
+    /// The interval of the grid.
+    h: f64,
+    /// Propagators by their rows.
+    ahead: [Vec<Row>; LEVELS],
+    doubts: Vec<Row>,
+}
+
+impl Constants {
+    fn new(code: &LinearCode, open: &[f64]) -> Option<Self> {
+        let linear = code.at(open)?;
+        let h = linear.interval()?;
+        let rows = |level: usize| (0..2 * code.d).map(|i| linear.ahead(i, h / f64::from(1 << level))).collect();
+        let (ahead, doubts) = (std::array::from_fn(rows), (0..code.m).map(|a| linear.doubt(a, h)).collect());
+        Some(Constants { linear, h, ahead, doubts })
+    }
+}
+
 /// Linear flight in W lanes.
 #[derive(Debug)]
 pub struct Glide<const W: usize> {
     pub d: usize,
     pub m: usize,
     code: Arc<LinearCode>,
+    /// The parameters of the last trajectory, and what follows from them.
+    last: Option<(Vec<f64>, Option<Constants>)>,
     pub tolerance: f64,
     /// The interval of the grid; zero where there is none.
     pub interval: Lane<W>,
@@ -125,6 +148,7 @@ impl<const W: usize> Glide<W> {
             d,
             m,
             tolerance,
+            last: None,
             code,
         }
     }
@@ -133,14 +157,18 @@ impl<const W: usize> Glide<W> {
     pub fn load(&mut self, l: usize, open: &[f64]) {
         let (d, m) = (self.d, self.m);
         self.interval.0[l] = 0.0;
-        let Some(linear) = self.code.at(open) else { return };
-        let Some(h) = linear.interval() else { return };
+        // (Neighbours often differ in their starts alone.)
+        if self.last.as_ref().is_none_or(|(of, _)| of != open) {
+            self.last = Some((open.to_vec(), Constants::new(&self.code, open)));
+        }
+        let Some((_, Some(Constants { linear, h, ahead, doubts }))) = &self.last else { return };
         let mut is_finite = true;
-        for (ahead, h) in self.ahead.iter_mut().zip([h, h / 2.0, h / 4.0, h / 8.0]) {
-            for i in 0..2 * d {
-                is_finite &= ahead.rows.put(i, l, &linear.ahead(i, h));
+        for (level, (into, rows)) in self.ahead.iter_mut().zip(ahead).enumerate() {
+            let h = h / f64::from(1 << level);
+            for (i, row) in rows.iter().enumerate() {
+                is_finite &= into.rows.put(i, l, row);
             }
-            for (turn, &[_, rate]) in ahead.turn.iter_mut().zip(&linear.phases) {
+            for (turn, &[_, rate]) in into.turn.iter_mut().zip(&linear.phases) {
                 (turn[0].0[l], turn[1].0[l]) = ((rate * h).cos(), (rate * h).sin());
             }
         }
@@ -152,7 +180,7 @@ impl<const W: usize> Glide<W> {
         }
         for a in 0..m {
             let row = &linear.gaps[a];
-            is_finite &= self.gaps.put(a, l, row) && self.doubts.put(a, l, &linear.doubt(a, h));
+            is_finite &= self.gaps.put(a, l, row) && self.doubts.put(a, l, &doubts[a]);
             is_finite &= self.slopes.put(a, l, &linear.derivative(row, false));
             for i in 0..d {
                 self.pulls[a * d + i].0[l] = linear.pulls[a][i];
@@ -160,7 +188,7 @@ impl<const W: usize> Glide<W> {
             self.compliances[a].0[l] = linear.compliances[a];
             self.restitutions[a].0[l] = linear.restitutions[a];
         }
-        self.interval.0[l] = if is_finite { h } else { 0.0 };
+        self.interval.0[l] = if is_finite { *h } else { 0.0 };
     }
 
     /// Puts a state into lane l; gap `left`, if any, has just closed. It goes on up to `end`.

@@ -48,13 +48,22 @@ pub fn library(source: &str) -> Result<PathBuf, NoNative> {
     options.extend(processor().1);
     // The text names everything that the library depends on; it is kept beside it, and compared before the library is used.
     let text = format!("/* {compiler} {} */\n{source}", options.join(" "));
+    kept(&text, "c", env::consts::DLL_EXTENSION, |draft, output| compile(&compiler, &options, draft, output))
+}
+
+/// What is made of a text: now, or found where it was put before. The text is kept beside it.
+pub fn kept(
+    text: &str,
+    language: &str,
+    extension: &str,
+    make: impl FnOnce(&Path, &Path) -> Result<(), NoNative>,
+) -> Result<PathBuf, NoNative> {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     let name = format!("{:016x}", hasher.finish());
     let folder =
         folder().ok_or_else(|| NoNative("there is no folder for compiled code: set XDG_CACHE_HOME or HOME".into()))?;
-    let (kept, made) =
-        (folder.join(format!("{name}.c")), folder.join(format!("{name}.{}", env::consts::DLL_EXTENSION)));
+    let (kept, made) = (folder.join(format!("{name}.{language}")), folder.join(format!("{name}.{extension}")));
     if made.is_file() && fs::read_to_string(&kept).is_ok_and(|kept| kept == text) {
         return Ok(made);
     }
@@ -64,8 +73,10 @@ pub fn library(source: &str) -> Result<PathBuf, NoNative> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let turn = COUNT.fetch_add(1, Ordering::Relaxed);
     let own = |extension: &str| folder.join(format!("{name}.{}.{turn}.{extension}", std::process::id()));
-    let (draft, output) = (own("c"), own("lib"));
-    let result = compile(&compiler, &options, &text, &draft, &output)
+    let (draft, output) = (own(language), own("made"));
+    let result = fs::write(&draft, text)
+        .map_err(|error| cannot("cannot write the source", error))
+        .and_then(|()| make(&draft, &output))
         .and_then(|()| fs::rename(&output, &made).map_err(|error| cannot("cannot keep compiled code", error)))
         .and_then(|()| fs::rename(&draft, &kept).map_err(|error| cannot("cannot keep compiled code", error)));
     let _ = (fs::remove_file(&draft), fs::remove_file(&output));
@@ -92,8 +103,7 @@ pub fn version() -> Result<String, NoNative> {
     Ok(String::from_utf8_lossy(&said.stdout).lines().next().unwrap_or(&compiler).to_string())
 }
 
-fn compile(compiler: &str, options: &[&str], text: &str, draft: &Path, output: &Path) -> Result<(), NoNative> {
-    fs::write(draft, text).map_err(|error| NoNative(format!("cannot write {}: {error}", draft.display())))?;
+fn compile(compiler: &str, options: &[&str], draft: &Path, output: &Path) -> Result<(), NoNative> {
     let run = Command::new(compiler).args(options).arg("-o").arg(output).arg(draft).arg("-lm").output();
     match run {
         Err(error) => Err(is_missing(compiler, &error)),

@@ -1,13 +1,21 @@
 //! Linear flight in compiled code: its constants as rows of numbers, and the text that computes with them.
 
-use crate::lanes::{LinearCode, Row};
+use crate::lanes::{LinearCode, ROOM, Row};
 use std::fmt::Write;
 use std::sync::Arc;
+
+/// The order of the series about a grid point, which is good for an interval of the grid.
+const TERMS: usize = 18;
+
+/// A gap that closes within this part of an interval from the end of the flight may close before or after it.
+const MARGIN: f64 = 1e-2;
 
 /// What is given for a trajectory: the interval of the grid, the harmonics, the propagator, and the rows of the gaps.
 pub struct Layout {
     code: Arc<LinearCode>,
     rows: Vec<(Of, Vec<usize>)>,
+    /// The parameters of the last trajectory, and its numbers: neighbours often differ in their starts alone.
+    last: Option<(Vec<f64>, Option<Vec<f64>>)>,
 }
 
 /// How many numbers that is.
@@ -22,6 +30,11 @@ enum Of {
     Gap(usize),
     Slope(usize),
     Doubt(usize),
+    Acceleration(usize),
+    /// M⁻¹∇f of a gap, by coordinates.
+    Pull(usize),
+    /// 1/∇f·M⁻¹∇f, and the restitution.
+    Law(usize),
 }
 
 /// All rows, with the columns that are not zero.
@@ -33,17 +46,27 @@ fn rows(code: &LinearCode) -> Vec<(Of, Vec<usize>)> {
         all.push((Of::Gap(a), columns(code.pattern.gaps[a])));
         all.push((Of::Slope(a), columns(code.slope_pattern(a))));
         all.push((Of::Doubt(a), columns(code.doubt_pattern(a))));
+        all.push((Of::Pull(a), (0..code.d).collect()));
+        all.push((Of::Law(a), vec![0, 1]));
     }
+    all.extend((0..code.d).map(|i| (Of::Acceleration(i), columns(code.pattern.accelerations[i]))));
     all
 }
 
 impl Layout {
     pub fn new(code: &Arc<LinearCode>) -> Self {
-        Layout { code: code.clone(), rows: rows(code) }
+        Layout { code: code.clone(), rows: rows(code), last: None }
     }
 
     /// The numbers of a trajectory; None where its flight has no grid.
-    pub fn numbers(&self, open: &[f64]) -> Option<Vec<f64>> {
+    pub fn numbers(&mut self, open: &[f64]) -> Option<&[f64]> {
+        if self.last.as_ref().is_none_or(|(of, _)| of != open) {
+            self.last = Some((open.to_vec(), self.compute(open)));
+        }
+        self.last.as_ref()?.1.as_deref()
+    }
+
+    fn compute(&self, open: &[f64]) -> Option<Vec<f64>> {
         let linear = self.code.at(open)?;
         let h = linear.interval()?;
         let mut all = vec![h];
@@ -57,6 +80,9 @@ impl Layout {
                 // (Rates are compared with values over a third of the interval.)
                 Of::Slope(a) => linear.derivative(&linear.gaps[a], false).map(|x| x * h / 3.0),
                 Of::Doubt(a) => linear.doubt(a, h),
+                Of::Acceleration(i) => linear.accelerations[i],
+                Of::Pull(a) => first(&linear.pulls[a]),
+                Of::Law(a) => first(&[1.0 / linear.compliances[a], linear.restitutions[a]]),
             };
             all.extend(columns.iter().map(|&j| row[j]));
         }
@@ -64,61 +90,126 @@ impl Layout {
     }
 }
 
+/// A row that begins with these numbers.
+fn first(numbers: &[f64]) -> Row {
+    let mut row = [0.0; ROOM];
+    row[..numbers.len()].copy_from_slice(numbers);
+    row
+}
+
+/// The parts of the text that depend on the model.
+#[derive(Default)]
+struct Parts {
+    constants: String,
+    begin: String,
+    step: String,
+    /// The gap chosen, of a term of the series; that term made the next one.
+    own: String,
+    term: String,
+    /// At an impact: gaps, their rates and the law; what the impulse does; the rates after it.
+    at: String,
+    jump: String,
+    after: String,
+}
+
 /// The part of the iteration that glides.
 pub fn text(code: &LinearCode) -> String {
-    let (d, size) = (code.d, code.size());
-    let (mut constants, mut begin, mut step) = (String::new(), String::new(), String::new());
+    let d = code.d;
+    let mut parts = Parts::default();
+    let (mut rates, mut turned) = (String::new(), String::new());
     let mut at = 1;
     for j in 0..code.harmonics {
         let (c, s) = (2 * d + 1 + 2 * j, 2 * d + 2 + 2 * j);
-        let _ =
-            writeln!(begin, "sine_and_cosine(S(R_LINEAR + {at}) + S(R_LINEAR + {}) * now, &z[{s}], &z[{c}]);", at + 1);
-        let _ = writeln!(
-            constants,
-            "const real k{} = S(R_LINEAR + {}), k{} = S(R_LINEAR + {});",
-            at + 2,
-            at + 2,
-            at + 3,
-            at + 3
-        );
-        let _ = writeln!(step, "next[{c}] = k{} * z[{c}] - k{} * z[{s}];", at + 2, at + 3);
-        let _ = writeln!(step, "next[{s}] = k{} * z[{s}] + k{} * z[{c}];", at + 2, at + 3);
+        let _ = writeln!(parts.begin, "sine_and_cosine(k{at} + k{} * now, &z[{s}], &z[{c}]);", at + 1);
+        let _ = writeln!(parts.step, "next[{c}] = k{} * z[{c}] - k{} * z[{s}];", at + 2, at + 3);
+        let _ = writeln!(parts.step, "next[{s}] = k{} * z[{s}] + k{} * z[{c}];", at + 2, at + 3);
+        let _ = writeln!(rates, "const real w{j} = factor * k{}, c{j} = term[{c}];", at + 1);
+        let _ = writeln!(turned, "term[{c}] = -w{j} * term[{s}]; term[{s}] = w{j} * c{j};");
         at += 4;
     }
-    let _ = writeln!(step, "next[{}] = z[{}];", 2 * d, 2 * d);
+    let _ = writeln!(parts.step, "next[{}] = z[{}];", 2 * d, 2 * d);
     for (of, columns) in rows(code) {
-        let sum = |z: &str, sizes: bool| {
-            let term = |(k, j): (usize, &usize)| match sizes {
-                true => format!("k{} * size_of({z}[{j}])", at + k),
-                false => format!("k{} * {z}[{j}]", at + k),
-            };
-            let terms: Vec<String> = columns.iter().enumerate().map(term).collect();
-            if terms.is_empty() { "ZERO".to_string() } else { terms.join(" + ") }
-        };
-        match of {
-            Of::Ahead(i) => {
-                let _ = writeln!(step, "next[{i}] = {};", sum("z", false));
-            }
-            Of::Gap(a) => {
-                let _ = writeln!(begin, "gap[{a}] = {};", sum("z", false));
-                let _ = writeln!(step, "then[{a}] = {};", sum("next", false));
-            }
-            Of::Slope(a) => {
-                let _ = writeln!(begin, "rise[{a}] = {};", sum("z", false));
-                let _ = writeln!(step, "fall[{a}] = {};", sum("next", false));
-            }
-            Of::Doubt(a) => {
-                let _ = writeln!(step, "doubt[{a}] = {};", sum("z", true));
-            }
-        }
-        for k in 0..columns.len() {
-            let _ = writeln!(constants, "const real k{} = S(R_LINEAR + {});", at + k, at + k);
-        }
+        let sum = |z: &str| total(at, &columns, |k, j| format!("k{k} * {z}[{j}]"));
+        let sizes = |z: &str| total(at, &columns, |k, j| format!("size_of(k{k} * {z}[{j}])"));
+        parts.add(of, d, at, sum, sizes, &mut rates);
         at += columns.len();
     }
-    let mut text = format!("#define SIZE {size}\n#define GAPS {}\n{}", code.m, include_str!("glide.c"));
-    for (name, part) in [("constants", constants), ("begin", begin), ("step", step)] {
+    for k in 1..at {
+        let _ = writeln!(parts.constants, "const real k{k} = S(R_LINEAR + {k});");
+    }
+    for i in 0..d {
+        let _ = writeln!(turned, "term[{i}] = factor * term[{}];", d + i);
+    }
+    for i in 0..d {
+        let _ = writeln!(turned, "term[{}] = factor * a{i};", d + i);
+    }
+    let _ = writeln!(turned, "term[{}] = ZERO;", 2 * d);
+    parts.term = format!("{{\n{rates}{turned}}}\n");
+    let mut text = format!(
+        "#define SIZE {}\n#define GAPS {}\n#define TERMS {TERMS}\n#define MARGIN {MARGIN:e}\n{}",
+        code.size(),
+        code.m,
+        include_str!("glide.c")
+    );
+    let Parts { constants, begin, step, own, term, at, jump, after } = parts;
+    let parts = [("constants", constants), ("begin", begin), ("step", step), ("own", own), ("term", term)];
+    for (name, part) in parts.into_iter().chain([("at", at), ("jump", jump), ("after", after)]) {
         text = text.replace(&format!("/*@{name}@*/\n"), &part);
     }
     text
+}
+
+/// Terms from constant `first` on, added up.
+fn total(first: usize, columns: &[usize], term: impl Fn(usize, usize) -> String) -> String {
+    let terms: Vec<String> = columns.iter().enumerate().map(|(k, &j)| term(first + k, j)).collect();
+    if terms.is_empty() { "ZERO".to_string() } else { terms.join(" + ") }
+}
+
+impl Parts {
+    /// What a row, whose first constant is `k`, adds.
+    fn add(
+        &mut self,
+        of: Of,
+        d: usize,
+        k: usize,
+        sum: impl Fn(&str) -> String,
+        sizes: impl Fn(&str) -> String,
+        rates: &mut String,
+    ) {
+        match of {
+            Of::Ahead(i) => {
+                let _ = writeln!(self.step, "next[{i}] = {};", sum("z"));
+            }
+            Of::Gap(a) => {
+                let _ = writeln!(self.begin, "gap[{a}] = {};", sum("z"));
+                let _ = writeln!(self.step, "then[{a}] = {};", sum("next"));
+                let _ = writeln!(self.own, "own = SEL(which == {a}.0, {}, own);", sum("term"));
+                let _ = writeln!(self.at, "if (a == {a}) own = {};", sum("there"));
+            }
+            Of::Slope(a) => {
+                let _ = writeln!(self.begin, "rise[{a}] = {};", sum("z"));
+                let _ = writeln!(self.step, "fall[{a}] = {};", sum("next"));
+                for text in [&mut self.at, &mut self.after] {
+                    let _ = writeln!(text, "if (a == {a}) rate = {};", sum("there"));
+                    let _ = writeln!(text, "if (a == {a}) size = {};", sizes("there"));
+                }
+            }
+            // (A bound of sizes: its own numbers are positive.)
+            Of::Doubt(a) => {
+                let _ = writeln!(self.step, "doubt[{a}] = {};", sizes("z"));
+            }
+            Of::Pull(a) => {
+                for i in 0..d {
+                    let v = format!("there[{}]", d + i);
+                    let _ = writeln!(self.jump, "if (a == {a}) {v} += SEL(hit, impulse * k{}, ZERO);", k + i);
+                }
+            }
+            Of::Law(a) => {
+                let _ = writeln!(self.at, "if (a == {a}) {{ given = k{k}; bounce = k{}; }}", k + 1);
+            }
+            Of::Acceleration(i) => {
+                let _ = writeln!(rates, "const real a{i} = {};", sum("term"));
+            }
+        }
+    }
 }

@@ -5,14 +5,15 @@
 
 #![allow(unsafe_code)]
 
-use super::compiler::NoNative;
+use super::compiler::{self, NoNative};
 use super::iterate::Iterate;
 use super::source::record_length;
 use super::{rows::Rows, source::LOG};
 use crate::lanes::LaneCode;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
-use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
+use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+use std::fs;
 use std::sync::{Arc, Mutex};
 
 /// Threads in a block; the source is compiled for as many.
@@ -68,6 +69,17 @@ fn driver(error: DriverError) -> NoNative {
     NoNative(format!("the GPU's driver says: {text}"))
 }
 
+fn refused(error: CompileError) -> NoNative {
+    match error {
+        CompileError::CompileError { log, .. } => {
+            let log = log.to_string_lossy();
+            let first: Vec<&str> = log.lines().filter(|line| line.contains("error")).take(3).collect();
+            NoNative(format!("the kernel does not compile: {}", first.join("; ")))
+        }
+        other => NoNative(format!("the kernel does not compile: {other:?}")),
+    }
+}
+
 /// A compiled kernel on a GPU.
 #[derive(Clone)]
 pub struct Kernel {
@@ -108,19 +120,14 @@ impl Kernel {
         }
         let context = CudaContext::new(0).map_err(driver)?;
         let (major, minor) = context.compute_capability().map_err(driver)?;
-        let options = CompileOptions {
-            options: vec![format!("--gpu-architecture=compute_{major}{minor}"), "--extra-device-vectorization".into()],
-            ..CompileOptions::default()
-        };
-        let code_of_gpu = compile_ptx_with_opts(text, options).map_err(|error| match error {
-            CompileError::CompileError { log, .. } => {
-                let log = log.to_string_lossy();
-                let first: Vec<&str> = log.lines().filter(|line| line.contains("error")).take(3).collect();
-                NoNative(format!("the kernel does not compile: {}", first.join("; ")))
-            }
-            other => NoNative(format!("the kernel does not compile: {other:?}")),
+        let options = [format!("--gpu-architecture=compute_{major}{minor}"), "--extra-device-vectorization".into()];
+        let ptx = compiler::kept(&format!("// {}\n{text}", options.join(" ")), "cu", "ptx", |_, output| {
+            let options = CompileOptions { options: options.to_vec(), ..CompileOptions::default() };
+            let made = compile_ptx_with_opts(text, options).map_err(refused)?;
+            let write = fs::write(output, made.to_src());
+            write.map_err(|error| NoNative(format!("cannot keep the compiled kernel: {error}")))
         })?;
-        let module = context.load_module(code_of_gpu).map_err(driver)?;
+        let module = context.load_module(Ptx::from_file(ptx)).map_err(driver)?;
         let function = module.load_function("saltus_kernel").map_err(driver)?;
         let name = context.name().map_err(driver)?;
         let (rows, record) = (Rows::new(code).count(), record_length(code.d));

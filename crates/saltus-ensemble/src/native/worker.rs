@@ -87,8 +87,10 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::WINDOW, l, start.t);
         self.set(rows::HIT_AT, l, start.t);
         self.set_all(Group::Parameters, l, start.parameters.iter().copied());
-        if let Some(numbers) = self.linear.as_ref().and_then(|linear| linear.numbers(&start.parameters)) {
-            self.set_all(Group::Linear, l, numbers);
+        if let Some(numbers) = self.linear.as_mut().and_then(|linear| linear.numbers(&start.parameters)) {
+            for (row, &value) in self.rows.of(Group::Linear).zip(numbers) {
+                self.state.set(row, l, value);
+            }
         }
         self.place(l, start, &jobs[job]);
         true
