@@ -156,7 +156,10 @@ fn steps_that_grow_fail_with_the_reason_of_a_run() {
     (start.v, start.parameters) = (vec![1.0], vec![40.0]);
     let job = Job { start, from: 0.0, end: 40.0, strobe: None, step: Some(0.01) };
     for scheme in SCHEMES {
-        let (found, run) = (in_lanes(&problem, &[job.clone()], scheme), one_by_one(&problem, &[job.clone()], scheme));
+        let (found, run) = (
+            in_lanes(&problem, std::slice::from_ref(&job), scheme),
+            one_by_one(&problem, std::slice::from_ref(&job), scheme),
+        );
         assert!(matches!(found[0].status, Ok(Status::Failed(_))), "{scheme}: {:?}", found[0].status);
         assert_eq!(found, run, "{scheme}");
     }

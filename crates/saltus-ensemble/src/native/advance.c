@@ -81,6 +81,7 @@ FUNCTION real choose(real which, const real inertia[D * D], const real slope[M][
     return compliance;
 }
 
+/*@flight@*/
 /* Advances all trajectories by up to `most` steps, until one of them signals. Returns the number of steps. */
 EXPORT long long saltus_advance(real *s, double *log, double tolerance, long long most, int flags) {
     long long made = 0;
@@ -329,8 +330,6 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 S(R_EXTENT + a) = SEL(this_one, larger(0.25 * size_of(rate) * h, S(R_EXTENT + a)), S(R_EXTENT + a));
             }
             S(R_BOUNCED) = SEL(hits, which, S(R_BOUNCED));
-            S(R_FLIGHT) = SEL(hits, S(R_T) - S(R_HIT_AT), S(R_FLIGHT));
-            S(R_HIT_AT) = SEL(hits, S(R_T), S(R_HIT_AT));
             S(R_RESTITUTION) = SEL(hits, e, S(R_RESTITUTION));
             S(R_SMOOTH) = SEL(hits, ZERO, S(R_SMOOTH));
             S(R_LAW) = SEL(hits, larger(size_of(after + e * rate) / size, S(R_LAW)), S(R_LAW));
@@ -338,6 +337,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
             S(R_IMPACTS) = SEL(counts, S(R_IMPACTS) + 1.0, S(R_IMPACTS));
             if (flags & HITS) note(log, s, counts, which, -rate, impulse, &rate, 0);
         }
+/*@return@*/
         mask full = go & (S(R_SIGNAL) == 0.0) & (S(R_LOGGED) >= LOG - 2.0);
         S(R_SIGNAL) = SEL(full, ALL(FULL), S(R_SIGNAL));
         if (ANY(S(R_SIGNAL) != 0.0)) break;

@@ -5,10 +5,24 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// The order of the series about a grid point, which is good for an interval of the grid.
-const TERMS: usize = 18;
+const TERMS: usize = 14;
+
+/// So many intervals of the grid are made at a time.
+const BURST: usize = 16;
+
+/// So many intervals and impacts are made before others have their turn.
+const PATIENT: f64 = 64.0;
 
 /// A gap that closes within this part of an interval from the end of the flight may close before or after it.
 const MARGIN: f64 = 1e-2;
+
+/// Linear flight, before anything else; those that are still at it do nothing else in this turn. (A caller who wants to stop does not wait
+/// for long flights.)
+pub const CALL: &str = include_str!("glide_call.c");
+
+/// At the end of a turn.
+pub const RETURN: &str =
+    "if (keeps) UNROLL for (int row = 0; row < ROWS; row++) S(row) = SEL(still, saved[row], S(row));\n";
 
 /// What is given for a trajectory: the interval of the grid, the harmonics, the propagator, and the rows of the gaps.
 pub struct Layout {
@@ -146,7 +160,7 @@ pub fn text(code: &LinearCode) -> String {
     let _ = writeln!(turned, "term[{}] = ZERO;", 2 * d);
     parts.term = format!("{{\n{rates}{turned}}}\n");
     let mut text = format!(
-        "#define SIZE {}\n#define GAPS {}\n#define TERMS {TERMS}\n#define MARGIN {MARGIN:e}\n{}",
+        "#define SIZE {}\n#define GAPS {}\n#define TERMS {TERMS}\n#define MARGIN {MARGIN:e}\n#define BURST {BURST}\n#define PATIENT {PATIENT:e}\n{}",
         code.size(),
         code.m,
         include_str!("glide.c")

@@ -1,6 +1,7 @@
 /* One trajectory in each thread of a GPU. */
 #define SALTUS_ONE
 #define FUNCTION static __device__ __forceinline__
+#define OUTLINE static __device__ __noinline__
 #define EXPORT FUNCTION
 #define CONSTANT static __constant__ const
 #define UNROLL _Pragma("unroll")

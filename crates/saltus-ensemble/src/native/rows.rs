@@ -5,7 +5,7 @@ use crate::lanes::LaneCode;
 use std::fmt::Write;
 
 /// Single rows.
-const SINGLE: [&str; 32] = [
+const SINGLE: [&str; 30] = [
     "T",
     "STOP",
     "END",
@@ -36,8 +36,6 @@ const SINGLE: [&str; 32] = [
     "MOVED",
     "SEEN",
     "WIDEST",
-    "HIT_AT",
-    "FLIGHT",
 ];
 
 /// Where the rows are.
@@ -93,8 +91,6 @@ single! {
     SEEN = 28;
     /// The largest gap so far, of all constraints.
     WIDEST = 29;
-    /// When it was last hit, and how long the flight before that was.
-    HIT_AT = 30;
 }
 
 /// Groups of rows.

@@ -60,7 +60,7 @@ impl Place {
     fn prelude(self) -> String {
         let plain = |unroll: &str| {
             format!(
-                "#define FUNCTION static inline\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n"
+                "#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n"
             )
         };
         match self {
@@ -138,7 +138,9 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     text.push_str(&inputs(code, "m", ["mt", "mq", "mv"], "S"));
     let parts = [
         ("law", law_text(code, &law)),
-        ("glide", code.linear.as_deref().map_or_else(String::new, glide::text)),
+        ("flight", code.linear.as_deref().map_or_else(String::new, glide::text)),
+        ("glide", code.linear.as_ref().map_or("", |_| glide::CALL).to_string()),
+        ("return", code.linear.as_ref().map_or("", |_| glide::RETURN).to_string()),
         ("declarations", series.declarations.clone()),
         ("expand", expand(code, &series)),
         (

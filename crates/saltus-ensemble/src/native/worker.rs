@@ -85,7 +85,6 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
         self.set(rows::LAST, l, end - start.t);
         self.set(rows::WINDOW, l, start.t);
-        self.set(rows::HIT_AT, l, start.t);
         self.set_all(Group::Parameters, l, start.parameters.iter().copied());
         if let Some(numbers) = self.linear.as_mut().and_then(|linear| linear.numbers(&start.parameters)) {
             for (row, &value) in self.rows.of(Group::Linear).zip(numbers) {
