@@ -70,7 +70,8 @@ pub struct Args {
     /// of the forcing [default: the largest velocity of the first coordinate]
     #[arg(long, value_name = "WHAT")]
     show: Option<String>,
-    /// How many times the period may double: 0 follows the first orbit alone
+    /// How many times branches are followed that leave others, at period doublings and branch points: 0 follows the first
+    /// orbit alone
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=12))]
     doublings: u64,
     /// Which way: up, down, or both
@@ -231,6 +232,9 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
     bar.finish();
     let branches = branches.map_err(|e| SetupError::new(e.to_string()))?;
     for (k, branch) in branches.iter().enumerate() {
+        for entry in record::left(before + k, &branch.left) {
+            add(entry, &mut entries);
+        }
         add(Entry::End { branch: before + k, why: branch.end.clone(), cut: branch.is_cut }, &mut entries);
     }
     Ok((entries, writer))

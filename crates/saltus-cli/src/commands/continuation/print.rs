@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// Special points of one branch that are printed.
 const SHOWN: usize = 30;
 
+/// Branches that leave another and were not followed, of which so many are printed.
+const LEFT: usize = 6;
+
 /// Branches that were found.
 pub struct Found<'a> {
     pub title: &'a str,
@@ -87,6 +90,30 @@ impl Found<'_> {
         });
         let why = why.map_or_else(String::new, |w| format!("; {}", printable(&w)));
         out!("  {} ({}), {}{why}\n", count(rows.len() as u64, "point"), stable(&rows), ends.unwrap_or_default());
+        for was_tried in [false, true] {
+            self.left(of, was_tried);
+        }
+    }
+
+    /// Branches that leave one and were not followed.
+    fn left(&self, of: usize, was_tried: bool) {
+        let is_it = |e: &&Entry| matches!(e, Entry::Left { branch, tried, .. } if *branch == of && *tried == was_tried);
+        let mut each: Vec<String> = Vec::new();
+        for entry in self.entries.iter().filter(is_it) {
+            let Entry::Left { kind, value, .. } = entry else { continue };
+            each.push(format!("{} at {}", kind_name(kind), number(*value, 10)));
+        }
+        if each.is_empty() {
+            return;
+        }
+        let more = each.len().saturating_sub(LEFT);
+        each.truncate(LEFT);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let all = format!("{}{more}", each.join(", "));
+        match was_tried {
+            false => out!("  not followed: what leaves at the {all} (a larger --doublings follows it)\n"),
+            true => out!("  not found within the range: what leaves at the {all}\n"),
+        }
     }
 
     pub fn json(&self) {
@@ -110,6 +137,13 @@ impl Found<'_> {
                     _ => None,
                 });
                 value["special"] = special.collect();
+                let left = self.entries.iter().filter_map(|e| match e {
+                    Entry::Left { branch, kind, value, tried } if mine(branch) => {
+                        Some(json!({ "kind": kind, "value": value, "tried": tried }))
+                    }
+                    _ => None,
+                });
+                value["left"] = left.collect();
                 for e in self.entries {
                     if let Entry::End { branch, why, cut } = e
                         && mine(branch)

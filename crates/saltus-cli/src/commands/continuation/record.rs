@@ -1,7 +1,7 @@
 //! `branches.jsonl`: one line for everything that is found, written as it is found, so that nothing is lost.
 
 use saltus::SetupError;
-use saltus::analysis::{BranchPoint, Origin, Special};
+use saltus::analysis::{BranchPoint, Left, Origin, Special};
 use saltus_io::output::StartRecord;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -60,6 +60,8 @@ pub enum Entry {
     },
     /// What simulations settled on.
     Simulated { x: Vec<f64>, y: Vec<f64> },
+    /// A branch that leaves it and was not followed: beyond what was asked for, or it was tried and not found.
+    Left { branch: usize, kind: String, value: f64, tried: bool },
     /// Why it ends.
     End { branch: usize, why: String, cut: bool },
 }
@@ -92,14 +94,19 @@ pub fn origin(origin: &Origin, parameter: &str) -> String {
     match origin {
         Origin::First(true) => format!("the first orbit, with growing {parameter}"),
         Origin::First(false) => format!("the first orbit, with falling {parameter}"),
-        Origin::Doubling(branch, value) => {
-            format!(
-                "the period doubling of branch {} at {parameter} = {}",
-                branch + 1,
-                saltus::text::number(*value, 10)
-            )
-        }
+        Origin::Doubling(branch, value) => left_at("period doubling", *branch, parameter, *value),
+        Origin::Crossing(branch, value) => left_at("branch point", *branch, parameter, *value),
     }
+}
+
+fn left_at(what: &str, branch: usize, parameter: &str, value: f64) -> String {
+    format!("the {what} of branch {} at {parameter} = {}", branch + 1, saltus::text::number(value, 10))
+}
+
+/// The branches that leave one and were not followed.
+pub fn left(branch: usize, all: &[Left]) -> impl Iterator<Item = Entry> {
+    let entry = move |l: &Left| Entry::Left { branch, kind: l.kind.word().into(), value: l.value, tried: l.was_tried };
+    all.iter().map(entry)
 }
 
 /// Writes lines, each of them at once.

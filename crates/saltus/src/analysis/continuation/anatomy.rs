@@ -32,12 +32,17 @@ pub struct Approach {
 }
 
 impl Approach {
-    /// What the level is measured by, for orbits that hit or miss.
-    pub fn unit(&self, nearness: Nearness) -> f64 {
-        match nearness {
+    /// What the level is measured by.
+    pub fn unit(&self) -> f64 {
+        match self.nearness {
             Nearness::Hit => self.units.1,
             Nearness::Miss => self.units.0,
         }
+    }
+
+    /// The speed of the impact, or the least gap.
+    pub fn speed_or_gap(&self) -> f64 {
+        self.level * self.unit()
     }
 }
 
@@ -122,9 +127,9 @@ impl Anatomy {
     }
 
     /// The middle of the longest time without an event, as a time after the start, and how long half of it is.
-    pub fn quiet(&self, start: f64, period: f64, avoid: Option<f64>) -> (f64, f64) {
+    pub fn quiet(&self, start: f64, period: f64, avoid: &[f64]) -> (f64, f64) {
         let fold = |t: f64| (t - start).rem_euclid(period);
-        let mut instants: Vec<f64> = self.instants.iter().copied().chain(avoid).map(fold).collect();
+        let mut instants: Vec<f64> = self.instants.iter().chain(avoid).copied().map(fold).collect();
         instants.sort_by(f64::total_cmp);
         let Some((&first, &last)) = instants.first().zip(instants.last()) else { return (0.0, 0.5 * period) };
         let mut best = (last, first + period - last);

@@ -42,6 +42,10 @@ pub const SAME: f64 = 1e-6;
 /// Changes of events on one branch after which it is left: chatter that is not complete has infinitely many.
 const CHANGES: usize = 200;
 
+/// Below this level an impact is weak: steps become short, as derivatives grow, and grazing is looked for this many steps ahead.
+const WEAK: f64 = 0.05;
+const LONG: f64 = 10.0;
+
 /// What is met on a walk.
 pub enum Met<'a> {
     /// An orbit.
@@ -50,14 +54,22 @@ pub enum Met<'a> {
     Special(&'a Special),
 }
 
+/// A point where another branch begins: a period doubling or a crossing.
+pub struct Fork {
+    pub kind: SpecialKind,
+    pub node: Node,
+    /// The value of the parameter.
+    pub value: f64,
+}
+
 /// A walk in progress.
 pub struct Walk<'a> {
     pub options: &'a WalkOptions,
     /// Called with everything that is met; false ends the walk.
     pub on: &'a mut dyn FnMut(Met) -> bool,
     branch: Branch,
-    /// Doublings with their nodes, where other branches begin.
-    pub doublings: Vec<(Node, f64)>,
+    /// Where other branches begin.
+    forks: Vec<Fork>,
     is_stopped: bool,
     /// The period of its first orbit.
     longest: f64,
@@ -72,8 +84,15 @@ enum Step {
 
 impl<'a> Walk<'a> {
     pub fn new(options: &'a WalkOptions, on: &'a mut dyn FnMut(Met) -> bool, origin: Origin) -> Self {
-        let branch = Branch { origin, points: Vec::new(), specials: Vec::new(), end: String::new(), is_cut: false };
-        Walk { options, on, branch, doublings: Vec::new(), is_stopped: false, longest: f64::INFINITY }
+        let branch = Branch {
+            origin,
+            points: Vec::new(),
+            specials: Vec::new(),
+            end: String::new(),
+            is_cut: false,
+            left: Vec::new(),
+        };
+        Walk { options, on, branch, forks: Vec::new(), is_stopped: false, longest: f64::INFINITY }
     }
 
     fn add(&mut self, node: &Node) {
@@ -82,14 +101,23 @@ impl<'a> Walk<'a> {
         self.branch.points.push(point);
     }
 
+    /// A special point with its orbit; other branches may begin there.
+    fn meet(&mut self, node: Node, special: Special) {
+        if matches!(special.kind, SpecialKind::Doubling | SpecialKind::Crossing) {
+            let value = special.point.values[special.point.values.len() - 1];
+            self.forks.push(Fork { kind: special.kind, node, value });
+        }
+        self.mark(special);
+    }
+
     fn mark(&mut self, special: Special) {
         self.is_stopped |= !(self.on)(Met::Special(&special));
         self.branch.specials.push((self.branch.points.len(), special));
     }
 
     /// Follows the branch from a node to its end.
-    pub fn run(mut self, first: Node) -> (Branch, Vec<(Node, f64)>) {
-        let mut node = first.settled(None).unwrap_or(first);
+    pub fn run(mut self, first: Node) -> (Branch, Vec<Fork>) {
+        let mut node = first.settled(&[]).unwrap_or(first);
         self.add(&node);
         self.longest = node.orbit.period;
         let first = node.clone();
@@ -121,22 +149,23 @@ impl<'a> Walk<'a> {
                 Step::Crossed(next) => {
                     self.add(&next);
                     (before, node) = (None, *next);
-                    step = step.min(0.25 * self.options.step);
+                    step = step.clamp(0.1 * self.options.step, 0.25 * self.options.step);
                 }
                 Step::End(why, is_cut) => break (why, is_cut),
             }
-            if let Some(moved) = node.settled(None) {
+            if let Some(moved) = node.settled(&[]) {
                 (before, node) = (None, moved);
             }
         };
         (self.branch.end, self.branch.is_cut) = (end, is_cut);
-        (self.branch, self.doublings)
+        (self.branch, self.forks)
     }
 
     fn is_at_end(&self, node: &Node) -> bool {
         let (low, high) = self.options.range;
-        let value = node.value();
-        (value <= low && node.signs.fold < 0.0) || (value >= high && node.signs.fold > 0.0)
+        // (To rounding: values are measured by the range.)
+        let (value, by) = (node.value(), 1e-12 * (high - low));
+        (value <= low + by && node.signs.fold < 0.0) || (value >= high - by && node.signs.fold > 0.0)
     }
 
     /// Whether the branch is back where it began, or has become one of half the period.
@@ -150,14 +179,28 @@ impl<'a> Walk<'a> {
                 return Some("it is back where it began".into());
             }
         }
-        let halves = now.family.is_free() || now.family.multiple.is_multiple_of(2);
-        if matches!(self.branch.origin, Origin::Doubling(..)) && halves {
-            let (a, b) = (before.apart()?, now.apart()?);
-            if b < SAME || (self.branch.points.len() > 5 && b < a && b < 1.5 * (a - b)) {
-                return Some(format!("it joins the branch of half its period near {}", number(now.value(), 8)));
-            }
+        // (Newton's method may come to orbits of half the period where those are near.)
+        let is_half = self.halves(now) && now.apart().is_some_and(|by| by < SAME);
+        is_half.then(|| format!("it joins the branch of half its period near {}", number(before.value(), 8)))
+    }
+
+    /// Whether an orbit may have half its period.
+    fn halves(&self, node: &Node) -> bool {
+        let is_even = node.family.is_free() || node.family.multiple.is_multiple_of(2);
+        matches!(self.branch.origin, Origin::Doubling(..)) && is_even
+    }
+
+    /// The end of a branch that turns upright at a crossing: it meets another branch from the side, and what lies beyond is its
+    /// own image.
+    fn meets(&mut self, at: Node, special: Special) -> Step {
+        let value = number(at.value(), 10);
+        self.add(&at);
+        if self.halves(&at) && at.apart().is_some_and(|by| by < 1e-3) {
+            self.mark(Special { words: "the branch of half its period is met".into(), ..special });
+            return Step::End(format!("it joins the branch of half its period at {value}"), false);
         }
-        None
+        self.meet(at, special);
+        Step::End(format!("it ends on another branch, at the branch point at {value}"), false)
     }
 
     /// One step; `step` is its length, adapted.
@@ -170,7 +213,9 @@ impl<'a> Walk<'a> {
             }
             // Grazing is gone to before it is passed.
             for (near, ahead) in vanishing(node, before, *step) {
-                if let Some(grazed) = graze(node, &near, ahead, 4.0 * *step + 2.0 * ahead) {
+                if let Some(grazed) = graze(node, &near, ahead, 4.0 * *step + 2.0 * ahead)
+                    && self.is_within(&grazed)
+                {
                     return self.crossed(grazed);
                 }
             }
@@ -210,11 +255,13 @@ impl<'a> Walk<'a> {
                 *step *= 0.5;
                 continue;
             }
-            for (_, at, special) in locate::between(node, &next, made) {
-                if special.kind == SpecialKind::Doubling {
-                    self.doublings.push((at, special.point.values[special.point.values.len() - 1]));
+            for (_, at, special) in locate::between(node, &next, made, &|s| node.ahead(s).ok()) {
+                let side = special.kind == SpecialKind::Crossing && at.is_upright();
+                if !side {
+                    self.meet(at, special);
+                    continue;
                 }
-                self.mark(special);
+                return self.meets(at, special);
             }
             *step *= match steps {
                 0..=3 => 1.4,
@@ -244,7 +291,9 @@ impl<'a> Walk<'a> {
     /// The sequence of events is another a step further: grazing, or a change of another kind.
     fn other_events(&mut self, node: &Node, next: &Node, made: f64, may_shrink: bool) -> Option<Step> {
         for near in weakest(node).into_iter().take(4) {
-            if let Some(grazed) = graze(node, &near, 0.5 * made, 4.0 * made) {
+            if let Some(grazed) = graze(node, &near, 0.5 * made, 4.0 * made)
+                && self.is_within(&grazed)
+            {
                 return Some(self.crossed(grazed));
             }
         }
@@ -256,12 +305,20 @@ impl<'a> Walk<'a> {
             return None;
         }
         let words = format!("`{}` becomes `{}`", last.anatomy.words(), first.anatomy.words());
-        self.mark(Special { kind: SpecialKind::Change, point: first.point(), touched: None, words });
+        self.mark(Special { kind: SpecialKind::Change, point: first.point(), touched: Vec::new(), words });
         Some(Step::Crossed(Box::new(first)))
+    }
+
+    /// Whether a grazing orbit is within the range: beyond its end there is nothing to tell.
+    fn is_within(&self, grazed: &Grazed) -> bool {
+        let (low, high) = self.options.range;
+        let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
+        (low..=high).contains(&value)
     }
 
     fn crossed(&mut self, grazed: Grazed) -> Step {
         let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
+        self.way(grazed.before);
         let was_here = self.branch.specials.iter().any(|(_, s)| is_same_touch(s, &grazed.special));
         self.mark(grazed.special);
         if was_here {
@@ -275,9 +332,28 @@ impl<'a> Walk<'a> {
         }
         let (low, high) = self.options.range;
         match grazed.other {
-            Some(next) if (low..=high).contains(&next.value()) => Step::Crossed(Box::new(next)),
-            Some(_) => Step::End("the end of the range is reached".into(), false),
+            Some(next) if (low..=high).contains(&next.value()) => {
+                self.way(grazed.behind);
+                Step::Crossed(Box::new(next))
+            }
+            // The range ends between grazing and the first orbit that is clear of it.
+            Some(next) => {
+                let bound = if next.value() > high { high } else { low };
+                let last = next.at_value(0.0, bound).ok().filter(|last| last.anatomy.is_like(&next.anatomy));
+                last.into_iter().for_each(|last| self.add(&last));
+                Step::End("the end of the range is reached".into(), false)
+            }
             None => Step::End(format!("it was not followed through grazing at {}", number(value, 10)), true),
+        }
+    }
+
+    /// Orbits and special points beside a grazing orbit.
+    fn way(&mut self, way: Vec<(Node, Option<Special>)>) {
+        for (node, special) in way {
+            match special {
+                Some(special) => self.meet(node, special),
+                None => self.add(&node),
+            }
         }
     }
 
@@ -285,7 +361,9 @@ impl<'a> Walk<'a> {
     fn stuck(&mut self, node: &Node, before: Option<&(Node, f64)>, why: &str) -> Step {
         let reach = before.map_or(0.1 * self.options.step, |b| b.1.max(0.1 * self.options.step));
         for near in weakest(node).into_iter().take(4) {
-            if let Some(grazed) = graze(node, &near, 0.0, reach) {
+            if let Some(grazed) = graze(node, &near, 0.0, reach)
+                && self.is_within(&grazed)
+            {
                 return self.crossed(grazed);
             }
         }
@@ -326,7 +404,8 @@ fn vanishing(node: &Node, before: Option<&(Node, f64)>, step: f64) -> Vec<(Appro
     for near in &node.anatomy.approaches {
         let Some(was) = last.anatomy.matching(near, node.orbit.period) else { continue };
         let rate = (near.level - was.level) / made;
-        if rate < 0.0 && near.level + 1.5 * rate * step < 0.0 {
+        let steps = if near.level < WEAK { LONG } else { 1.5 };
+        if rate < 0.0 && near.level + steps * rate * step < 0.0 {
             found.push((*near, near.level / -rate));
         }
     }
