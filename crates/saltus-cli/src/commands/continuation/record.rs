@@ -95,6 +95,7 @@ pub fn origin(origin: &Origin, parameter: &str) -> String {
         Origin::First(true) => format!("the first orbit, with growing {parameter}"),
         Origin::First(false) => format!("the first orbit, with falling {parameter}"),
         Origin::Doubling(branch, value) => left_at("period doubling", *branch, parameter, *value),
+        Origin::Grazing(branch, value) => left_at("grazing orbit", *branch, parameter, *value),
         Origin::Crossing(branch, value) => left_at("branch point", *branch, parameter, *value),
     }
 }

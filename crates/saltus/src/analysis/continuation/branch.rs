@@ -116,6 +116,8 @@ pub enum Origin {
     Doubling(usize, f64),
     /// A branch point of another branch, in the same way.
     Crossing(usize, f64),
+    /// A grazing orbit of another branch, where several impacts vanish together.
+    Grazing(usize, f64),
 }
 
 /// A branch of orbits.

@@ -2,7 +2,8 @@
 //!
 //! At such a point the equations with the tangent as one more row are singular: Newton's method finds orbits beside it, but
 //! none near it to more than half of the figures. So it is located from orbits beside it, where everything is exact: the
-//! determinant and the unknowns are smooth along the branch, and are interpolated.
+//! determinant and the unknowns are smooth along the branch, and are interpolated. The same holds where an orbit shrinks to an
+//! equilibrium: beyond, the branch is the same orbits half a period later.
 
 use super::node::Node;
 use super::zero::{Equations, correct};
@@ -20,14 +21,20 @@ const AGREE: f64 = 1e-7;
 /// Displacements across the branch at which the other one is entered.
 const ENTER: [f64; 6] = [0.004, 0.012, 0.0012, 0.03, 0.0004, 0.06];
 
-/// Where the determinant changes its sign within a step: how far along, and the orbit there. `at` gives orbits along the step.
-pub fn locate(ends: (f64, f64), step: f64, at: &dyn Fn(f64) -> Option<Node>) -> Option<(f64, Node)> {
+/// Where a quantity of orbits changes its sign within a step: how far along, and the orbit there. `at` gives orbits along the
+/// step, `before` is the quantity at its beginning.
+pub fn locate(
+    of: &dyn Fn(&Node) -> f64,
+    before: f64,
+    step: f64,
+    at: &dyn Fn(f64) -> Option<Node>,
+) -> Option<(f64, Node)> {
     // Roughly: bisection, as far as orbits can be told apart.
     let (mut low, mut high) = (0.0, step);
     for _ in 0..5 {
         let s = 0.5 * (low + high);
         match at(s) {
-            Some(node) if node.signs.crossing * ends.0 > 0.0 => low = s,
+            Some(node) if of(&node) * before > 0.0 => low = s,
             Some(_) => high = s,
             None => break,
         }
@@ -36,7 +43,7 @@ pub fn locate(ends: (f64, f64), step: f64, at: &dyn Fn(f64) -> Option<Node>) -> 
     for part in SPACING {
         let mut guess = 0.5 * (low + high);
         for _ in 0..4 {
-            let Some((s, apart, node)) = interpolated(guess, part * step, ends.0, at) else { break };
+            let Some((s, apart, node)) = interpolated(of, before, guess, part * step, at) else { break };
             let moved = (s - guess).abs();
             guess = s;
             // (The orbits have to lie on both sides of it evenly.)
@@ -56,31 +63,55 @@ pub fn locate(ends: (f64, f64), step: f64, at: &dyn Fn(f64) -> Option<Node>) -> 
 
 /// The crossing from orbits at even distances around a guess: where it is, how far interpolation by fewer of them differs,
 /// and the orbit.
-fn interpolated(guess: f64, h: f64, before: f64, at: &dyn Fn(f64) -> Option<Node>) -> Option<(f64, f64, Node)> {
+fn interpolated(
+    of: &dyn Fn(&Node) -> f64,
+    before: f64,
+    guess: f64,
+    h: f64,
+    at: &dyn Fn(f64) -> Option<Node>,
+) -> Option<(f64, f64, Node)> {
     let nodes: Vec<(f64, Node)> = BESIDE.iter().filter_map(|k| Some((k * h, at(guess + k * h)?))).collect();
     if nodes.len() < BESIDE.len() {
         return None;
     }
-    let has_sides = nodes.iter().all(|(s, node)| node.signs.crossing * before * -s.signum() * h.signum() > 0.0);
+    let has_sides = nodes.iter().all(|(s, node)| of(node) * before * -s.signum() * h.signum() > 0.0);
     let is_one_branch = nodes.windows(2).all(|pair| dot(&pair[0].1.tangent, &pair[1].1.tangent) > 0.9);
     let is_one_sequence = nodes.windows(2).all(|pair| pair[0].1.anatomy.is_like(&pair[1].1.anatomy));
     if !(has_sides && is_one_branch && is_one_sequence) {
         return None;
     }
     let places: Vec<f64> = nodes.iter().map(|n| n.0).collect();
-    let signs: Vec<f64> = nodes.iter().map(|n| n.1.signs.crossing).collect();
+    let signs: Vec<f64> = nodes.iter().map(|n| of(&n.1)).collect();
     let all = root(&places, &signs, 3.0 * h.abs())?;
     let fewer = root(&places[1..5], &signs[1..5], 3.0 * h.abs())?;
-    let of = |k: usize| -> Vec<f64> { nodes.iter().map(|n| n.1.found.z[k]).collect() };
+    let entry = |k: usize| -> Vec<f64> { nodes.iter().map(|n| n.1.found.z[k]).collect() };
     let m = nodes[0].1.found.z.len();
-    let z: Vec<f64> = (0..m).map(|k| polynomial(&places, &of(k), all).0).collect();
-    let along: Vec<f64> = (0..m).map(|k| polynomial(&places, &of(k), all).1 * h.signum()).collect();
+    let z: Vec<f64> = (0..m).map(|k| polynomial(&places, &entry(k), all).0).collect();
+    let along: Vec<f64> = (0..m).map(|k| polynomial(&places, &entry(k), all).1 * h.signum()).collect();
     let length = dot(&along, &along).sqrt();
     let tangent: Vec<f64> = along.iter().map(|x| x / length).collect();
     let mut family = nodes[0].1.family.clone();
     let found = family.evaluate(&z).ok().filter(|found| found.size() < 1e-7)?;
     let node = Node::with_tangent(&family, found, 0, tangent)?;
     Some((guess + all, (all - fewer).abs(), node))
+}
+
+/// Where an orbit whose period is its own shrinks to a point within a step: its motion at the start comes to rest and turns
+/// round. None where it does not.
+pub fn vanishing(from: &Node, to: &Node, step: f64, at: &dyn Fn(f64) -> Option<Node>) -> Option<(f64, Node)> {
+    if !from.family.is_free() {
+        return None;
+    }
+    let scaled = |node: &Node| -> Vec<f64> {
+        node.orbit.passage.rate.iter().zip(&node.family.scales).map(|(r, s)| r / s).collect()
+    };
+    let (first, last) = (scaled(from), scaled(to));
+    let cosine = dot(&first, &last) / (dot(&first, &first) * dot(&last, &last)).sqrt();
+    if !(cosine < -0.9) {
+        return None;
+    }
+    let along = |node: &Node| dot(&scaled(node), &first);
+    locate(&along, along(from), step, at)
 }
 
 /// A polynomial through values at places, and its slope (Neville).
@@ -148,11 +179,15 @@ pub fn entered(node: &Node, (low, high): (f64, f64)) -> Vec<Node> {
     firsts
 }
 
-/// Whether two orbits at the same distance from a crossing are images of each other: the same parameter, the same multipliers.
+/// Whether two orbits are on branches that are images of each other: where the parameter is the same, so are the multipliers.
 fn is_image(one: &Node, other: &Node) -> bool {
-    let unit = one.family.units[one.family.units.len() - 1];
-    let near = |a: f64, b: f64| (a - b).abs() < 1e-7 * (1.0 + a.abs());
-    let pairs = one.stability.multipliers.iter().zip(&other.stability.multipliers);
-    near(one.value() / unit, other.value() / unit)
-        && pairs.clone().all(|(a, b)| near(a.0, b.0) && near(a.1.abs(), b.1.abs()))
+    other.at_value(0.0, one.value()).is_ok_and(|other| has_same_multipliers(one, &other))
+}
+
+/// Whether two orbits have the same period and multipliers.
+pub fn has_same_multipliers(one: &Node, other: &Node) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * (1.0 + a.abs());
+    let mut pairs = one.stability.multipliers.iter().zip(&other.stability.multipliers);
+    (one.orbit.period - other.orbit.period).abs() < 1e-9 * one.orbit.period
+        && pairs.all(|(a, b)| near(a.0, b.0) && near(a.1.abs(), b.1.abs()))
 }

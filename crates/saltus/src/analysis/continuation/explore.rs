@@ -112,6 +112,7 @@ pub fn continue_orbit(
             SpecialKind::Doubling => {
                 (Origin::Doubling(parent, value), doubled(&fork.node, range).into_iter().collect::<Vec<Node>>())
             }
+            SpecialKind::Grazing => (Origin::Grazing(parent, value), vec![fork.node.clone()]),
             _ => (Origin::Crossing(parent, value), crossing::entered(&fork.node, range)),
         };
         if firsts.is_empty() {
@@ -181,7 +182,12 @@ impl Explorer<'_> {
             *is_stopped |= !goes_on;
             goes_on
         };
-        let (branch, forks) = Walk::new(&self.options.walk, &mut report, origin).run(first);
+        let grazing = |(k, b): (usize, &Branch)| -> Vec<(usize, Special)> {
+            let all = b.specials.iter().filter(|s| s.1.kind == SpecialKind::Grazing);
+            all.map(|s| (k, s.1.clone())).collect()
+        };
+        let known = self.branches.iter().enumerate().flat_map(grazing).collect();
+        let (branch, forks) = Walk::new(&self.options.walk, &mut report, origin, known).run(first);
         self.branches.push(branch);
         for fork in forks {
             if self.met.iter().any(|met| met.is_like(&fork)) {
@@ -189,7 +195,7 @@ impl Explorer<'_> {
             }
             // A branch that ends on another one: if that is known, so is everything there.
             let waits = |w: &Waiting| Known::of(&w.fork).is_like(&fork);
-            if fork.node.is_upright() && self.waiting.iter().any(waits) {
+            if fork.kind == SpecialKind::Crossing && fork.node.is_upright() && self.waiting.iter().any(waits) {
                 self.waiting.retain(|w| !waits(w));
                 self.met.push(Known::of(&fork));
             } else if depth < self.options.doublings {

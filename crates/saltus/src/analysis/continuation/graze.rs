@@ -15,6 +15,9 @@ const CLEAR: f64 = 0.02;
 /// An orbit with a smaller level may not be reached from grazing by its level: it is near enough.
 const NEAR: f64 = 1e-3;
 
+/// Where more than this graze together, branches on which only some of them hit are not looked for.
+const MIXED: usize = 4;
+
 /// Approaches whose levels differ by less belong together.
 const TOGETHER: f64 = 1e-7;
 
@@ -27,6 +30,8 @@ pub struct Grazed {
     pub behind: Vec<(Node, Option<Special>)>,
     /// The first orbit on the other side, with its tangent away from grazing; None if none was found.
     pub other: Option<Node>,
+    /// First orbits of further branches that leave there.
+    pub forks: Vec<Node>,
     /// Whether the grazing orbit has a fraction of the period: the branch begins or ends on one of shorter orbits.
     pub is_shorter: bool,
 }
@@ -82,15 +87,11 @@ fn touch(node: &Node, near: &[Approach], ahead: f64, reach: f64) -> Option<Graze
     let instants: Vec<f64> = near.iter().map(|a| there.t + (a.t - start).rem_euclid(period) / period * lasts).collect();
     let guess = weak.unknowns_of(&z, &instants, &vec![0.0; near.len()]);
     let row = weak.level_row();
-    let dbg = std::env::var("GDBG").is_ok();
-    let got = correct(&mut weak, &guess, &row);
-    if dbg { eprintln!("touch n={} level {:.3e} {:?} value {} -> {:?}", near.len(), near[0].level, near[0].nearness, node.value(), got.as_ref().map(|g| weak.levels_of(&g.0.z).to_vec())); }
-    let (found, _) = got.ok()?;
+    let (found, _) = correct(&mut weak, &guess, &row).ok()?;
     let at = weak.of_orbit(&found.z);
     let away: Vec<f64> = at.iter().zip(&node.found.z).map(|(a, b)| a - b).collect();
     let distance = dot(&away, &away).sqrt();
     let is_there = weak.levels_of(&found.z).iter().all(|level| level.abs() < TOGETHER);
-    if dbg { eprintln!("   there {is_there} distance {distance:.3e} reach {reach:.3e} dot {:.3e} least {}", dot(&away, &node.tangent), weak.are_least(&found)); }
     if !is_there || distance > reach || dot(&away, &node.tangent) < -1e-7 - 0.2 * distance || !weak.are_least(&found) {
         return None;
     }
@@ -100,7 +101,6 @@ fn touch(node: &Node, near: &[Approach], ahead: f64, reach: f64) -> Option<Graze
     let is_like = |n: &Node| n.anatomy.is_like(&node.anatomy);
     let here = Ladder::climb(weak.clone(), &node.family, &found.z, near[0].level, &is_like);
     let leads_here = |l: &&Ladder| l.top().is_some_and(|top| far(top, node) < 1e-5) && l.height() >= near[0].level;
-    if dbg { eprintln!("   ladder: {:?}", here.as_ref().map(|l| (l.height(), near[0].level, l.top().map(|t| far(t, node))))); }
     let before = match here.as_ref().filter(leads_here) {
         Some(ladder) => ladder.way_down(),
         None if near[0].level < NEAR => Vec::new(),
@@ -109,8 +109,9 @@ fn touch(node: &Node, near: &[Approach], ahead: f64, reach: f64) -> Option<Graze
     let is_shorter = is_shorter(node, &at);
     let other = match is_shorter {
         true => None,
-        false => beyond(node, &weak, &near, &found.z),
+        false => beyond(node, &weak, &vec![side.other(); near.len()], &near, &found.z),
     };
+    let forks = if is_shorter { Vec::new() } else { mixed(node, &weak, &near, &found.z) };
     // The direction just before, and just behind.
     let slope = here.as_ref().map_or(away[away.len() - 1], |l| -l.slope());
     let way = other.as_ref().map(|l| slope * l.slope() >= 0.0);
@@ -126,9 +127,14 @@ fn touch(node: &Node, near: &[Approach], ahead: f64, reach: f64) -> Option<Graze
         Some(false) => "the branch turns back",
         None => "the branch on the other side was not found",
     };
-    let words = format!("{}; {goes}", what(node, side, &touched));
+    let more = match forks.len() {
+        0 => String::new(),
+        1 => "; another branch leaves, on which some of them hit and others miss".into(),
+        n => format!("; {n} more branches leave, on which some of them hit and others miss"),
+    };
+    let words = format!("{}; {goes}{more}", what(node, side, &touched));
     let special = Special { kind: SpecialKind::Grazing, point: touching, touched, words };
-    Some(Grazed { before, special, behind, other: next, is_shorter })
+    Some(Grazed { before, special, behind, other: next, forks, is_shorter })
 }
 
 /// What is touched, in words.
@@ -178,18 +184,41 @@ fn touching(node: &Node, weak: &Weak, z: &[f64]) -> Option<super::branch::Branch
     Some(point)
 }
 
-/// The orbits on the other side, from grazing up to where they clearly hit or miss.
-fn beyond<'n>(node: &'n Node, weak: &Weak, near: &[Approach], at: &[f64]) -> Option<Ladder<'n>> {
-    let side = near[0].nearness.other();
-    let (before, count) = (node.anatomy.sequence.len(), near.len());
+/// The orbits on another side, from grazing up to where they clearly hit or miss: which of the approaches do what.
+fn beyond<'n>(
+    node: &'n Node,
+    weak: &Weak,
+    sides: &[Nearness],
+    near: &[Approach],
+    at: &[f64],
+) -> Option<Ladder<'n>> {
+    let hits = |of: &mut dyn Iterator<Item = Nearness>| of.filter(|n| *n == Nearness::Hit).count();
+    let before = node.anatomy.sequence.len() - hits(&mut near.iter().map(|a| a.nearness));
+    let wanted = before + hits(&mut sides.iter().copied());
     let is_right = |next: &Node| {
-        let has = |a: &Approach| next.anatomy.matching(&Approach { nearness: side, ..*a }, next.orbit.period).is_some();
-        let now = next.anatomy.sequence.len();
-        let is_count = match side {
-            Nearness::Hit => now == before + count,
-            Nearness::Miss => now + count == before,
+        let has = |(a, &nearness): (&Approach, &Nearness)| {
+            next.anatomy.matching(&Approach { nearness, ..*a }, next.orbit.period).is_some()
         };
-        is_count && near.iter().all(has)
+        next.anatomy.sequence.len() == wanted && near.iter().zip(sides).all(has)
     };
-    Ladder::climb(weak.clone().that(side), &node.family, at, CLEAR, &is_right)
+    Ladder::climb(weak.clone().those(sides), &node.family, at, CLEAR, &is_right)
+}
+
+/// Where several graze together: the first orbits of branches on which some of them hit and others miss. Of two that are
+/// images of each other one is left out.
+fn mixed(node: &Node, weak: &Weak, near: &[Approach], at: &[f64]) -> Vec<Node> {
+    let count = near.len();
+    let mut found: Vec<Ladder> = Vec::new();
+    if !(2..=MIXED).contains(&count) {
+        return Vec::new();
+    }
+    for hits in 1..(1_usize << count) - 1 {
+        let sides: Vec<Nearness> =
+            (0..count).map(|k| if hits >> k & 1 == 1 { Nearness::Hit } else { Nearness::Miss }).collect();
+        let Some(ladder) = beyond(node, weak, &sides, near, at) else { continue };
+        if ladder.top().is_some() && !found.iter().any(|other| ladder.is_image(other)) {
+            found.push(ladder);
+        }
+    }
+    found.iter().filter_map(|ladder| ladder.top().cloned()).collect()
 }

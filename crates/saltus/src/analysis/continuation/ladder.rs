@@ -5,6 +5,7 @@
 //! two of them is located by the level. At level zero the direction of the branch is known as well.
 
 use super::branch::{BranchPoint, Special, SpecialKind};
+use super::crossing::has_same_multipliers;
 use super::family::Family;
 use super::locate::{self, Found, sign_change};
 use super::node::Node;
@@ -125,6 +126,29 @@ impl<'a> Ladder<'a> {
     /// The highest orbit.
     pub fn top(&self) -> Option<&Node> {
         self.rungs.last()?.node.as_ref()
+    }
+
+    /// Whether it is the image of another one from the same grazing orbit.
+    pub fn is_image(&self, other: &Ladder) -> bool {
+        let (Some(one), Some(two)) = (self.top(), other.top()) else { return false };
+        let zero = self.rungs.first().map_or(0.0, |r| self.family.values(&self.weak.of_orbit(&r.z))[0]);
+        // (At the value that both have passed.)
+        let (inner, outer) = match (one.value() - zero).abs() <= (two.value() - zero).abs() {
+            true => (one, other),
+            false => (two, self),
+        };
+        outer.at_value(inner.value()).is_some_and(|other| has_same_multipliers(inner, &other))
+    }
+
+    /// The first orbit with a value of the parameter.
+    fn at_value(&self, value: f64) -> Option<Node> {
+        let away = |z: &[f64]| self.family.values(&self.weak.of_orbit(z))[0] - value;
+        let pair = self.rungs.windows(2).find(|pair| away(&pair[0].z) * away(&pair[1].z) <= 0.0)?;
+        let (a, b) = (&pair[0], &pair[1]);
+        let trial = |s: f64| self.at(a.level + s, a, b).map(|(z, _)| (away(&z), z));
+        let (_, z) = sign_change(b.level - a.level, (away(&a.z), away(&b.z)), 1e-13, trial)?;
+        let along: Vec<f64> = b.z.iter().zip(&a.z).map(|(b, a)| b - a).collect();
+        self.node(&z, &self.weak.of_orbit(&along))
     }
 
     /// How far up it goes.

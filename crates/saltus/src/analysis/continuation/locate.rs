@@ -25,7 +25,7 @@ pub fn between(from: &Node, to: &Node, step: f64, at: &dyn Fn(f64) -> Option<Nod
             continue;
         }
         let located = match kind {
-            SpecialKind::Crossing => crossing::locate((a, b), step, at),
+            SpecialKind::Crossing => crossing::locate(&|node| node.signs.crossing, a, step, at),
             _ => sign_change(step, (a, b), LOCATED, |s| at(s).map(|node| (node.signs.of(kind), node))),
         };
         let Some((s, node)) = located else { continue };

@@ -63,7 +63,9 @@ fn products(multipliers: &[(f64, f64)]) -> (f64, f64) {
 
 impl Node {
     /// A zero as a point of a branch that goes on in the direction of `along`.
-    pub fn new(family: &Family, found: Evaluation<Seen>, steps: usize, along: &[f64]) -> Option<Self> {
+    pub fn new(family: &Family, mut found: Evaluation<Seen>, steps: usize, along: &[f64]) -> Option<Self> {
+        // (Where the period is free, the next orbits begin beside this one: the tangent must lead there.)
+        family.anchored(&mut found);
         let tangent = found.tangent(along)?;
         Self::with_tangent(family, found, steps, tangent)
     }

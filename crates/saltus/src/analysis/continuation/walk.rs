@@ -1,7 +1,8 @@
 //! A walk along one branch: predictor, corrector, a step that adapts, and what is met on the way.
 
 use super::anatomy::Approach;
-use super::branch::{Branch, BranchPoint, Origin, Special, SpecialKind};
+use super::crossing;
+use super::branch::{Branch, BranchPoint, Origin, Special, SpecialKind, Touched};
 use super::graze::{Grazed, graze};
 use super::locate;
 use super::node::Node;
@@ -54,9 +55,10 @@ pub enum Met<'a> {
     Special(&'a Special),
 }
 
-/// A point where another branch begins: a period doubling or a crossing.
+/// A point where another branch begins: a period doubling, a crossing, or grazing.
 pub struct Fork {
     pub kind: SpecialKind,
+    /// The orbit there; at grazing, the first one of the other branch.
     pub node: Node,
     /// The value of the parameter.
     pub value: f64,
@@ -68,6 +70,8 @@ pub struct Walk<'a> {
     /// Called with everything that is met; false ends the walk.
     pub on: &'a mut dyn FnMut(Met) -> bool,
     branch: Branch,
+    /// Grazing orbits of earlier branches.
+    known: Vec<(usize, Special)>,
     /// Where other branches begin.
     forks: Vec<Fork>,
     is_stopped: bool,
@@ -83,7 +87,13 @@ enum Step {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(options: &'a WalkOptions, on: &'a mut dyn FnMut(Met) -> bool, origin: Origin) -> Self {
+    /// `known` are grazing orbits of earlier branches, with their numbers.
+    pub fn new(
+        options: &'a WalkOptions,
+        on: &'a mut dyn FnMut(Met) -> bool,
+        origin: Origin,
+        known: Vec<(usize, Special)>,
+    ) -> Self {
         let branch = Branch {
             origin,
             points: Vec::new(),
@@ -92,7 +102,7 @@ impl<'a> Walk<'a> {
             is_cut: false,
             left: Vec::new(),
         };
-        Walk { options, on, branch, forks: Vec::new(), is_stopped: false, longest: f64::INFINITY }
+        Walk { options, on, branch, known, forks: Vec::new(), is_stopped: false, longest: f64::INFINITY }
     }
 
     fn add(&mut self, node: &Node) {
@@ -203,6 +213,14 @@ impl<'a> Walk<'a> {
         Step::End(format!("it ends on another branch, at the branch point at {value}"), false)
     }
 
+    /// The end of a branch whose orbits shrink to a point.
+    fn vanishes(&mut self, last: &Node) -> Step {
+        self.add(last);
+        let words = "the orbit shrinks to an equilibrium".into();
+        self.mark(Special { kind: SpecialKind::Hopf, point: last.point(), touched: Vec::new(), words });
+        Step::End(format!("it shrinks to an equilibrium at {}", number(last.value(), 10)), false)
+    }
+
     /// One step; `step` is its length, adapted.
     fn step(&mut self, node: &Node, before: Option<&(Node, f64)>, step: &mut f64) -> Step {
         let mut why = String::new();
@@ -255,7 +273,11 @@ impl<'a> Walk<'a> {
                 *step *= 0.5;
                 continue;
             }
-            for (_, at, special) in locate::between(node, &next, made, &|s| node.ahead(s).ok()) {
+            let at = |s: f64| node.ahead(s).ok();
+            if let Some((_, last)) = crossing::vanishing(node, &next, made, &at) {
+                return self.vanishes(&last);
+            }
+            for (_, at, special) in locate::between(node, &next, made, &at) {
                 let side = special.kind == SpecialKind::Crossing && at.is_upright();
                 if !side {
                     self.meet(at, special);
@@ -319,8 +341,16 @@ impl<'a> Walk<'a> {
     fn crossed(&mut self, grazed: Grazed) -> Step {
         let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
         self.way(grazed.before);
-        let was_here = self.branch.specials.iter().any(|(_, s)| is_same_touch(s, &grazed.special));
+        let was_here = self.branch.specials.iter().any(|(_, s)| {
+            s.point.sequence == grazed.special.point.sequence && is_same_touch(s, &grazed.special)
+        });
+        let known = self.known.iter().find(|(_, s)| is_same_touch(s, &grazed.special)).map(|k| k.0);
         self.mark(grazed.special);
+        if let Some(branch) = known {
+            return Step::End(format!("it meets branch {} at the grazing orbit at {}", branch + 1, number(value, 10)), false);
+        }
+        let forks = grazed.forks.into_iter();
+        self.forks.extend(forks.map(|node| Fork { kind: SpecialKind::Grazing, node, value }));
         if was_here {
             return Step::End(format!("it is back at the grazing orbit at {}", number(value, 10)), false);
         }
@@ -372,17 +402,30 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether two special points are one grazing orbit.
+/// Whether two special points are one grazing orbit: the same place, multipliers of the motion that misses, and something that
+/// both touch.
 fn is_same_touch(a: &Special, b: &Special) -> bool {
     let near = |x: f64, y: f64| (x - y).abs() <= 1e-8 * (1.0 + x.abs());
+    let (p, q) = (&a.point, &b.point);
+    let is_same = |s: &Touched, t: &Touched| match p.multiple {
+        // (Seen from another phase, an orbit may be some periods of the forcing later.)
+        Some(n) => {
+            let forcing = p.period / n as f64;
+            let apart = (s.t - t.t).rem_euclid(forcing);
+            s.constraint == t.constraint && apart.min(forcing - apart) < 1e-5 * forcing
+        }
+        None => s.constraint == t.constraint,
+    };
     a.kind == SpecialKind::Grazing
-        && a.point.sequence == b.point.sequence
-        && a.point.values.iter().zip(&b.point.values).all(|(x, y)| near(*x, *y))
-        && a.point
-            .stability
+        && b.kind == SpecialKind::Grazing
+        && p.multiple == q.multiple
+        && p.values.iter().zip(&q.values).all(|(x, y)| near(*x, *y))
+        && near(p.period, q.period)
+        && a.touched.iter().any(|s| b.touched.iter().any(|t| is_same(s, t)))
+        && p.stability
             .multipliers
             .iter()
-            .zip(&b.point.stability.multipliers)
+            .zip(&q.stability.multipliers)
             .all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
 }
 

@@ -123,6 +123,13 @@ impl Weak {
         self
     }
 
+    /// The same orbits, of whose approaches some hit and others miss.
+    #[must_use]
+    pub fn those(mut self, sides: &[Nearness]) -> Self {
+        self.touches.iter_mut().zip(sides).for_each(|(touch, side)| touch.nearness = *side);
+        self
+    }
+
     /// Grazing orbits alone: speed and gap are zero.
     #[must_use]
     pub fn grazing(mut self) -> Self {
