@@ -2,8 +2,7 @@
 //!
 //! At such a point the equations with the tangent as one more row are singular: Newton's method finds orbits beside it, but
 //! none near it to more than half of the figures. So it is located from orbits beside it, where everything is exact: the
-//! determinant and the unknowns are smooth along the branch, and are interpolated. The same holds where an orbit shrinks to an
-//! equilibrium: beyond, the branch is the same orbits half a period later.
+//! determinant and the unknowns are smooth along the branch, and are interpolated.
 
 use super::node::Node;
 use super::zero::{Equations, correct};
@@ -96,26 +95,8 @@ fn interpolated(
     Some((guess + all, (all - fewer).abs(), node))
 }
 
-/// Where an orbit whose period is its own shrinks to a point within a step: its motion at the start comes to rest and turns
-/// round. None where it does not.
-pub fn vanishing(from: &Node, to: &Node, step: f64, at: &dyn Fn(f64) -> Option<Node>) -> Option<(f64, Node)> {
-    if !from.family.is_free() {
-        return None;
-    }
-    let scaled = |node: &Node| -> Vec<f64> {
-        node.orbit.passage.rate.iter().zip(&node.family.scales).map(|(r, s)| r / s).collect()
-    };
-    let (first, last) = (scaled(from), scaled(to));
-    let cosine = dot(&first, &last) / (dot(&first, &first) * dot(&last, &last)).sqrt();
-    if !(cosine < -0.9) {
-        return None;
-    }
-    let along = |node: &Node| dot(&scaled(node), &first);
-    locate(&along, along(from), step, at)
-}
-
 /// A polynomial through values at places, and its slope (Neville).
-fn polynomial(places: &[f64], values: &[f64], x: f64) -> (f64, f64) {
+pub fn polynomial(places: &[f64], values: &[f64], x: f64) -> (f64, f64) {
     let mut p: Vec<(f64, f64)> = values.iter().map(|v| (*v, 0.0)).collect();
     let n = places.len();
     for width in 1..n {

@@ -155,7 +155,7 @@ impl Family {
         Orbit { start, period, passage, residual: found.size(), steps, multiple, joints }
     }
 
-    /// Where the period is free: the equations of an orbit with its own rate in the one that keeps the start from sliding.
+    /// Where the period is free: the equations of an orbit, with what keeps the start of the next ones from sliding.
     pub fn anchored(&self, found: &mut Evaluation<Seen>) {
         if !self.is_free() {
             return;

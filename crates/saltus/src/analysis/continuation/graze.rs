@@ -185,13 +185,7 @@ fn touching(node: &Node, weak: &Weak, z: &[f64]) -> Option<super::branch::Branch
 }
 
 /// The orbits on another side, from grazing up to where they clearly hit or miss: which of the approaches do what.
-fn beyond<'n>(
-    node: &'n Node,
-    weak: &Weak,
-    sides: &[Nearness],
-    near: &[Approach],
-    at: &[f64],
-) -> Option<Ladder<'n>> {
+fn beyond<'n>(node: &'n Node, weak: &Weak, sides: &[Nearness], near: &[Approach], at: &[f64]) -> Option<Ladder<'n>> {
     let hits = |of: &mut dyn Iterator<Item = Nearness>| of.filter(|n| *n == Nearness::Hit).count();
     let before = node.anatomy.sequence.len() - hits(&mut near.iter().map(|a| a.nearness));
     let wanted = before + hits(&mut sides.iter().copied());

@@ -15,6 +15,7 @@ mod locate;
 mod node;
 mod rest;
 mod rest_walk;
+mod shrinking;
 mod walk;
 mod weak;
 mod zero;

@@ -76,9 +76,9 @@ impl Node {
         let orbit = family.orbit(&found, steps);
         let stability = orbit.stability();
         let anatomy = Anatomy::of(&family.problem, &orbit);
-        if let Some((state, rate)) = &mut family.anchor {
+        if family.is_free() {
             // (The next orbits begin beside this one.)
-            (*state, *rate) = (family.space.state(&orbit.start), orbit.passage.rate.clone());
+            family.anchor = Some((family.space.state(&orbit.start), orbit.passage.rate.clone()));
         }
         family.closed = orbit.passage.run.last().closed().map(<[usize]>::to_vec);
         let (doubling, torus) = products(&stability.multipliers);

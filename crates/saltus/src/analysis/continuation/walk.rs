@@ -1,11 +1,11 @@
 //! A walk along one branch: predictor, corrector, a step that adapts, and what is met on the way.
 
 use super::anatomy::Approach;
-use super::crossing;
 use super::branch::{Branch, BranchPoint, Origin, Special, SpecialKind, Touched};
 use super::graze::{Grazed, graze};
 use super::locate;
 use super::node::Node;
+use super::shrinking::Shrinking;
 use super::zero::Missed;
 use crate::analysis::closing::Orbit;
 use crate::linalg::dot;
@@ -132,6 +132,7 @@ impl<'a> Walk<'a> {
         self.longest = node.orbit.period;
         let first = node.clone();
         let mut before: Option<(Node, f64)> = None;
+        let mut shrinking = Shrinking::default();
         let mut step = 0.1 * self.options.step;
         let (end, is_cut) = loop {
             if self.is_stopped {
@@ -150,6 +151,15 @@ impl<'a> Walk<'a> {
                         break ("the end of the range is reached".to_string(), false);
                     }
                     if let Some(why) = self.returns(&first, &node, &next) {
+                        break (why, false);
+                    }
+                    if let Some(point) = shrinking.add(&next) {
+                        let why = format!(
+                            "it shrinks to an equilibrium at {}",
+                            number(point.values[point.values.len() - 1], 10)
+                        );
+                        let words = "the orbit shrinks to an equilibrium".into();
+                        self.mark(Special { kind: SpecialKind::Hopf, point, touched: Vec::new(), words });
                         break (why, false);
                     }
                     let made = distance(&node, &next);
@@ -213,14 +223,6 @@ impl<'a> Walk<'a> {
         Step::End(format!("it ends on another branch, at the branch point at {value}"), false)
     }
 
-    /// The end of a branch whose orbits shrink to a point.
-    fn vanishes(&mut self, last: &Node) -> Step {
-        self.add(last);
-        let words = "the orbit shrinks to an equilibrium".into();
-        self.mark(Special { kind: SpecialKind::Hopf, point: last.point(), touched: Vec::new(), words });
-        Step::End(format!("it shrinks to an equilibrium at {}", number(last.value(), 10)), false)
-    }
-
     /// One step; `step` is its length, adapted.
     fn step(&mut self, node: &Node, before: Option<&(Node, f64)>, step: &mut f64) -> Step {
         let mut why = String::new();
@@ -274,9 +276,6 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let at = |s: f64| node.ahead(s).ok();
-            if let Some((_, last)) = crossing::vanishing(node, &next, made, &at) {
-                return self.vanishes(&last);
-            }
             for (_, at, special) in locate::between(node, &next, made, &at) {
                 let side = special.kind == SpecialKind::Crossing && at.is_upright();
                 if !side {
@@ -341,13 +340,18 @@ impl<'a> Walk<'a> {
     fn crossed(&mut self, grazed: Grazed) -> Step {
         let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
         self.way(grazed.before);
-        let was_here = self.branch.specials.iter().any(|(_, s)| {
-            s.point.sequence == grazed.special.point.sequence && is_same_touch(s, &grazed.special)
-        });
+        let was_here = self
+            .branch
+            .specials
+            .iter()
+            .any(|(_, s)| s.point.sequence == grazed.special.point.sequence && is_same_touch(s, &grazed.special));
         let known = self.known.iter().find(|(_, s)| is_same_touch(s, &grazed.special)).map(|k| k.0);
         self.mark(grazed.special);
         if let Some(branch) = known {
-            return Step::End(format!("it meets branch {} at the grazing orbit at {}", branch + 1, number(value, 10)), false);
+            return Step::End(
+                format!("it meets branch {} at the grazing orbit at {}", branch + 1, number(value, 10)),
+                false,
+            );
         }
         let forks = grazed.forks.into_iter();
         self.forks.extend(forks.map(|node| Fork { kind: SpecialKind::Grazing, node, value }));
