@@ -15,6 +15,8 @@ const LEFT: usize = 6;
 pub struct Found<'a> {
     pub title: &'a str,
     pub subtitle: &'a str,
+    /// What was not as a person may expect.
+    pub notes: &'a [String],
     pub parameters: &'a [String],
     pub entries: &'a [Entry],
     pub files: &'a [String],
@@ -28,16 +30,23 @@ pub fn kind_name(word: &str) -> &str {
 
 /// How many orbits of a branch are stable, in words.
 fn stable(rows: &[&Row]) -> String {
-    match rows.iter().filter(|r| r.stable).count() {
-        0 => "all unstable".into(),
-        n if n == rows.len() => "all stable".into(),
-        n => format!("{n} stable"),
+    let count = |word: &str| rows.iter().filter(|r| r.stability() == word).count();
+    if let Some(word) = ["stable", "neutral", "unstable"].into_iter().find(|word| count(word) == rows.len()) {
+        return format!("all {word}");
+    }
+    match (count("stable"), count("neutral")) {
+        (stable, 0) => format!("{stable} stable"),
+        (0, neutral) => format!("{neutral} neutral, the others unstable"),
+        (stable, neutral) => format!("{stable} stable, {neutral} neutral"),
     }
 }
 
 impl Found<'_> {
     pub fn print(&self, out_dir: Option<&std::path::Path>) {
         out!("{BOLD}{}{BOLD:#}\n{}\n", printable(self.title), printable(self.subtitle));
+        for note in self.notes {
+            out!("{}\n", printable(note));
+        }
         for entry in self.entries {
             if let Entry::Branch { branch, origin } = entry {
                 out!("\n{BOLD}branch {}{BOLD:#}  {DIM}from {}{DIM:#}\n", branch + 1, printable(origin));
@@ -155,7 +164,7 @@ impl Found<'_> {
             })
             .collect();
         print_json(&json!({
-            "title": self.title, "what": self.subtitle, "parameters": self.parameters, "branches": branches,
+            "title": self.title, "what": self.subtitle, "parameters": self.parameters, "notes": self.notes, "branches": branches,
             "files": self.files, "seconds": self.seconds,
         }));
     }

@@ -26,6 +26,9 @@ pub struct Row {
     pub multipliers: Vec<(f64, f64)>,
     /// Whether it is stable.
     pub stable: bool,
+    /// Whether no multiplier is outside the unit circle, but some are on it: one of a family of orbits, or a special point.
+    #[serde(default)]
+    pub neutral: bool,
     /// Its events.
     pub sequence: String,
     /// How far it misses itself.
@@ -75,10 +78,22 @@ impl Row {
             multiple: point.multiple,
             multipliers: point.stability.multipliers.clone(),
             stable: point.stability.is_stable(),
+            neutral: point.stability.is_neutral(),
             sequence: point.sequence.clone(),
             residual: point.residual,
             direction: point.tangent.last().copied().unwrap_or(0.0),
             shown,
+        }
+    }
+}
+
+impl Row {
+    /// Its stability in a word.
+    pub fn stability(&self) -> &'static str {
+        match (self.stable, self.neutral) {
+            (true, _) => "stable",
+            (_, true) => "neutral",
+            _ => "unstable",
         }
     }
 }

@@ -65,6 +65,8 @@ pub struct Anatomy {
     pub sequence: Vec<String>,
     /// Instants of events, and ends of phases.
     pub instants: Vec<f64>,
+    /// How long the shortest of its phases lasts: contacts, sticking, slipping.
+    pub shortest: f64,
 }
 
 impl Anatomy {
@@ -82,6 +84,8 @@ impl Anatomy {
         if sequence.len() > 1 && sequence.first() == sequence.last() && sequence[0].starts_with("contact") {
             sequence.pop();
         }
+        let lasting = events.iter().map(|e| e.t.1 - e.t.0).filter(|d| *d > 0.0);
+        let shortest = lasting.fold(f64::INFINITY, f64::min);
         let mut instants: Vec<f64> = events.iter().flat_map(|e| [e.t.0, e.t.1]).collect();
         instants.sort_by(f64::total_cmp);
         let mut approaches = misses(problem, orbit);
@@ -101,7 +105,7 @@ impl Anatomy {
             approaches.push(Approach { constraint, t: impact.t, nearness: Nearness::Hit, level, units });
         }
         approaches.sort_by(|a, b| a.t.total_cmp(&b.t));
-        Anatomy { approaches, sequence, instants }
+        Anatomy { approaches, sequence, instants, shortest }
     }
 
     /// Whether two orbits do the same things in the same order, wherever they begin.

@@ -112,7 +112,7 @@ pub fn polynomial(places: &[f64], values: &[f64], x: f64) -> (f64, f64) {
 }
 
 /// The zero of a polynomial near the middle of its places.
-fn root(places: &[f64], values: &[f64], reach: f64) -> Option<f64> {
+pub fn root(places: &[f64], values: &[f64], reach: f64) -> Option<f64> {
     let mut x = 0.0;
     for _ in 0..50 {
         let (value, slope) = polynomial(places, values, x);

@@ -1,6 +1,6 @@
 //! Where along a step a sign changes, or a sequence of events does.
 
-use super::branch::{Special, SpecialKind};
+use super::branch::{BranchPoint, Special, SpecialKind};
 use super::crossing;
 use super::node::{Node, Signs};
 use crate::text::number;
@@ -121,4 +121,35 @@ pub fn change(from: &Node, to: &Node, step: f64) -> Option<(Node, Node)> {
         }
     }
     Some((before, after))
+}
+
+/// Distances, from an orbit beside a change, of those from which it is extrapolated.
+const BACK: f64 = 1e-3;
+const FURTHER: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
+
+/// Where the shortest phase of an orbit beside a change has shrunk to nothing. A phase that is very short is not told from none,
+/// so its duration is extrapolated from orbits farther away: `back` is -1 for an orbit before the change and 1 for one behind.
+pub fn shrunk(beside: &Node, back: f64) -> Option<BranchPoint> {
+    let short = beside.anatomy.shortest;
+    if !(short < 1e-3 * beside.orbit.period) {
+        return None;
+    }
+    let mut nodes = Vec::with_capacity(FURTHER.len());
+    for k in FURTHER {
+        nodes.push(beside.ahead(back * k * BACK).ok().filter(|n| n.anatomy.is_like(&beside.anatomy))?);
+    }
+    let durations: Vec<f64> = nodes.iter().map(|n| n.anatomy.shortest).collect();
+    let is_shrinking = durations.windows(2).all(|d| d[0] < d[1]) && durations[0] > short;
+    let none = crossing::root(&FURTHER, &durations, 0.5).filter(|_| is_shrinking)?;
+    let fewer = crossing::root(&FURTHER[..4], &durations[..4], 0.5)?;
+    // (It has to be beyond the orbit, and near.)
+    if none > 0.0 || (none - fewer).abs() > 1e-4 {
+        return None;
+    }
+    let entry = |k: usize| -> Vec<f64> { nodes.iter().map(|n| n.found.z[k]).collect() };
+    let z: Vec<f64> =
+        (0..beside.found.z.len()).map(|k| crossing::polynomial(&FURTHER, &entry(k), none).0).collect();
+    let mut family = beside.family.clone();
+    let (start, period, _) = family.place(&z).ok()?;
+    Some(BranchPoint { values: family.values(&z), start, period, ..beside.point() })
 }

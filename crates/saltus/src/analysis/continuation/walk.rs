@@ -326,7 +326,10 @@ impl<'a> Walk<'a> {
             return None;
         }
         let words = format!("`{}` becomes `{}`", last.anatomy.words(), first.anatomy.words());
-        self.mark(Special { kind: SpecialKind::Change, point: first.point(), touched: Vec::new(), words });
+        // (One of the two has a phase that the other has not.)
+        let (back, beside) = if last.anatomy.shortest < first.anatomy.shortest { (-1.0, &last) } else { (1.0, &first) };
+        let point = locate::shrunk(beside, back).unwrap_or_else(|| first.point());
+        self.mark(Special { kind: SpecialKind::Change, point, touched: Vec::new(), words });
         Some(Step::Crossed(Box::new(first)))
     }
 
