@@ -278,3 +278,28 @@ fn families_of_orbits_are_neutral() {
         assert!(point.stability.is_neutral() && !point.stability.is_stable(), "{point:?}");
     }
 }
+
+#[test]
+fn a_stick_phase_that_shrinks_to_nothing() {
+    // A block on a belt sticks for 2A/V, A = (mus − muk) g/k: until both coefficients are one. Below, it slides in a family of orbits.
+    let problem = Builder::new("belt")
+        .parameter("mus", 0.12)
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .potential("2*x^2")
+        .slider("belt", "x' - 0.2", "0.08*9.81", Some("mus*9.81".into()))
+        .build()
+        .and_then(|model| model.open(&["mus"]))
+        .and_then(|model| model.problem())
+        .expect("a problem");
+    let found = branches(&problem, None, "mus", (0.05, 0.2), 0);
+    let changes = specials(&found, SpecialKind::Change);
+    assert!(is_one(&changes, 0.08, 1e-10), "{changes:?}");
+    let points = found[1].points.iter().filter(|p| (p.values[0] - 0.08).abs() > 1e-4);
+    assert!(points.clone().all(|p| if p.values[0] > 0.08 {
+        p.stability.is_stable()
+    } else {
+        p.stability.is_neutral()
+    }));
+    assert!(points.filter(|p| p.stability.is_neutral()).count() > 3);
+}

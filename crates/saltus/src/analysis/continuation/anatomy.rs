@@ -65,7 +65,7 @@ pub struct Anatomy {
     pub sequence: Vec<String>,
     /// Instants of events, and ends of phases.
     pub instants: Vec<f64>,
-    /// How long the shortest of its phases lasts: contacts, sticking, slipping.
+    /// The shortest time between two of them.
     pub shortest: f64,
 }
 
@@ -84,10 +84,11 @@ impl Anatomy {
         if sequence.len() > 1 && sequence.first() == sequence.last() && sequence[0].starts_with("contact") {
             sequence.pop();
         }
-        let lasting = events.iter().map(|e| e.t.1 - e.t.0).filter(|d| *d > 0.0);
-        let shortest = lasting.fold(f64::INFINITY, f64::min);
         let mut instants: Vec<f64> = events.iter().flat_map(|e| [e.t.0, e.t.1]).collect();
         instants.sort_by(f64::total_cmp);
+        let around = instants.first().map(|t| t + orbit.period);
+        let apart = instants.iter().skip(1).copied().chain(around).zip(&instants).map(|(b, a)| b - a);
+        let shortest = apart.filter(|d| *d > 1e-11 * orbit.period).fold(f64::INFINITY, f64::min);
         let mut approaches = misses(problem, orbit);
         let within = |t: f64| {
             let chatters = run.timeline.of(PhaseKind::Chatter);

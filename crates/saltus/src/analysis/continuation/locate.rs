@@ -147,8 +147,7 @@ pub fn shrunk(beside: &Node, back: f64) -> Option<BranchPoint> {
         return None;
     }
     let entry = |k: usize| -> Vec<f64> { nodes.iter().map(|n| n.found.z[k]).collect() };
-    let z: Vec<f64> =
-        (0..beside.found.z.len()).map(|k| crossing::polynomial(&FURTHER, &entry(k), none).0).collect();
+    let z: Vec<f64> = (0..beside.found.z.len()).map(|k| crossing::polynomial(&FURTHER, &entry(k), none).0).collect();
     let mut family = beside.family.clone();
     let (start, period, _) = family.place(&z).ok()?;
     Some(BranchPoint { values: family.values(&z), start, period, ..beside.point() })

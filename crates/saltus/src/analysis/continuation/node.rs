@@ -106,6 +106,11 @@ impl Node {
         values[values.len() - 1]
     }
 
+    /// The size by which the parameter is measured.
+    pub fn unit(&self) -> f64 {
+        self.family.units[self.family.units.len() - 1]
+    }
+
     /// The point as data.
     pub fn point(&self) -> BranchPoint {
         BranchPoint {

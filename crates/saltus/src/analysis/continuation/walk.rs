@@ -329,7 +329,11 @@ impl<'a> Walk<'a> {
         // (One of the two has a phase that the other has not.)
         let (back, beside) = if last.anatomy.shortest < first.anatomy.shortest { (-1.0, &last) } else { (1.0, &first) };
         let point = locate::shrunk(beside, back).unwrap_or_else(|| first.point());
-        self.mark(Special { kind: SpecialKind::Change, point, touched: Vec::new(), words });
+        let special = Special { kind: SpecialKind::Change, point, touched: Vec::new(), words };
+        // (A phase that is too short to be told may seem to vanish several times.)
+        if !self.branch.specials.last().is_some_and(|(_, before)| is_same_change(before, &special, first.unit())) {
+            self.mark(special);
+        }
         Some(Step::Crossed(Box::new(first)))
     }
 
@@ -434,6 +438,12 @@ fn is_same_touch(a: &Special, b: &Special) -> bool {
             .iter()
             .zip(&q.stability.multipliers)
             .all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
+}
+
+/// Whether two changes of events are one.
+fn is_same_change(a: &Special, b: &Special, unit: f64) -> bool {
+    let near = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-7 * unit;
+    a.kind == b.kind && a.words == b.words && a.point.values.iter().zip(&b.point.values).all(near)
 }
 
 /// How far apart two points of one family are.
