@@ -153,3 +153,20 @@ impl Shown {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Order;
+
+    #[test]
+    fn values_keep_their_order_where_the_first_changes() {
+        let mut order = Order::default();
+        assert_eq!(order.of(0, vec![1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
+        // The impact that was the last is now the first of the period.
+        assert_eq!(order.of(0, vec![3.1, 1.1, 2.1]), [1.1, 2.1, 3.1]);
+        assert_eq!(order.like(0, vec![2.2, 3.2, 1.2]), [1.2, 2.2, 3.2]);
+        // Another branch, and another number of impacts.
+        assert_eq!(order.of(1, vec![3.0, 1.0]), [3.0, 1.0]);
+        assert_eq!(order.of(0, vec![5.0, 1.0]), [5.0, 1.0]);
+    }
+}

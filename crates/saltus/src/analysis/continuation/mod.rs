@@ -12,6 +12,7 @@ mod family;
 mod graze;
 mod ladder;
 mod locate;
+mod nearby;
 mod node;
 mod rest;
 mod rest_walk;
