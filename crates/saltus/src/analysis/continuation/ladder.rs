@@ -63,11 +63,7 @@ impl<'a> Ladder<'a> {
         }
         let slope = tangent[weak.place_of_parameter()];
         let mut ladder = Ladder { weak, family, slope, rungs: vec![Rung { level: 0.0, z: at.to_vec(), node: None }] };
-        'up: loop {
-            let Some(last) = ladder.rungs.last() else { break };
-            if last.level >= top {
-                break;
-            }
+        'up: while let Some(last) = ladder.rungs.last().filter(|last| last.level < top) {
             let (from, level) = (last.z.clone(), last.level);
             for factor in FACTORS {
                 let to = if level == 0.0 { FIRST * factor / FACTORS[0] } else { level * factor }.min(top);
