@@ -303,3 +303,53 @@ fn a_stick_phase_that_shrinks_to_nothing() {
     }));
     assert!(points.filter(|p| p.stability.is_neutral()).count() > 3);
 }
+
+#[test]
+fn a_wall_that_moves() {
+    // x'' + x'/10 + x = 0 beside a wall at 1/2 + B cos ωt. With the speed U relative to the wall, the free motion has
+    // (x, x'⁺) = Y U at the impact, so (Y₁U − 1/2)² + ((Y₂ + e)U/ω)² = B²: grazing at B = 1/2, where U = 0, and a fold where B is least.
+    let (w, e) = (1.3, 0.7);
+    let y = solved(flow(TAU / w), -1.0, 1.0 + e);
+    let size = y[0] * y[0] + ((y[1] + e) / w).powi(2);
+    let fold = 0.5 * (1.0 - y[0] * y[0] / size).sqrt();
+    let problem = Builder::new("wall")
+        .parameter("B", 0.8)
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .force("x", "-x'/10")
+        .restitution(e)
+        .constraint("wall", "0.5 - x + B*cos(1.3*t)")
+        .build()
+        .and_then(|model| model.open(&["B"]))
+        .and_then(|model| model.problem())
+        .expect("a problem");
+    let found = branches(&problem, Some(TAU / w), "B", (0.1, 1.5), 0);
+    assert!(is_one(&specials(&found, SpecialKind::Fold), fold, 1e-10), "{fold} {:?}", found[1].specials);
+    assert!(is_one(&specials(&found, SpecialKind::Grazing), 0.5, 1e-10), "{:?}", found[1].specials);
+}
+
+#[test]
+fn two_masses_between_two_stops() {
+    // The symmetric orbit from the matrix exponential (SciPy): the half map, reflected, has −1 where symmetry breaks, and a pair on
+    // the unit circle at the torus.
+    let problem = Builder::new("two masses")
+        .parameter("w", 1.5)
+        .coordinate("x", 0.0, 0.0)
+        .coordinate("y", 0.0, 0.0)
+        .kinetic("x'^2/2 + y'^2/4")
+        .potential("x^2/2 + 0.4*(x - y)^2")
+        .force("x", "cos(w*t) - 0.06*x' - 0.06*(x' - y')")
+        .force("y", "-0.06*(y' - x')")
+        .restitution(0.75)
+        .constraint("top", "0.6 - y")
+        .constraint("bottom", "0.6 + y")
+        .build()
+        .and_then(|model| model.open(&["w"]))
+        .and_then(|model| model.problem())
+        .expect("a problem");
+    let found = branches(&problem, Some(TAU / 1.5), "w", (1.45, 1.85), 0);
+    let (crossing, torus) = (specials(&found, SpecialKind::Crossing), specials(&found, SpecialKind::Torus));
+    assert!(is_one(&crossing, 1.592_364_204_300_03, 1e-10), "{crossing:?}");
+    assert!(is_one(&torus, 1.768_469_040_810_4, 1e-10), "{torus:?}");
+}
