@@ -91,6 +91,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if args.symmetric && !problem.model().depends_on_time() {
         return Err(SetupError::new("--symmetric is for models that are driven: nothing here depends on time").into());
     }
+    if let Some(n) = args.multiple.filter(|n| args.symmetric && n.is_multiple_of(2)) {
+        let message = format!(
+            "no symmetric orbit takes {n} periods: after half of them what drives the model is the same, not its mirror image"
+        );
+        return Err(SetupError::new(message).help("give an odd number, or leave out --symmetric or --multiple").into());
+    }
     let options = options(args, &mut ready, &problem)?;
     let start = ready.start().clone();
     let (orbits, refusals) = find(args, &problem, &start, &options);

@@ -6,6 +6,7 @@ mod again;
 mod atlas;
 mod command_line;
 mod continuation;
+mod continuation_words;
 mod docs;
 mod laws;
 mod options;

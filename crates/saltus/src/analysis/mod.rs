@@ -27,8 +27,8 @@ pub use check::{Check, CheckOptions, Coverage, Finding, Pair, Verdict, check, ch
 pub use closing::{Orbit, Period};
 pub use compare::{CompareOptions, ComparedRuns, Comparison, Way, compare, ways};
 pub use continuation::{
-    Branch, BranchPoint, Clock, ContinueOptions, Curve, CurveOptions, News, OfParameters, Origin, RestNews, Special,
-    SpecialKind, Touched, WalkOptions, continue_equilibria, continue_orbit, curve,
+    Branch, BranchPoint, Clock, ContinueOptions, Curve, CurveOptions, Left, News, OfParameters, Origin, RestNews,
+    Special, SpecialKind, Touched, WalkOptions, continue_equilibria, continue_orbit, curve,
 };
 pub use converge::{ConvergeOptions, Convergence, Level, NoConvergence, Orders, Over, Reference, converge};
 pub use distance::{Distance, distance};

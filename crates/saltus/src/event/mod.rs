@@ -46,8 +46,8 @@ use polynomial::{MAX_DEGREE, Roots};
 use record::Record;
 use rubbing::Rubbing;
 use scales::{Window, sum};
-pub(crate) use vary::Stroke;
 use vary::Vary;
+pub(crate) use vary::{GapSlopes, Stroke};
 
 /// What a constraint does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,9 @@ const POINTS: f64 = 400.0;
 /// Colours of branches, by how often their period has doubled.
 const COLOURS: [usize; 5] = [0, 2, 3, 4, 1];
 
+/// The colour of orbits that are neither stable nor unstable.
+const NEUTRAL: usize = 6;
+
 /// Everything that is drawn.
 pub struct Drawing<'a> {
     pub entries: &'a [Entry],
@@ -96,7 +99,7 @@ impl Drawing<'_> {
     }
 
     fn note(&self, row: &Row) -> String {
-        let kind = if row.stable { "stable" } else { "unstable" };
+        let kind = row.stability();
         let largest = row.multipliers.iter().map(|z| z.0.hypot(z.1)).fold(0.0, f64::max);
         let period = match (self.are_equilibria, row.multiple) {
             (true, _) => String::new(),
@@ -124,6 +127,9 @@ impl Drawing<'_> {
         pane.marks = self.marks();
         pane.dots.extend(self.simulated());
         let mut caption = "Solid: stable; dashed: unstable.".to_string();
+        if pane.lines.iter().any(|line| line.name == "neutral") {
+            caption.push_str(" Neutral: multipliers on the unit circle, none outside.");
+        }
         if !pane.dots.is_empty() {
             caption.push_str(" Dots: motions left to settle, by simulation.");
         }
@@ -169,7 +175,7 @@ impl Drawing<'_> {
                 continue;
             }
             match stretch.iter().rev().find(|p| !p.0).map(|p| p.1) {
-                Some(last) if !is_like(last) || last.stable != row.stable => {
+                Some(last) if !is_like(last) || last.stability() != row.stability() => {
                     stretch.extend(is_like(last).then_some(place));
                     self.line(&stretch, first, pane);
                     stretch = vec![place];
@@ -187,9 +193,9 @@ impl Drawing<'_> {
         let rows = || stretch.iter().map(|p| p.1);
         for k in 0..row.shown.len() {
             pane.lines.push(Line {
-                name: if row.stable { "stable" } else { "unstable" }.into(),
-                colour: self.colour(row, first),
-                is_dashed: !row.stable,
+                name: row.stability().into(),
+                colour: if row.neutral { NEUTRAL } else { self.colour(row, first) },
+                is_dashed: row.stability() == "unstable",
                 x: rows().map(|r| r.values[0]).collect(),
                 y: rows().map(|r| r.shown.get(k).copied().unwrap_or(f64::NAN)).collect(),
                 notes: rows().map(|r| self.note(r)).collect(),
@@ -279,7 +285,7 @@ impl Drawing<'_> {
                 }
             }
             let word = format!("{} = {}", self.parameter, number(row.values[0], 5));
-            let line = Line { is_dashed: !row.stable, x, y, ..Line::default() };
+            let line = Line { is_dashed: row.stability() == "unstable", x, y, ..Line::default() };
             panes.push(Pane {
                 x: Quantity::new(&name, crate::commands::atlas::unit(problem.model(), &name)),
                 y: Quantity::new(format!("{name}'"), ""),

@@ -5,7 +5,7 @@ use super::record::{self, Entry};
 use super::shown::Shown;
 use crate::setup::{Asked, Ready, Refusal, StartArgs};
 use saltus::analysis::{Clock, NoOrbit, Orbit, OrbitOptions, check_period, orbit, period_of};
-use saltus::{Problem, SetupError, Start};
+use saltus::{Problem, SetupError, Start, text};
 use saltus_io::FamilyText;
 use std::sync::Arc;
 
@@ -52,6 +52,8 @@ pub struct Prepared {
     /// The direction of a branch that is taken up again.
     pub direction: Option<f64>,
     pub multiple: Option<usize>,
+    /// What was not as a person may expect.
+    pub notes: Vec<String>,
     /// Lines of an earlier continuation in the same directory.
     pub earlier: Vec<Entry>,
 }
@@ -86,8 +88,16 @@ pub fn prepare(args: &Args) -> Result<Prepared, Refusal> {
     }
     let mut start = ready.start().clone();
     start.parameters = problem.start().parameters;
+    let mut notes = Vec::new();
     for (axis, value) in axes.iter().zip(start.parameters.iter_mut()) {
-        *value = value.clamp(axis.low, axis.high);
+        let inside = value.clamp(axis.low, axis.high);
+        if inside != *value && !is_branch {
+            let (name, out, at) = (&axis.name, text::number(*value, 6), text::number(inside, 6));
+            notes.push(format!(
+                "{name} = {out} is outside the range: what is followed begins at its end, {name} = {at}"
+            ));
+        }
+        *value = inside;
     }
     let mut prepared = Prepared {
         ready,
@@ -99,6 +109,7 @@ pub fn prepare(args: &Args) -> Result<Prepared, Refusal> {
         direction: None,
         multiple: args.multiple.map(|n| n as usize),
         earlier: Vec::new(),
+        notes,
     };
     if let (true, Some(dir)) = (is_branch, &args.start.from) {
         prepared.take_up(record::read(dir)?, args.branch.map(|k| k as usize), args.out.as_deref() == Some(dir))?;
@@ -153,19 +164,35 @@ impl Prepared {
             return Err(SetupError::new(message));
         };
         let mut start = row.start.start();
-        let names = entries.iter().find_map(|e| match e {
-            Entry::Head { parameters, .. } => Some(parameters.clone()),
+        let head = entries.iter().find_map(|e| match e {
+            Entry::Head { title, parameters, .. } => Some((title.clone(), parameters.clone())),
             _ => None,
         });
-        if start.q.len() != self.problem.model().degrees() || names.is_none() {
-            return Err(SetupError::new("these are branches of another model")
+        let model = self.problem.model();
+        let Some((title, names)) = head.filter(|(title, _)| start.q.len() == model.degrees() && *title == model.title)
+        else {
+            let other = entries.iter().find_map(|e| match e {
+                Entry::Head { title, .. } => Some(format!(", `{title}`")),
+                _ => None,
+            });
+            return Err(SetupError::new(format!("these are branches of another model{}", other.unwrap_or_default()))
                 .help("a branch goes on with the model it was computed with"));
-        }
+        };
+        debug_assert_eq!(title, model.title);
         // The parameters that were followed have their values there; others are those of the model as given.
         let mut parameters = self.start.parameters.clone();
-        for (name, value) in names.iter().flatten().zip(&row.values) {
+        for (name, value) in names.iter().zip(&row.values) {
             match self.axes.iter().position(|a| a.name == *name) {
-                Some(k) => parameters[k] = *value,
+                Some(k) => {
+                    let Axis { low, high, .. } = self.axes[k];
+                    let by = 1e-9 * (high - low);
+                    if !(low - by..=high + by).contains(value) {
+                        let (at, low, high) = (text::number(*value, 10), text::number(low, 6), text::number(high, 6));
+                        let message = format!("the branch ends at {name} = {at}, outside the range {low} … {high}");
+                        return Err(SetupError::new(message).help("choose a range that contains its last point"));
+                    }
+                    parameters[k] = value.clamp(low, high);
+                }
                 None => {
                     let message = format!("the branch was followed over `{name}`, which is not in --over");
                     return Err(SetupError::new(message)
@@ -212,11 +239,8 @@ impl Prepared {
 
 /// Why there is no first orbit, and what to try.
 fn refused(reason: &NoOrbit, args: &Args, axes: &[Axis], start: &Start) -> Refusal {
-    let at: Vec<String> = axes
-        .iter()
-        .zip(&start.parameters)
-        .map(|(a, x)| format!("{} = {}", a.name, saltus::text::number(*x, 6)))
-        .collect();
+    let at: Vec<String> =
+        axes.iter().zip(&start.parameters).map(|(a, x)| format!("{} = {}", a.name, text::number(*x, 6))).collect();
     let help = match reason {
         NoOrbit::NoPeriod { .. } => {
             "give about how long an orbit takes, such as  --period 6.3,  or a longer --transient"

@@ -23,6 +23,7 @@ use saltus::{Options, SetupError};
 use saltus_io::output::{self, WriteError};
 use saltus_report::BranchesReport;
 use saltus_report::paper::{self, Columns, Kind};
+use shown::Order;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -70,7 +71,8 @@ pub struct Args {
     /// of the forcing [default: the largest velocity of the first coordinate]
     #[arg(long, value_name = "WHAT")]
     show: Option<String>,
-    /// How many times the period may double: 0 follows the first orbit alone
+    /// How many times branches are followed that leave others, at period doublings and branch points: 0 follows the first
+    /// orbit alone
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=12))]
     doublings: u64,
     /// Which way: up, down, or both
@@ -148,6 +150,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let found = print::Found {
         title: &prepared.problem.model().title,
         subtitle: &session.subtitle(),
+        notes: &prepared.notes,
         parameters: &session.parameters(),
         entries: &entries,
         files: &files,
@@ -205,6 +208,7 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
         add(head(prepared, "orbits"), &mut entries);
     }
     let mut done = 0;
+    let mut order = Order::default();
     let branches = continue_orbit(problem, clock, &first, &axis.name, &options, &mut |news| {
         let entry = match news {
             News::Begins(k, origin) => Entry::Branch { branch: before + k, origin: record::origin(origin, &axis.name) },
@@ -213,6 +217,7 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
                 bar.counted(done, args.points, &format!("{} = {}", axis.name, number(point.values[0], 6)));
                 let multiple = point.multiple.unwrap_or(1);
                 let values = shown.values(problem, &orbit.passage.run, &point.start, point.period, multiple);
+                let values = order.of(k, values);
                 Entry::Point { branch: before + k, row: Row::new(point, states, values) }
             }
             News::Special(k, special) => {
@@ -223,17 +228,31 @@ fn follow(args: &Args, prepared: &mut Prepared) -> Result<(Vec<Entry>, Writer), 
                     |_| Vec::new(),
                     |run| shown.values(problem, &run, &point.start, point.period, point.multiple.unwrap_or(1)),
                 );
-                record::special(before + k, special, states, values)
+                record::special(before + k, special, states, order.like(k, values))
             }
         };
         add(entry, &mut entries) && !progress::is_stopped()
     });
     bar.finish();
     let branches = branches.map_err(|e| SetupError::new(e.to_string()))?;
+    if branches.is_empty() && !progress::is_stopped() {
+        return Err(leaves(prepared, &axis).into());
+    }
     for (k, branch) in branches.iter().enumerate() {
+        for entry in record::left(before + k, &branch.left) {
+            add(entry, &mut entries);
+        }
         add(Entry::End { branch: before + k, why: branch.end.clone(), cut: branch.is_cut }, &mut entries);
     }
     Ok((entries, writer))
+}
+
+/// There is nothing to follow: the first orbit is at the end of the range, and the branch leaves it there.
+fn leaves(prepared: &Prepared, axis: &first::Axis) -> SetupError {
+    let (at, name) = (number(prepared.start.parameters[0], 10), &axis.name);
+    let range = format!("{} … {}", number(axis.low, 6), number(axis.high, 6));
+    SetupError::new(format!("the branch leaves the range {name} = {range} where it begins, at {name} = {at}"))
+        .help("choose a range that goes on from there, or another --direction")
 }
 
 /// The first line of a record.

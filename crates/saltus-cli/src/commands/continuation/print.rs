@@ -8,10 +8,15 @@ use serde_json::{Value, json};
 /// Special points of one branch that are printed.
 const SHOWN: usize = 30;
 
+/// Branches that leave another and were not followed, of which so many are printed.
+const LEFT: usize = 6;
+
 /// Branches that were found.
 pub struct Found<'a> {
     pub title: &'a str,
     pub subtitle: &'a str,
+    /// What was not as a person may expect.
+    pub notes: &'a [String],
     pub parameters: &'a [String],
     pub entries: &'a [Entry],
     pub files: &'a [String],
@@ -25,16 +30,23 @@ pub fn kind_name(word: &str) -> &str {
 
 /// How many orbits of a branch are stable, in words.
 fn stable(rows: &[&Row]) -> String {
-    match rows.iter().filter(|r| r.stable).count() {
-        0 => "all unstable".into(),
-        n if n == rows.len() => "all stable".into(),
-        n => format!("{n} stable"),
+    let count = |word: &str| rows.iter().filter(|r| r.stability() == word).count();
+    if let Some(word) = ["stable", "neutral", "unstable"].into_iter().find(|word| count(word) == rows.len()) {
+        return format!("all {word}");
+    }
+    match (count("stable"), count("neutral")) {
+        (stable, 0) => format!("{stable} stable"),
+        (0, neutral) => format!("{neutral} neutral, the others unstable"),
+        (stable, neutral) => format!("{stable} stable, {neutral} neutral"),
     }
 }
 
 impl Found<'_> {
     pub fn print(&self, out_dir: Option<&std::path::Path>) {
         out!("{BOLD}{}{BOLD:#}\n{}\n", printable(self.title), printable(self.subtitle));
+        for note in self.notes {
+            out!("{}\n", printable(note));
+        }
         for entry in self.entries {
             if let Entry::Branch { branch, origin } = entry {
                 out!("\n{BOLD}branch {}{BOLD:#}  {DIM}from {}{DIM:#}\n", branch + 1, printable(origin));
@@ -87,6 +99,30 @@ impl Found<'_> {
         });
         let why = why.map_or_else(String::new, |w| format!("; {}", printable(&w)));
         out!("  {} ({}), {}{why}\n", count(rows.len() as u64, "point"), stable(&rows), ends.unwrap_or_default());
+        for was_tried in [false, true] {
+            self.left(of, was_tried);
+        }
+    }
+
+    /// Branches that leave one and were not followed.
+    fn left(&self, of: usize, was_tried: bool) {
+        let is_it = |e: &&Entry| matches!(e, Entry::Left { branch, tried, .. } if *branch == of && *tried == was_tried);
+        let mut each: Vec<String> = Vec::new();
+        for entry in self.entries.iter().filter(is_it) {
+            let Entry::Left { kind, value, .. } = entry else { continue };
+            each.push(format!("{} at {}", kind_name(kind), number(*value, 10)));
+        }
+        if each.is_empty() {
+            return;
+        }
+        let more = each.len().saturating_sub(LEFT);
+        each.truncate(LEFT);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let all = format!("{}{more}", each.join(", "));
+        match was_tried {
+            false => out!("  not followed: what leaves at the {all} (a larger --doublings follows it)\n"),
+            true => out!("  not found within the range: what leaves at the {all}\n"),
+        }
     }
 
     pub fn json(&self) {
@@ -110,6 +146,13 @@ impl Found<'_> {
                     _ => None,
                 });
                 value["special"] = special.collect();
+                let left = self.entries.iter().filter_map(|e| match e {
+                    Entry::Left { branch, kind, value, tried } if mine(branch) => {
+                        Some(json!({ "kind": kind, "value": value, "tried": tried }))
+                    }
+                    _ => None,
+                });
+                value["left"] = left.collect();
                 for e in self.entries {
                     if let Entry::End { branch, why, cut } = e
                         && mine(branch)
@@ -121,7 +164,7 @@ impl Found<'_> {
             })
             .collect();
         print_json(&json!({
-            "title": self.title, "what": self.subtitle, "parameters": self.parameters, "branches": branches,
+            "title": self.title, "what": self.subtitle, "parameters": self.parameters, "notes": self.notes, "branches": branches,
             "files": self.files, "seconds": self.seconds,
         }));
     }

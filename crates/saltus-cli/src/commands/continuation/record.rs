@@ -1,7 +1,7 @@
 //! `branches.jsonl`: one line for everything that is found, written as it is found, so that nothing is lost.
 
 use saltus::SetupError;
-use saltus::analysis::{BranchPoint, Origin, Special};
+use saltus::analysis::{BranchPoint, Left, Origin, Special};
 use saltus_io::output::StartRecord;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -26,6 +26,9 @@ pub struct Row {
     pub multipliers: Vec<(f64, f64)>,
     /// Whether it is stable.
     pub stable: bool,
+    /// Whether no multiplier is outside the unit circle, but some are on it: one of a family of orbits, or a special point.
+    #[serde(default)]
+    pub neutral: bool,
     /// Its events.
     pub sequence: String,
     /// How far it misses itself.
@@ -60,6 +63,8 @@ pub enum Entry {
     },
     /// What simulations settled on.
     Simulated { x: Vec<f64>, y: Vec<f64> },
+    /// A branch that leaves it and was not followed: beyond what was asked for, or it was tried and not found.
+    Left { branch: usize, kind: String, value: f64, tried: bool },
     /// Why it ends.
     End { branch: usize, why: String, cut: bool },
 }
@@ -73,10 +78,22 @@ impl Row {
             multiple: point.multiple,
             multipliers: point.stability.multipliers.clone(),
             stable: point.stability.is_stable(),
+            neutral: point.stability.is_neutral(),
             sequence: point.sequence.clone(),
             residual: point.residual,
             direction: point.tangent.last().copied().unwrap_or(0.0),
             shown,
+        }
+    }
+}
+
+impl Row {
+    /// Its stability in a word.
+    pub fn stability(&self) -> &'static str {
+        match (self.stable, self.neutral) {
+            (true, _) => "stable",
+            (_, true) => "neutral",
+            _ => "unstable",
         }
     }
 }
@@ -92,14 +109,20 @@ pub fn origin(origin: &Origin, parameter: &str) -> String {
     match origin {
         Origin::First(true) => format!("the first orbit, with growing {parameter}"),
         Origin::First(false) => format!("the first orbit, with falling {parameter}"),
-        Origin::Doubling(branch, value) => {
-            format!(
-                "the period doubling of branch {} at {parameter} = {}",
-                branch + 1,
-                saltus::text::number(*value, 10)
-            )
-        }
+        Origin::Doubling(branch, value) => left_at("period doubling", *branch, parameter, *value),
+        Origin::Grazing(branch, value) => left_at("grazing orbit", *branch, parameter, *value),
+        Origin::Crossing(branch, value) => left_at("branch point", *branch, parameter, *value),
     }
+}
+
+fn left_at(what: &str, branch: usize, parameter: &str, value: f64) -> String {
+    format!("the {what} of branch {} at {parameter} = {}", branch + 1, saltus::text::number(value, 10))
+}
+
+/// The branches that leave one and were not followed.
+pub fn left(branch: usize, all: &[Left]) -> impl Iterator<Item = Entry> {
+    let entry = move |l: &Left| Entry::Left { branch, kind: l.kind.word().into(), value: l.value, tried: l.was_tried };
+    all.iter().map(entry)
 }
 
 /// Writes lines, each of them at once.

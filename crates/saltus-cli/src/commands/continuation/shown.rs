@@ -16,6 +16,35 @@ pub enum Shown {
     Period,
 }
 
+/// Several values of an orbit, such as the speeds of its impacts, in an order that is kept along a branch: in time they follow
+/// each other in a circle, and which of them is the first changes where one passes the start of the period.
+#[derive(Default)]
+pub struct Order {
+    last: Vec<Vec<f64>>,
+}
+
+impl Order {
+    /// The values of an orbit of a branch that begin with the one that was first before.
+    pub fn of(&mut self, branch: usize, values: Vec<f64>) -> Vec<f64> {
+        let values = self.like(branch, values);
+        if self.last.len() <= branch {
+            self.last.resize(branch + 1, Vec::new());
+        }
+        self.last[branch].clone_from(&values);
+        values
+    }
+
+    /// The same for a special point, which may have more of them or less.
+    pub fn like(&self, branch: usize, mut values: Vec<f64>) -> Vec<f64> {
+        let Some(last) = self.last.get(branch).filter(|last| last.len() == values.len()) else { return values };
+        let n = values.len();
+        let apart = |shift: &usize| (0..n).map(|k| (values[(k + shift) % n] - last[k]).powi(2)).sum::<f64>();
+        let best = (0..n).min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(0);
+        values.rotate_left(best);
+        values
+    }
+}
+
 const STATISTICS: [&str; 4] = ["min", "max", "mean", "rms"];
 
 impl Shown {
@@ -122,5 +151,22 @@ impl Shown {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Order;
+
+    #[test]
+    fn values_keep_their_order_where_the_first_changes() {
+        let mut order = Order::default();
+        assert_eq!(order.of(0, vec![1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
+        // The impact that was the last is now the first of the period.
+        assert_eq!(order.of(0, vec![3.1, 1.1, 2.1]), [1.1, 2.1, 3.1]);
+        assert_eq!(order.like(0, vec![2.2, 3.2, 1.2]), [1.2, 2.2, 3.2]);
+        // Another branch, and another number of impacts.
+        assert_eq!(order.of(1, vec![3.0, 1.0]), [3.0, 1.0]);
+        assert_eq!(order.of(0, vec![5.0, 1.0]), [5.0, 1.0]);
     }
 }

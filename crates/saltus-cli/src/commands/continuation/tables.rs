@@ -69,7 +69,7 @@ fn common(table: &mut Memory, rows: &[(usize, &Row)], problem: &Problem, paramet
     }
     table.numbers("period", of(&|r| r.period));
     table.integers("multiple", rows.iter().map(|(_, r)| r.multiple.unwrap_or(0) as i64).collect());
-    table.words("stability", rows.iter().map(|(_, r)| if r.stable { "stable" } else { "unstable" }).collect());
+    table.words("stability", rows.iter().map(|(_, r)| r.stability()).collect());
     let most = rows.iter().map(|(_, r)| r.shown.len()).max().unwrap_or(0);
     for k in 0..if shown == "period" { 0 } else { most } {
         let name = if most == 1 { shown.to_string() } else { format!("{shown} {}", k + 1) };

@@ -32,12 +32,17 @@ pub struct Approach {
 }
 
 impl Approach {
-    /// What the level is measured by, for orbits that hit or miss.
-    pub fn unit(&self, nearness: Nearness) -> f64 {
-        match nearness {
+    /// What the level is measured by.
+    pub fn unit(&self) -> f64 {
+        match self.nearness {
             Nearness::Hit => self.units.1,
             Nearness::Miss => self.units.0,
         }
+    }
+
+    /// The speed of the impact, or the least gap.
+    pub fn speed_or_gap(&self) -> f64 {
+        self.level * self.unit()
     }
 }
 
@@ -60,6 +65,8 @@ pub struct Anatomy {
     pub sequence: Vec<String>,
     /// Instants of events, and ends of phases.
     pub instants: Vec<f64>,
+    /// The shortest time between two of them.
+    pub shortest: f64,
 }
 
 impl Anatomy {
@@ -79,6 +86,9 @@ impl Anatomy {
         }
         let mut instants: Vec<f64> = events.iter().flat_map(|e| [e.t.0, e.t.1]).collect();
         instants.sort_by(f64::total_cmp);
+        let around = instants.first().map(|t| t + orbit.period);
+        let apart = instants.iter().skip(1).copied().chain(around).zip(&instants).map(|(b, a)| b - a);
+        let shortest = apart.filter(|d| *d > 1e-11 * orbit.period).fold(f64::INFINITY, f64::min);
         let mut approaches = misses(problem, orbit);
         let within = |t: f64| {
             let chatters = run.timeline.of(PhaseKind::Chatter);
@@ -96,7 +106,7 @@ impl Anatomy {
             approaches.push(Approach { constraint, t: impact.t, nearness: Nearness::Hit, level, units });
         }
         approaches.sort_by(|a, b| a.t.total_cmp(&b.t));
-        Anatomy { approaches, sequence, instants }
+        Anatomy { approaches, sequence, instants, shortest }
     }
 
     /// Whether two orbits do the same things in the same order, wherever they begin.
@@ -122,9 +132,9 @@ impl Anatomy {
     }
 
     /// The middle of the longest time without an event, as a time after the start, and how long half of it is.
-    pub fn quiet(&self, start: f64, period: f64, avoid: Option<f64>) -> (f64, f64) {
+    pub fn quiet(&self, start: f64, period: f64, avoid: &[f64]) -> (f64, f64) {
         let fold = |t: f64| (t - start).rem_euclid(period);
-        let mut instants: Vec<f64> = self.instants.iter().copied().chain(avoid).map(fold).collect();
+        let mut instants: Vec<f64> = self.instants.iter().chain(avoid).copied().map(fold).collect();
         instants.sort_by(f64::total_cmp);
         let Some((&first, &last)) = instants.first().zip(instants.last()) else { return (0.0, 0.5 * period) };
         let mut best = (last, first + period - last);

@@ -90,8 +90,8 @@ pub struct Special {
     pub kind: SpecialKind,
     /// The orbit there. (At a grazing orbit multipliers are those of the motion that misses; there are none of the one that hits.)
     pub point: BranchPoint,
-    /// At grazing: the constraint that is touched, when, and the largest gap and gap velocity over the orbit.
-    pub touched: Option<Touched>,
+    /// At grazing: what is touched; by symmetry there may be several.
+    pub touched: Vec<Touched>,
     /// What it means, in words.
     pub words: String,
 }
@@ -114,6 +114,10 @@ pub enum Origin {
     First(bool),
     /// A period doubling of another branch, by its number, at a value of the parameter.
     Doubling(usize, f64),
+    /// A branch point of another branch, in the same way.
+    Crossing(usize, f64),
+    /// A grazing orbit of another branch, where several impacts vanish together.
+    Grazing(usize, f64),
 }
 
 /// A branch of orbits.
@@ -129,4 +133,17 @@ pub struct Branch {
     pub end: String,
     /// Whether it ends because it could not be followed further.
     pub is_cut: bool,
+    /// Branches that leave it and were not followed.
+    pub left: Vec<Left>,
+}
+
+/// A branch that was not followed, by the special point at which it leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Left {
+    /// What the point is.
+    pub kind: SpecialKind,
+    /// The value of the parameter.
+    pub value: f64,
+    /// Whether it was looked for, and not found within the range.
+    pub was_tried: bool,
 }

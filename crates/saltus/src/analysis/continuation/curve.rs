@@ -1,7 +1,7 @@
 //! Curves of special points over two parameters: where orbits fold, double their period, or graze.
 
 use super::anatomy::{Anatomy, Approach, Nearness};
-use super::branch::{BranchPoint, Special, SpecialKind};
+use super::branch::{BranchPoint, Special, SpecialKind, Touched};
 use super::clock::Clock;
 use super::critical::Critical;
 use super::family::{Family, Seen};
@@ -59,8 +59,8 @@ pub fn curve(
     let family = Family::through(problem, clock, seen, &run, &free, options.tolerance)?;
     let z = family.unknowns_of(&point.start, point.period);
     let mut tracer = Tracer { options, kind: from.kind, on, is_stopped: false };
-    match (from.kind, from.touched) {
-        (SpecialKind::Grazing, Some(touched)) => {
+    match (from.kind, &from.touched[..]) {
+        (SpecialKind::Grazing, touched @ [_, ..]) => {
             let passage =
                 Passage { run, end: Vec::new(), rate: Vec::new(), jacobian: Vec::new(), by_parameters: Vec::new() };
             let joints = held_by_joints(problem, &point.start);
@@ -74,19 +74,21 @@ pub fn curve(
                 joints,
             };
             let anatomy = Anatomy::of(problem, &orbit);
-            let near = Approach {
-                constraint: touched.constraint,
-                t: touched.t,
+            let near = |t: &Touched| Approach {
+                constraint: t.constraint,
+                t: t.t,
                 nearness: Nearness::Miss,
                 level: 0.0,
-                units: touched.units,
+                units: t.units,
             };
+            let near: Vec<Approach> = touched.iter().map(near).collect();
             let weak = Weak::new(&family, &anatomy, &near, point.start.t, point.period)
                 .ok_or_else(|| {
                     SetupError::new("grazing with friction, or at the same time as another event, is not followed")
                 })?
                 .grazing();
-            let first = weak.unknowns_of(&z, touched.t, 0.0);
+            let instants: Vec<f64> = touched.iter().map(|t| t.t).collect();
+            let first = weak.unknowns_of(&z, &instants, &vec![0.0; touched.len()]);
             let describe = |weak: &Weak, found: &Evaluation<Start>, tangent: &[f64]| {
                 let mut family = weak.family.clone();
                 let of_orbit = weak.of_orbit(&found.z);

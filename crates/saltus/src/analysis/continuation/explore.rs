@@ -1,11 +1,12 @@
-//! All branches from one orbit: both directions, and those that branch off at period doublings.
+//! All branches from one orbit: both directions, and those that leave at period doublings and branch points.
 
 use super::anatomy::Anatomy;
-use super::branch::{Branch, BranchPoint, Origin, Special};
+use super::branch::{Branch, BranchPoint, Left, Origin, Special, SpecialKind};
 use super::clock::Clock;
+use super::crossing;
 use super::family::Family;
 use super::node::Node;
-use super::walk::{Met, Walk, WalkOptions};
+use super::walk::{Fork, Met, Walk, WalkOptions};
 use super::zero::{Equations, Missed, correct};
 use crate::analysis::closing::Orbit;
 use crate::analysis::phase_space::NoMap;
@@ -18,7 +19,8 @@ use crate::{Keep, Options, Run, Side};
 pub struct ContinueOptions {
     /// How branches are followed.
     pub walk: WalkOptions,
-    /// How many times the period may double: 0 follows the first branch alone.
+    /// How many times branches are followed that leave others, at period doublings and branch points: 0 follows the first
+    /// branch alone.
     pub doublings: usize,
     /// The tolerance of the motion.
     pub tolerance: f64,
@@ -79,7 +81,8 @@ pub fn continue_orbit(
     if let Some(last) = row.last_mut() {
         *last = 1.0;
     }
-    let mut explorer = Explorer { options, on, branches: Vec::new(), waiting: Vec::new(), is_stopped: false };
+    let mut explorer =
+        Explorer { options, on, branches: Vec::new(), waiting: Vec::new(), met: Vec::new(), is_stopped: false };
     for (is_wanted, way) in [(options.directions.0, 1.0), (options.directions.1, -1.0)] {
         // (Not beyond the end of the range.)
         let value = start.parameters[place];
@@ -95,23 +98,44 @@ pub fn continue_orbit(
         let Some(first) = Node::new(&family, found, steps, &along) else { continue };
         explorer.follow(first, Origin::First(way > 0.0), 0);
     }
-    while let Some(Doubling { node, value, parent, depth }) = explorer.waiting.pop() {
-        // (Both ends of a branch of doubled orbits are doublings: it is followed once.)
-        if explorer.branches.iter().any(|b| joins(b, &node, value)) {
+    while let Some(Waiting { fork, parent, depth }) = explorer.waiting.pop() {
+        if explorer.is_stopped {
+            break;
+        }
+        // (Both ends of a branch of doubled orbits are doublings, and several branches meet where they cross: once each.)
+        if explorer.met.iter().any(|met| met.is_like(&fork)) || explorer.branches.iter().any(|b| joins(b, &fork)) {
             continue;
         }
-        let Some(first) = doubled(&node, options.walk.range) else { continue };
-        explorer.follow(first, Origin::Doubling(parent, value), depth);
+        explorer.met.push(Known::of(&fork));
+        let (value, range) = (fork.value, options.walk.range);
+        let (origin, firsts) = match fork.kind {
+            SpecialKind::Doubling => {
+                (Origin::Doubling(parent, value), doubled(&fork.node, range).into_iter().collect::<Vec<Node>>())
+            }
+            SpecialKind::Grazing => (Origin::Grazing(parent, value), vec![fork.node.clone()]),
+            _ => (Origin::Crossing(parent, value), crossing::entered(&fork.node, range)),
+        };
+        if firsts.is_empty() {
+            explorer.branches[parent].left.push(Left { kind: fork.kind, value, was_tried: true });
+        }
+        firsts.into_iter().for_each(|first| explorer.follow(first, origin.clone(), depth));
     }
     Ok(explorer.branches)
 }
 
-/// A period doubling where a branch begins that has not been followed yet.
-struct Doubling {
-    node: Node,
-    value: f64,
+/// A point where a branch begins that has not been followed yet.
+struct Waiting {
+    fork: Fork,
     parent: usize,
     depth: usize,
+}
+
+/// A fork by what does not depend on where its orbit is seen from.
+struct Known {
+    kind: SpecialKind,
+    value: f64,
+    period: f64,
+    multipliers: Vec<(f64, f64)>,
 }
 
 /// All branches so far.
@@ -119,8 +143,26 @@ struct Explorer<'a> {
     options: &'a ContinueOptions,
     on: &'a mut dyn FnMut(News) -> bool,
     branches: Vec<Branch>,
-    waiting: Vec<Doubling>,
+    waiting: Vec<Waiting>,
+    met: Vec<Known>,
     is_stopped: bool,
+}
+
+impl Known {
+    fn of(fork: &Fork) -> Self {
+        let multipliers = fork.node.stability.multipliers.clone();
+        Known { kind: fork.kind, value: fork.value, period: fork.node.orbit.period, multipliers }
+    }
+
+    fn is_like(&self, fork: &Fork) -> bool {
+        let node = &fork.node;
+        let unit = node.family.units[node.family.units.len() - 1];
+        let pairs = || self.multipliers.iter().zip(&node.stability.multipliers);
+        self.kind == fork.kind
+            && (self.value - fork.value).abs() < 1e-5 * unit
+            && (self.period - node.orbit.period).abs() < 1e-4 * self.period
+            && pairs().all(|(a, b)| (a.0.hypot(a.1) - b.0.hypot(b.1)).abs() < 1e-2 * (1.0 + a.0.hypot(a.1)))
+    }
 }
 
 impl Explorer<'_> {
@@ -140,12 +182,28 @@ impl Explorer<'_> {
             *is_stopped |= !goes_on;
             goes_on
         };
-        let (branch, doublings) = Walk::new(&self.options.walk, &mut report, origin).run(first);
+        let grazing = |(k, b): (usize, &Branch)| -> Vec<(usize, Special)> {
+            let all = b.specials.iter().filter(|s| s.1.kind == SpecialKind::Grazing);
+            all.map(|s| (k, s.1.clone())).collect()
+        };
+        let known = self.branches.iter().enumerate().flat_map(grazing).collect();
+        let (branch, forks) = Walk::new(&self.options.walk, &mut report, origin, known).run(first);
         self.branches.push(branch);
-        if depth < self.options.doublings {
-            let more =
-                doublings.into_iter().map(|(node, value)| Doubling { node, value, parent: number, depth: depth + 1 });
-            self.waiting.extend(more);
+        for fork in forks {
+            if self.met.iter().any(|met| met.is_like(&fork)) {
+                continue;
+            }
+            // A branch that ends on another one: if that is known, so is everything there.
+            let waits = |w: &Waiting| Known::of(&w.fork).is_like(&fork);
+            if fork.kind == SpecialKind::Crossing && fork.node.is_upright() && self.waiting.iter().any(waits) {
+                self.waiting.retain(|w| !waits(w));
+                self.met.push(Known::of(&fork));
+            } else if depth < self.options.doublings {
+                self.waiting.push(Waiting { fork, parent: number, depth: depth + 1 });
+            } else {
+                let left = Left { kind: fork.kind, value: fork.value, was_tried: false };
+                self.branches[number].left.push(left);
+            }
         }
     }
 }
@@ -154,7 +212,7 @@ impl Explorer<'_> {
 fn seen_from_afar(problem: &Problem, orbit: &Orbit, tolerance: f64) -> Result<(Start, Run), NoMap> {
     let (start, period) = (&orbit.start, orbit.period);
     let anatomy = Anatomy::of(problem, orbit);
-    let (later, half) = anatomy.quiet(start.t, period, None);
+    let (later, half) = anatomy.quiet(start.t, period, &[]);
     let is_near = anatomy.distance(start.t, period) < 0.06 * period;
     let there = match orbit.passage.run.trajectory.at(start.t + later, Side::Right) {
         Some((q, v)) if is_near && half > 0.0 => {
@@ -168,12 +226,17 @@ fn seen_from_afar(problem: &Problem, orbit: &Orbit, tolerance: f64) -> Result<(S
 }
 
 /// Whether a branch ends at the orbit of a doubling.
-fn joins(branch: &Branch, node: &Node, value: f64) -> bool {
-    let (Origin::Doubling(..), Some(last)) = (&branch.origin, branch.points.last()) else { return false };
-    let is_double = last.multiple.is_some_and(|m| Some(m) == node.orbit.multiple.map(|n| 2 * n));
+fn joins(branch: &Branch, fork: &Fork) -> bool {
+    let (Origin::Doubling(..), [.., before, last]) = (&branch.origin, &branch.points[..]) else { return false };
+    let node = &fork.node;
+    let is_double = match (last.multiple, node.orbit.multiple) {
+        (Some(double), Some(single)) => double == 2 * single,
+        _ => (last.period / node.orbit.period - 2.0).abs() < 0.1,
+    };
+    let value = |p: &BranchPoint| p.values[p.values.len() - 1];
     let unit = node.family.units[node.family.units.len() - 1];
-    let near = (last.values[last.values.len() - 1] - value).abs() < 0.03 * unit;
-    is_double && near && branch.end.contains("half its period")
+    let near = (value(last) - fork.value).abs() < 1e-5 * unit + 3.0 * (value(last) - value(before)).abs();
+    fork.kind == SpecialKind::Doubling && is_double && near && branch.end.contains("half its period")
 }
 
 /// The first orbit of twice the period beside one with a multiplier of −1.

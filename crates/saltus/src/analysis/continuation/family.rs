@@ -155,6 +155,20 @@ impl Family {
         Orbit { start, period, passage, residual: found.size(), steps, multiple, joints }
     }
 
+    /// Where the period is free: the equations of an orbit, with what keeps the start of the next ones from sliding.
+    pub fn anchored(&self, found: &mut Evaluation<Seen>) {
+        if !self.is_free() {
+            return;
+        }
+        let (n, m) = (self.space.dimension(), self.unknowns());
+        let row = &mut found.jacobian[n * m..(n + 1) * m];
+        let rate = found.seen.passage.rate.iter().zip(&self.scales);
+        row.iter_mut().zip(rate).for_each(|(x, (rate, scale))| *x = rate / scale);
+        let size = dot(row, row).sqrt().max(1e-300);
+        row.iter_mut().for_each(|x| *x /= size);
+        found.residual[n] = 0.0;
+    }
+
     /// The same family seen from another instant of an orbit, `later` after its start, with the unknowns there and what
     /// becomes of a direction.
     pub fn moved(&self, found: &Evaluation<Seen>, direction: &[f64], later: f64) -> Option<(Self, Vec<f64>, Vec<f64>)> {

@@ -2,23 +2,36 @@
 
 use super::anatomy::{Approach, Nearness};
 use super::branch::{Special, SpecialKind, Touched};
+use super::ladder::Ladder;
 use super::node::Node;
 use super::weak::Weak;
 use super::zero::{Equations, correct};
 use crate::linalg::dot;
 use crate::text::number;
 
-/// Speeds or gaps, as parts of the largest, at which the branch on the other side is entered.
-const LEVELS: [f64; 5] = [0.02, 0.006, 0.002, 0.0005, 0.0001];
+/// The speed or gap, as a part of the largest, at which the branch on the other side is followed as before.
+const CLEAR: f64 = 0.02;
 
-/// The first orbit there may be this part of its distance away from where the tangent leads.
-const STRAYS: f64 = 0.3;
+/// An orbit with a smaller level may not be reached from grazing by its level: it is near enough.
+const NEAR: f64 = 1e-3;
+
+/// Where more than this graze together, branches on which only some of them hit are not looked for.
+const MIXED: usize = 4;
+
+/// Approaches whose levels differ by less belong together.
+const TOGETHER: f64 = 1e-7;
 
 /// What lies at grazing.
 pub struct Grazed {
+    /// Special points before it that a step would not see, with the orbits between them.
+    pub before: Vec<(Node, Option<Special>)>,
     pub special: Special,
+    /// The same behind it.
+    pub behind: Vec<(Node, Option<Special>)>,
     /// The first orbit on the other side, with its tangent away from grazing; None if none was found.
     pub other: Option<Node>,
+    /// First orbits of further branches that leave there.
+    pub forks: Vec<Node>,
     /// Whether the grazing orbit has a fraction of the period: the branch begins or ends on one of shorter orbits.
     pub is_shorter: bool,
 }
@@ -47,60 +60,110 @@ fn is_shorter(node: &Node, z: &[f64]) -> bool {
 
 /// The grazing orbit that an approach of a node leads to, about `ahead` along its tangent, at most `reach` away.
 pub fn graze(node: &Node, near: &Approach, ahead: f64, reach: f64) -> Option<Grazed> {
-    let seen = node.settled(Some(near.t));
+    // (Levels are parts of sizes that are known roughly: gaps and speeds themselves are compared.)
+    let size = near.speed_or_gap();
+    let is_together = |a: &&Approach| {
+        let by = TOGETHER * (near.unit() + 100.0 * size);
+        a.nearness == near.nearness && (a.speed_or_gap() - size).abs() <= by
+    };
+    let together: Vec<Approach> = node.anatomy.approaches.iter().filter(is_together).copied().collect();
+    let all = if together.len() > 1 { touch(node, &together, ahead, reach) } else { None };
+    all.or_else(|| touch(node, &[*near], ahead, reach))
+}
+
+/// The orbit at which some approaches graze together.
+fn touch(node: &Node, near: &[Approach], ahead: f64, reach: f64) -> Option<Grazed> {
+    let times: Vec<f64> = near.iter().map(|a| a.t).collect();
+    let seen = node.settled(&times);
     let node = seen.as_ref().unwrap_or(node);
-    // (Seen from elsewhere, its approach is at another time.)
-    let near = node.anatomy.matching(near, node.orbit.period)?;
     let (start, period) = (node.orbit.start.t, node.orbit.period);
-    let mut weak = Weak::new(&node.family, &node.anatomy, near, start, period)?;
+    // (Seen from elsewhere, its approaches are at other times.)
+    let near: Option<Vec<Approach>> = near.iter().map(|a| node.anatomy.matching(a, period).copied()).collect();
+    let mut near = near?;
+    near.sort_by(|a, b| (a.t - start).rem_euclid(period).total_cmp(&(b.t - start).rem_euclid(period)));
+    let mut weak = Weak::new(&node.family, &node.anatomy, &near, start, period)?;
     let z: Vec<f64> = node.found.z.iter().zip(&node.tangent).map(|(z, t)| z + ahead * t).collect();
     let (there, lasts, _) = weak.family.place(&z).ok()?;
-    let part = (near.t - start) / period;
-    let guess = weak.unknowns_of(&z, there.t + part * lasts, 0.0);
+    let instants: Vec<f64> = near.iter().map(|a| there.t + (a.t - start).rem_euclid(period) / period * lasts).collect();
+    let guess = weak.unknowns_of(&z, &instants, &vec![0.0; near.len()]);
     let row = weak.level_row();
     let (found, _) = correct(&mut weak, &guess, &row).ok()?;
     let at = weak.of_orbit(&found.z);
     let away: Vec<f64> = at.iter().zip(&node.found.z).map(|(a, b)| a - b).collect();
     let distance = dot(&away, &away).sqrt();
-    if distance > reach || dot(&away, &node.tangent) < -1e-7 - 0.2 * distance {
+    let is_there = weak.levels_of(&found.z).iter().all(|level| level.abs() < TOGETHER);
+    if !is_there || distance > reach || dot(&away, &node.tangent) < -1e-7 - 0.2 * distance || !weak.are_least(&found) {
         return None;
     }
-    // The gap is least there, not greatest.
-    let (row, column) = (weak.family.inner() + 1, weak.place_of_instant());
-    if !(found.jacobian[row * weak.unknowns() + column] > 0.0) {
-        return None;
-    }
-    let instant = found.z[column] * weak.family.time;
     // The orbit that just misses has multipliers; the one that just hits has none.
-    let touching = touching(node, &weak, near, &found.z)?;
+    let touching = touching(node, &weak, &found.z)?;
+    let side = near[0].nearness;
+    let is_like = |n: &Node| n.anatomy.is_like(&node.anatomy);
+    let here = Ladder::climb(weak.clone(), &node.family, &found.z, near[0].level, &is_like);
+    let leads_here = |l: &&Ladder| l.top().is_some_and(|top| far(top, node) < 1e-5) && l.height() >= near[0].level;
+    let before = match here.as_ref().filter(leads_here) {
+        Some(ladder) => ladder.way_down(),
+        None if near[0].level < NEAR => Vec::new(),
+        None => return None,
+    };
     let is_shorter = is_shorter(node, &at);
-    let (other, way) = match is_shorter {
-        true => (None, None),
-        false => enter(node, &weak, near, &found.z, &away),
+    let other = match is_shorter {
+        true => None,
+        false => beyond(node, &weak, &vec![side.other(); near.len()], &near, &found.z),
     };
-    let name = node.family.problem.model().constraints[near.constraint].name.clone();
-    let what = match near.nearness {
-        Nearness::Hit => format!("the impact at `{name}` vanishes"),
-        Nearness::Miss => format!("`{name}` is touched: an impact appears"),
-    };
+    let forks = if is_shorter { Vec::new() } else { mixed(node, &weak, &near, &found.z) };
+    // The direction just before, and just behind.
+    let slope = here.as_ref().map_or(away[away.len() - 1], |l| -l.slope());
+    let way = other.as_ref().map(|l| slope * l.slope() >= 0.0);
+    let instants = weak.instants(&found.z);
+    let touched: Vec<Touched> =
+        near.iter().zip(&instants).map(|(a, &t)| Touched { constraint: a.constraint, t, units: a.units }).collect();
+    let next = other.as_ref().and_then(|l| l.top().cloned());
+    let mut behind = other.as_ref().map_or_else(Vec::new, Ladder::way_up);
+    behind.pop();
     let goes = match way {
         None if is_shorter => "the branch meets grazing orbits of a shorter period",
         Some(true) => "the branch goes on in the same direction",
         Some(false) => "the branch turns back",
         None => "the branch on the other side was not found",
     };
-    let special = Special {
-        kind: SpecialKind::Grazing,
-        point: touching,
-        touched: Some(Touched { constraint: near.constraint, t: instant, units: near.units }),
-        words: format!("{what} at t = {}; {goes}", number(instant, 8)),
+    let more = match forks.len() {
+        0 => String::new(),
+        1 => "; another branch leaves, on which some of them hit and others miss".into(),
+        n => format!("; {n} more branches leave, on which some of them hit and others miss"),
     };
-    Some(Grazed { special, other, is_shorter })
+    let words = format!("{}; {goes}{more}", what(node, side, &touched));
+    let special = Special { kind: SpecialKind::Grazing, point: touching, touched, words };
+    Some(Grazed { before, special, behind, other: next, forks, is_shorter })
+}
+
+/// What is touched, in words.
+fn what(node: &Node, side: Nearness, touched: &[Touched]) -> String {
+    let model = node.family.problem.model();
+    let name = |t: &Touched| model.constraints[t.constraint].name.clone();
+    if let [one] = touched {
+        let t = number(one.t, 8);
+        return match side {
+            Nearness::Hit => format!("the impact at `{}` vanishes at t = {t}", name(one)),
+            Nearness::Miss => format!("`{}` is touched: an impact appears at t = {t}", name(one)),
+        };
+    }
+    let each: Vec<String> = touched.iter().map(|t| format!("`{}` (t = {})", name(t), number(t.t, 8))).collect();
+    let each = each.join(" and ");
+    match side {
+        Nearness::Hit => format!("impacts at {each} vanish together"),
+        Nearness::Miss => format!("{each} are touched together: impacts appear"),
+    }
+}
+
+/// How far apart two orbits of one family are.
+fn far(a: &Node, b: &Node) -> f64 {
+    a.found.z.iter().zip(&b.found.z).fold(0.0, |m, (x, y)| m.max((x - y).abs()))
 }
 
 /// The grazing orbit as a point, judged by the motion that misses.
-fn touching(node: &Node, weak: &Weak, near: &Approach, z: &[f64]) -> Option<super::branch::BranchPoint> {
-    let mut weak = weak.clone().that(Nearness::Miss, near.unit(Nearness::Miss));
+fn touching(node: &Node, weak: &Weak, z: &[f64]) -> Option<super::branch::BranchPoint> {
+    let mut weak = weak.clone().that(Nearness::Miss);
     let found = weak.evaluate(z).ok()?;
     let n = weak.family.space.dimension();
     let (m, scales) = (weak.unknowns(), weak.family.scales.clone());
@@ -121,43 +184,35 @@ fn touching(node: &Node, weak: &Weak, near: &Approach, z: &[f64]) -> Option<supe
     Some(point)
 }
 
-/// The first orbit on the other side, and whether the parameter goes on in the same direction there.
-fn enter(node: &Node, weak: &Weak, near: &Approach, at: &[f64], away: &[f64]) -> (Option<Node>, Option<bool>) {
-    let side = near.nearness.other();
-    let mut weak = weak.clone().that(side, near.unit(side));
-    let Ok(here) = weak.evaluate(at) else { return (None, None) };
-    let row = weak.level_row();
-    let Some(tangent) = here.tangent(&row) else { return (None, None) };
-    let level = tangent[tangent.len() - 1];
-    if !(level > 1e-12) {
-        return (None, None);
-    }
-    let place = tangent.len() - 2;
-    let goes_on = away[away.len() - 1] * tangent[place] > 0.0 || away[away.len() - 1] == 0.0;
-    for size in LEVELS {
-        let guess: Vec<f64> = at.iter().zip(&tangent).map(|(z, t)| z + size / level * t).collect();
-        let Ok((found, _)) = correct(&mut weak, &guess, &row) else { continue };
-        // (Far from where the tangent leads it is another branch.)
-        let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
-        if apart(&found.z, &guess) > STRAYS * apart(&guess, at) {
-            continue;
-        }
-        let z = weak.of_orbit(&found.z);
-        let along: Vec<f64> = z.iter().zip(weak.of_orbit(at)).map(|(a, b)| a - b).collect();
-        let mut family = node.family.clone();
-        // (The state is that of an orbit already: nothing has to be found.)
-        let Ok((exact, steps)) = correct(&mut family, &z, &along) else { continue };
-        let moved = exact.z.iter().zip(&z).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
-        let Some(next) = Node::new(&family, exact, steps, &along) else { continue };
-        let has = next.anatomy.matching(&Approach { nearness: side, ..*near }, next.orbit.period).is_some();
-        let (before, now) = (node.anatomy.sequence.len(), next.anatomy.sequence.len());
-        let one_more = match side {
-            Nearness::Hit => now == before + 1,
-            Nearness::Miss => now + 1 == before,
+/// The orbits on another side, from grazing up to where they clearly hit or miss: which of the approaches do what.
+fn beyond<'n>(node: &'n Node, weak: &Weak, sides: &[Nearness], near: &[Approach], at: &[f64]) -> Option<Ladder<'n>> {
+    let hits = |of: &mut dyn Iterator<Item = Nearness>| of.filter(|n| *n == Nearness::Hit).count();
+    let before = node.anatomy.sequence.len() - hits(&mut near.iter().map(|a| a.nearness));
+    let wanted = before + hits(&mut sides.iter().copied());
+    let is_right = |next: &Node| {
+        let has = |(a, &nearness): (&Approach, &Nearness)| {
+            next.anatomy.matching(&Approach { nearness, ..*a }, next.orbit.period).is_some()
         };
-        if moved < 1e-6 && has && one_more {
-            return (Some(next), Some(goes_on));
+        next.anatomy.sequence.len() == wanted && near.iter().zip(sides).all(has)
+    };
+    Ladder::climb(weak.clone().those(sides), &node.family, at, CLEAR, &is_right)
+}
+
+/// Where several graze together: the first orbits of branches on which some of them hit and others miss. Of two that are
+/// images of each other one is left out.
+fn mixed(node: &Node, weak: &Weak, near: &[Approach], at: &[f64]) -> Vec<Node> {
+    let count = near.len();
+    let mut found: Vec<Ladder> = Vec::new();
+    if !(2..=MIXED).contains(&count) {
+        return Vec::new();
+    }
+    for hits in 1..(1_usize << count) - 1 {
+        let sides: Vec<Nearness> =
+            (0..count).map(|k| if hits >> k & 1 == 1 { Nearness::Hit } else { Nearness::Miss }).collect();
+        let Some(ladder) = beyond(node, weak, &sides, near, at) else { continue };
+        if ladder.top().is_some() && !found.iter().any(|other| ladder.is_image(other)) {
+            found.push(ladder);
         }
     }
-    (None, Some(goes_on))
+    found.iter().filter_map(|ladder| ladder.top().cloned()).collect()
 }

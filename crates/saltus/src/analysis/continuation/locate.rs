@@ -1,7 +1,8 @@
 //! Where along a step a sign changes, or a sequence of events does.
 
-use super::branch::{Special, SpecialKind};
-use super::node::Node;
+use super::branch::{BranchPoint, Special, SpecialKind};
+use super::crossing;
+use super::node::{Node, Signs};
 use crate::text::number;
 
 /// Signs are located to this part of a step, in so many trials at most.
@@ -11,22 +12,33 @@ const ROUNDS: usize = 60;
 /// A quantity below this is noise, not a sign.
 const NOISE: f64 = 1e-9;
 
-/// The special points of one step from a node, in order, each with the length of the step to it.
-pub fn between(from: &Node, to: &Node, step: f64) -> Vec<(f64, Node, Special)> {
-    let mut found: Vec<(f64, Node, Special)> = Vec::new();
-    for kind in super::node::Signs::KINDS {
+/// A special point within a step: how far along, the orbit there, and what it is.
+pub type Found = (f64, Node, Special);
+
+/// The special points between two orbits, in order. `at` gives the orbits between, by their distance from the first; the
+/// second is at `step`.
+pub fn between(from: &Node, to: &Node, step: f64, at: &dyn Fn(f64) -> Option<Node>) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for kind in Signs::KINDS {
         let (a, b) = (from.signs.of(kind), to.signs.of(kind));
         if !(a * b < 0.0) || a.abs().max(b.abs()) < NOISE {
             continue;
         }
-        let trial = |s: f64| from.ahead(s).ok().map(|node| (node.signs.of(kind), node));
-        let Some((s, node)) = sign_change(step, (a, b), LOCATED, trial) else { continue };
+        let located = match kind {
+            SpecialKind::Crossing => crossing::locate(&|node| node.signs.crossing, a, step, at),
+            _ => sign_change(step, (a, b), LOCATED, |s| at(s).map(|node| (node.signs.of(kind), node))),
+        };
+        let Some((s, node)) = located else { continue };
         if !is_one(kind, &node) {
             continue;
         }
-        let special = Special { kind, point: node.point(), touched: None, words: words(kind, &node, from) };
+        let special = Special { kind, point: node.point(), touched: Vec::new(), words: words(kind, &node, from) };
         found.push((s, node, special));
     }
+    // (Where branches cross, one of them may turn: that is no fold.)
+    let crossings: Vec<f64> =
+        found.iter().filter(|f| f.2.kind == SpecialKind::Crossing && f.1.is_upright()).map(|f| f.0).collect();
+    found.retain(|f| f.2.kind != SpecialKind::Fold || crossings.iter().all(|s| (f.0 - s).abs() > 0.05 * step.abs()));
     found.sort_by(|x, y| x.0.total_cmp(&y.0));
     found
 }
@@ -75,7 +87,8 @@ fn is_one(kind: SpecialKind, node: &Node) -> bool {
     }
 }
 
-fn words(kind: SpecialKind, node: &Node, from: &Node) -> String {
+/// What a special point means, on a branch that comes from `from`.
+pub fn words(kind: SpecialKind, node: &Node, from: &Node) -> String {
     match kind {
         SpecialKind::Fold => {
             let way = if from.signs.fold > 0.0 { "smaller" } else { "larger" };
@@ -108,4 +121,34 @@ pub fn change(from: &Node, to: &Node, step: f64) -> Option<(Node, Node)> {
         }
     }
     Some((before, after))
+}
+
+/// Distances, from an orbit beside a change, of those from which it is extrapolated.
+const BACK: f64 = 1e-3;
+const FURTHER: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
+
+/// Where the shortest phase of an orbit beside a change has shrunk to nothing. A phase that is very short is not told from none,
+/// so its duration is extrapolated from orbits farther away: `back` is -1 for an orbit before the change and 1 for one behind.
+pub fn shrunk(beside: &Node, back: f64) -> Option<BranchPoint> {
+    let short = beside.anatomy.shortest;
+    if !(short < 1e-3 * beside.orbit.period) {
+        return None;
+    }
+    let mut nodes = Vec::with_capacity(FURTHER.len());
+    for k in FURTHER {
+        nodes.push(beside.ahead(back * k * BACK).ok().filter(|n| n.anatomy.is_like(&beside.anatomy))?);
+    }
+    let durations: Vec<f64> = nodes.iter().map(|n| n.anatomy.shortest).collect();
+    let is_shrinking = durations.windows(2).all(|d| d[0] < d[1]) && durations[0] > short;
+    let none = crossing::root(&FURTHER, &durations, 0.5).filter(|_| is_shrinking)?;
+    let fewer = crossing::root(&FURTHER[..4], &durations[..4], 0.5)?;
+    // (It has to be beyond the orbit, and near.)
+    if none > 0.0 || (none - fewer).abs() > 1e-4 {
+        return None;
+    }
+    let entry = |k: usize| -> Vec<f64> { nodes.iter().map(|n| n.found.z[k]).collect() };
+    let z: Vec<f64> = (0..beside.found.z.len()).map(|k| crossing::polynomial(&FURTHER, &entry(k), none).0).collect();
+    let mut family = beside.family.clone();
+    let (start, period, _) = family.place(&z).ok()?;
+    Some(BranchPoint { values: family.values(&z), start, period, ..beside.point() })
 }

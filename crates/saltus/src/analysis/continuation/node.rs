@@ -32,6 +32,9 @@ impl Signs {
     }
 }
 
+/// A branch whose direction has a smaller part along the parameter is upright.
+const UPRIGHT: f64 = 1e-3;
+
 /// A point of a branch.
 #[derive(Clone)]
 pub struct Node {
@@ -60,15 +63,22 @@ fn products(multipliers: &[(f64, f64)]) -> (f64, f64) {
 
 impl Node {
     /// A zero as a point of a branch that goes on in the direction of `along`.
-    pub fn new(family: &Family, found: Evaluation<Seen>, steps: usize, along: &[f64]) -> Option<Self> {
+    pub fn new(family: &Family, mut found: Evaluation<Seen>, steps: usize, along: &[f64]) -> Option<Self> {
+        // (Where the period is free, the next orbits begin beside this one: the tangent must lead there.)
+        family.anchored(&mut found);
         let tangent = found.tangent(along)?;
+        Self::with_tangent(family, found, steps, tangent)
+    }
+
+    /// A zero with the direction of its branch: where branches cross, the equations alone do not say which is meant.
+    pub fn with_tangent(family: &Family, found: Evaluation<Seen>, steps: usize, tangent: Vec<f64>) -> Option<Self> {
         let mut family = family.clone();
         let orbit = family.orbit(&found, steps);
         let stability = orbit.stability();
         let anatomy = Anatomy::of(&family.problem, &orbit);
-        if let Some((state, rate)) = &mut family.anchor {
+        if family.is_free() {
             // (The next orbits begin beside this one.)
-            (*state, *rate) = (family.space.state(&orbit.start), orbit.passage.rate.clone());
+            family.anchor = Some((family.space.state(&orbit.start), orbit.passage.rate.clone()));
         }
         family.closed = orbit.passage.run.last().closed().map(<[usize]>::to_vec);
         let (doubling, torus) = products(&stability.multipliers);
@@ -77,10 +87,28 @@ impl Node {
         Some(Node { family, found, tangent, orbit, stability, anatomy, signs })
     }
 
+    /// The same orbit on a branch that goes the other way.
+    pub fn reversed(&self) -> Node {
+        let mut node = self.clone();
+        node.tangent.iter_mut().for_each(|x| *x = -*x);
+        (node.signs.fold, node.signs.crossing) = (-self.signs.fold, -self.signs.crossing);
+        node
+    }
+
+    /// Whether the parameter does not change along the branch there.
+    pub fn is_upright(&self) -> bool {
+        self.signs.fold.abs() < UPRIGHT
+    }
+
     /// The value of the parameter (the last, if there are several).
     pub fn value(&self) -> f64 {
         let values = self.family.values(&self.found.z);
         values[values.len() - 1]
+    }
+
+    /// The size by which the parameter is measured.
+    pub fn unit(&self) -> f64 {
+        self.family.units[self.family.units.len() - 1]
     }
 
     /// The point as data.
@@ -120,14 +148,14 @@ impl Node {
         Node::new(&family, found, steps, &self.tangent).ok_or(Missed::Far(f64::NAN))
     }
 
-    /// The same orbit seen from a quiet instant, far from its events, if its start is too near one (or near `avoid`).
-    pub fn settled(&self, avoid: Option<f64>) -> Option<Node> {
+    /// The same orbit seen from a quiet instant, far from its events, if its start is too near one (or near one of `avoid`).
+    pub fn settled(&self, avoid: &[f64]) -> Option<Node> {
         let (start, period) = (self.orbit.start.t, self.orbit.period);
-        let near = |t: f64| {
+        let near = |t: &f64| {
             let d = (t - start).rem_euclid(period);
             d.min(period - d)
         };
-        let away = self.anatomy.distance(start, period).min(avoid.map_or(period, near));
+        let away = avoid.iter().map(near).fold(self.anatomy.distance(start, period), f64::min);
         if away > 0.06 * period && self.family.closed.as_ref().is_none_or(Vec::is_empty) {
             return None;
         }

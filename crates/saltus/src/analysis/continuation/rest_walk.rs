@@ -234,7 +234,14 @@ fn walk(
     is_stopped: &mut bool,
     on: &mut dyn FnMut(RestNews) -> bool,
 ) -> Branch {
-    let mut branch = Branch { origin, points: Vec::new(), specials: Vec::new(), end: String::new(), is_cut: false };
+    let mut branch = Branch {
+        origin,
+        points: Vec::new(),
+        specials: Vec::new(),
+        end: String::new(),
+        is_cut: false,
+        left: Vec::new(),
+    };
     let (mut node, mut step) = (first, 0.2 * options.step);
     let (low, high) = options.range;
     *is_stopped |= !add(&mut branch, &node, number, on);
@@ -351,7 +358,7 @@ fn special(sign: Sign, at: &Node, from: &Node) -> Special {
         }
         Sign::Made(a) => (SpecialKind::Change, format!("`{}` is touched: contact begins", model.constraints[a].name)),
     };
-    Special { kind, point: at.point(), touched: None, words }
+    Special { kind, point: at.point(), touched: Vec::new(), words }
 }
 
 /// The branch with one contact less or more, away from where it changes.

@@ -1,10 +1,11 @@
 //! A walk along one branch: predictor, corrector, a step that adapts, and what is met on the way.
 
-use super::anatomy::Approach;
 use super::branch::{Branch, BranchPoint, Origin, Special, SpecialKind};
 use super::graze::{Grazed, graze};
 use super::locate;
+use super::nearby::{distance, is_same_change, is_same_touch, strays, vanishing, weakest};
 use super::node::Node;
+use super::shrinking::Shrinking;
 use super::zero::Missed;
 use crate::analysis::closing::Orbit;
 use crate::linalg::dot;
@@ -50,14 +51,25 @@ pub enum Met<'a> {
     Special(&'a Special),
 }
 
+/// A point where another branch begins: a period doubling, a crossing, or grazing.
+pub struct Fork {
+    pub kind: SpecialKind,
+    /// The orbit there; at grazing, the first one of the other branch.
+    pub node: Node,
+    /// The value of the parameter.
+    pub value: f64,
+}
+
 /// A walk in progress.
 pub struct Walk<'a> {
     pub options: &'a WalkOptions,
     /// Called with everything that is met; false ends the walk.
     pub on: &'a mut dyn FnMut(Met) -> bool,
     branch: Branch,
-    /// Doublings with their nodes, where other branches begin.
-    pub doublings: Vec<(Node, f64)>,
+    /// Grazing orbits of earlier branches.
+    known: Vec<(usize, Special)>,
+    /// Where other branches begin.
+    forks: Vec<Fork>,
     is_stopped: bool,
     /// The period of its first orbit.
     longest: f64,
@@ -71,9 +83,22 @@ enum Step {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(options: &'a WalkOptions, on: &'a mut dyn FnMut(Met) -> bool, origin: Origin) -> Self {
-        let branch = Branch { origin, points: Vec::new(), specials: Vec::new(), end: String::new(), is_cut: false };
-        Walk { options, on, branch, doublings: Vec::new(), is_stopped: false, longest: f64::INFINITY }
+    /// `known` are grazing orbits of earlier branches, with their numbers.
+    pub fn new(
+        options: &'a WalkOptions,
+        on: &'a mut dyn FnMut(Met) -> bool,
+        origin: Origin,
+        known: Vec<(usize, Special)>,
+    ) -> Self {
+        let branch = Branch {
+            origin,
+            points: Vec::new(),
+            specials: Vec::new(),
+            end: String::new(),
+            is_cut: false,
+            left: Vec::new(),
+        };
+        Walk { options, on, branch, known, forks: Vec::new(), is_stopped: false, longest: f64::INFINITY }
     }
 
     fn add(&mut self, node: &Node) {
@@ -82,18 +107,28 @@ impl<'a> Walk<'a> {
         self.branch.points.push(point);
     }
 
+    /// A special point with its orbit; other branches may begin there.
+    fn meet(&mut self, node: Node, special: Special) {
+        if matches!(special.kind, SpecialKind::Doubling | SpecialKind::Crossing) {
+            let value = special.point.values[special.point.values.len() - 1];
+            self.forks.push(Fork { kind: special.kind, node, value });
+        }
+        self.mark(special);
+    }
+
     fn mark(&mut self, special: Special) {
         self.is_stopped |= !(self.on)(Met::Special(&special));
         self.branch.specials.push((self.branch.points.len(), special));
     }
 
     /// Follows the branch from a node to its end.
-    pub fn run(mut self, first: Node) -> (Branch, Vec<(Node, f64)>) {
-        let mut node = first.settled(None).unwrap_or(first);
+    pub fn run(mut self, first: Node) -> (Branch, Vec<Fork>) {
+        let mut node = first.settled(&[]).unwrap_or(first);
         self.add(&node);
         self.longest = node.orbit.period;
         let first = node.clone();
         let mut before: Option<(Node, f64)> = None;
+        let mut shrinking = Shrinking::default();
         let mut step = 0.1 * self.options.step;
         let (end, is_cut) = loop {
             if self.is_stopped {
@@ -114,6 +149,15 @@ impl<'a> Walk<'a> {
                     if let Some(why) = self.returns(&first, &node, &next) {
                         break (why, false);
                     }
+                    if let Some(point) = shrinking.add(&next) {
+                        let why = format!(
+                            "it shrinks to an equilibrium at {}",
+                            number(point.values[point.values.len() - 1], 10)
+                        );
+                        let words = "the orbit shrinks to an equilibrium".into();
+                        self.mark(Special { kind: SpecialKind::Hopf, point, touched: Vec::new(), words });
+                        break (why, false);
+                    }
                     let made = distance(&node, &next);
                     before = Some((node, made));
                     node = *next;
@@ -121,22 +165,23 @@ impl<'a> Walk<'a> {
                 Step::Crossed(next) => {
                     self.add(&next);
                     (before, node) = (None, *next);
-                    step = step.min(0.25 * self.options.step);
+                    step = step.clamp(0.1 * self.options.step, 0.25 * self.options.step);
                 }
                 Step::End(why, is_cut) => break (why, is_cut),
             }
-            if let Some(moved) = node.settled(None) {
+            if let Some(moved) = node.settled(&[]) {
                 (before, node) = (None, moved);
             }
         };
         (self.branch.end, self.branch.is_cut) = (end, is_cut);
-        (self.branch, self.doublings)
+        (self.branch, self.forks)
     }
 
     fn is_at_end(&self, node: &Node) -> bool {
         let (low, high) = self.options.range;
-        let value = node.value();
-        (value <= low && node.signs.fold < 0.0) || (value >= high && node.signs.fold > 0.0)
+        // (To rounding: values are measured by the range.)
+        let (value, by) = (node.value(), 1e-12 * (high - low));
+        (value <= low + by && node.signs.fold < 0.0) || (value >= high - by && node.signs.fold > 0.0)
     }
 
     /// Whether the branch is back where it began, or has become one of half the period.
@@ -150,14 +195,28 @@ impl<'a> Walk<'a> {
                 return Some("it is back where it began".into());
             }
         }
-        let halves = now.family.is_free() || now.family.multiple.is_multiple_of(2);
-        if matches!(self.branch.origin, Origin::Doubling(..)) && halves {
-            let (a, b) = (before.apart()?, now.apart()?);
-            if b < SAME || (self.branch.points.len() > 5 && b < a && b < 1.5 * (a - b)) {
-                return Some(format!("it joins the branch of half its period near {}", number(now.value(), 8)));
-            }
+        // (Newton's method may come to orbits of half the period where those are near.)
+        let is_half = self.halves(now) && now.apart().is_some_and(|by| by < SAME);
+        is_half.then(|| format!("it joins the branch of half its period near {}", number(before.value(), 8)))
+    }
+
+    /// Whether an orbit may have half its period.
+    fn halves(&self, node: &Node) -> bool {
+        let is_even = node.family.is_free() || node.family.multiple.is_multiple_of(2);
+        matches!(self.branch.origin, Origin::Doubling(..)) && is_even
+    }
+
+    /// The end of a branch that turns upright at a crossing: it meets another branch from the side, and what lies beyond is its
+    /// own image.
+    fn meets(&mut self, at: Node, special: Special) -> Step {
+        let value = number(at.value(), 10);
+        self.add(&at);
+        if self.halves(&at) && at.apart().is_some_and(|by| by < 1e-3) {
+            self.mark(Special { words: "the branch of half its period is met".into(), ..special });
+            return Step::End(format!("it joins the branch of half its period at {value}"), false);
         }
-        None
+        self.meet(at, special);
+        Step::End(format!("it ends on another branch, at the branch point at {value}"), false)
     }
 
     /// One step; `step` is its length, adapted.
@@ -170,7 +229,9 @@ impl<'a> Walk<'a> {
             }
             // Grazing is gone to before it is passed.
             for (near, ahead) in vanishing(node, before, *step) {
-                if let Some(grazed) = graze(node, &near, ahead, 4.0 * *step + 2.0 * ahead) {
+                if let Some(grazed) = graze(node, &near, ahead, 4.0 * *step + 2.0 * ahead)
+                    && self.is_within(&grazed)
+                {
                     return self.crossed(grazed);
                 }
             }
@@ -210,11 +271,14 @@ impl<'a> Walk<'a> {
                 *step *= 0.5;
                 continue;
             }
-            for (_, at, special) in locate::between(node, &next, made) {
-                if special.kind == SpecialKind::Doubling {
-                    self.doublings.push((at, special.point.values[special.point.values.len() - 1]));
+            let at = |s: f64| node.ahead(s).ok();
+            for (_, at, special) in locate::between(node, &next, made, &at) {
+                let side = special.kind == SpecialKind::Crossing && at.is_upright();
+                if !side {
+                    self.meet(at, special);
+                    continue;
                 }
-                self.mark(special);
+                return self.meets(at, special);
             }
             *step *= match steps {
                 0..=3 => 1.4,
@@ -244,7 +308,9 @@ impl<'a> Walk<'a> {
     /// The sequence of events is another a step further: grazing, or a change of another kind.
     fn other_events(&mut self, node: &Node, next: &Node, made: f64, may_shrink: bool) -> Option<Step> {
         for near in weakest(node).into_iter().take(4) {
-            if let Some(grazed) = graze(node, &near, 0.5 * made, 4.0 * made) {
+            if let Some(grazed) = graze(node, &near, 0.5 * made, 4.0 * made)
+                && self.is_within(&grazed)
+            {
                 return Some(self.crossed(grazed));
             }
         }
@@ -256,14 +322,42 @@ impl<'a> Walk<'a> {
             return None;
         }
         let words = format!("`{}` becomes `{}`", last.anatomy.words(), first.anatomy.words());
-        self.mark(Special { kind: SpecialKind::Change, point: first.point(), touched: None, words });
+        // (One of the two has a phase that the other has not.)
+        let (back, beside) = if last.anatomy.shortest < first.anatomy.shortest { (-1.0, &last) } else { (1.0, &first) };
+        let point = locate::shrunk(beside, back).unwrap_or_else(|| first.point());
+        let special = Special { kind: SpecialKind::Change, point, touched: Vec::new(), words };
+        // (A phase that is too short to be told may seem to vanish several times.)
+        if !self.branch.specials.last().is_some_and(|(_, before)| is_same_change(before, &special, first.unit())) {
+            self.mark(special);
+        }
         Some(Step::Crossed(Box::new(first)))
+    }
+
+    /// Whether a grazing orbit is within the range: beyond its end there is nothing to tell.
+    fn is_within(&self, grazed: &Grazed) -> bool {
+        let (low, high) = self.options.range;
+        let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
+        (low..=high).contains(&value)
     }
 
     fn crossed(&mut self, grazed: Grazed) -> Step {
         let value = grazed.special.point.values.last().copied().unwrap_or(f64::NAN);
-        let was_here = self.branch.specials.iter().any(|(_, s)| is_same_touch(s, &grazed.special));
+        self.way(grazed.before);
+        let was_here = self
+            .branch
+            .specials
+            .iter()
+            .any(|(_, s)| s.point.sequence == grazed.special.point.sequence && is_same_touch(s, &grazed.special));
+        let known = self.known.iter().find(|(_, s)| is_same_touch(s, &grazed.special)).map(|k| k.0);
         self.mark(grazed.special);
+        if let Some(branch) = known {
+            return Step::End(
+                format!("it meets branch {} at the grazing orbit at {}", branch + 1, number(value, 10)),
+                false,
+            );
+        }
+        let forks = grazed.forks.into_iter();
+        self.forks.extend(forks.map(|node| Fork { kind: SpecialKind::Grazing, node, value }));
         if was_here {
             return Step::End(format!("it is back at the grazing orbit at {}", number(value, 10)), false);
         }
@@ -275,9 +369,28 @@ impl<'a> Walk<'a> {
         }
         let (low, high) = self.options.range;
         match grazed.other {
-            Some(next) if (low..=high).contains(&next.value()) => Step::Crossed(Box::new(next)),
-            Some(_) => Step::End("the end of the range is reached".into(), false),
+            Some(next) if (low..=high).contains(&next.value()) => {
+                self.way(grazed.behind);
+                Step::Crossed(Box::new(next))
+            }
+            // The range ends between grazing and the first orbit that is clear of it.
+            Some(next) => {
+                let bound = if next.value() > high { high } else { low };
+                let last = next.at_value(0.0, bound).ok().filter(|last| last.anatomy.is_like(&next.anatomy));
+                last.into_iter().for_each(|last| self.add(&last));
+                Step::End("the end of the range is reached".into(), false)
+            }
             None => Step::End(format!("it was not followed through grazing at {}", number(value, 10)), true),
+        }
+    }
+
+    /// Orbits and special points beside a grazing orbit.
+    fn way(&mut self, way: Vec<(Node, Option<Special>)>) {
+        for (node, special) in way {
+            match special {
+                Some(special) => self.meet(node, special),
+                None => self.add(&node),
+            }
         }
     }
 
@@ -285,60 +398,15 @@ impl<'a> Walk<'a> {
     fn stuck(&mut self, node: &Node, before: Option<&(Node, f64)>, why: &str) -> Step {
         let reach = before.map_or(0.1 * self.options.step, |b| b.1.max(0.1 * self.options.step));
         for near in weakest(node).into_iter().take(4) {
-            if let Some(grazed) = graze(node, &near, 0.0, reach) {
+            if let Some(grazed) = graze(node, &near, 0.0, reach)
+                && self.is_within(&grazed)
+            {
                 return self.crossed(grazed);
             }
         }
         let why = if why.is_empty() { "no step can be made" } else { why };
         Step::End(format!("it could not be followed beyond {}: {why}", number(node.value(), 10)), true)
     }
-}
-
-/// Whether two special points are one grazing orbit.
-fn is_same_touch(a: &Special, b: &Special) -> bool {
-    let near = |x: f64, y: f64| (x - y).abs() <= 1e-8 * (1.0 + x.abs());
-    a.kind == SpecialKind::Grazing
-        && a.point.sequence == b.point.sequence
-        && a.point.values.iter().zip(&b.point.values).all(|(x, y)| near(*x, *y))
-        && a.point
-            .stability
-            .multipliers
-            .iter()
-            .zip(&b.point.stability.multipliers)
-            .all(|(x, y)| (x.0 - y.0).abs() < 1e-5 * (1.0 + x.0.abs()))
-}
-
-/// How far apart two points of one family are.
-fn distance(a: &Node, b: &Node) -> f64 {
-    a.found.z.iter().zip(&b.found.z).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
-}
-
-/// How far an orbit is from where the tangent leads.
-fn strays(from: &Node, to: &Node, made: f64) -> f64 {
-    let each = from.found.z.iter().zip(&from.tangent).zip(&to.found.z);
-    each.map(|((z, t), x)| (x - z - made * t).powi(2)).sum::<f64>().sqrt()
-}
-
-/// Approaches whose speed or gap vanishes within a step, by its rate since the last point; with how far ahead that is.
-fn vanishing(node: &Node, before: Option<&(Node, f64)>, step: f64) -> Vec<(Approach, f64)> {
-    let Some((last, made)) = before else { return Vec::new() };
-    let mut found = Vec::new();
-    for near in &node.anatomy.approaches {
-        let Some(was) = last.anatomy.matching(near, node.orbit.period) else { continue };
-        let rate = (near.level - was.level) / made;
-        if rate < 0.0 && near.level + 1.5 * rate * step < 0.0 {
-            found.push((*near, near.level / -rate));
-        }
-    }
-    found.sort_by(|a, b| a.1.total_cmp(&b.1));
-    found
-}
-
-/// Approaches by their level, the weakest first.
-fn weakest(node: &Node) -> Vec<Approach> {
-    let mut all: Vec<Approach> = node.anatomy.approaches.iter().copied().filter(|a| a.level < 0.3).collect();
-    all.sort_by(|a, b| a.level.total_cmp(&b.level));
-    all
 }
 
 fn reason(missed: &Missed) -> String {

@@ -141,6 +141,8 @@ fn forced(
         Some(n) => n.max(1),
         None => seen_multiple(problem, space, &at, period, run_options).unwrap_or(1),
     };
+    // (After half of an even number of periods the forcing is the same, not its mirror image.)
+    let multiple = if options.symmetric { multiple >> multiple.trailing_zeros() } else { multiple };
     let lasts = multiple as f64 * period;
     if options.symmetric {
         let half = close(problem, space, &at, Period::Half(0.5 * lasts), run_options)?;

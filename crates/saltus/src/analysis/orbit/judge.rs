@@ -40,6 +40,11 @@ impl OrbitStability {
         self.outside == 0 && self.on == 0
     }
 
+    /// Whether none is outside the unit circle, but some are on it: neither stable nor unstable, as far as multipliers say.
+    pub fn is_neutral(&self) -> bool {
+        self.outside == 0 && self.on > 0
+    }
+
     /// In words.
     pub fn sentence(&self) -> String {
         let turns = self.multipliers.iter().any(|z| z.1 != 0.0);

@@ -18,7 +18,7 @@ use crate::problem::{Evaluator, Instance, Part, VariationalCode};
 use saltus_expr::Series;
 
 pub(super) use occur::Crossed;
-pub(crate) use stroke::Stroke;
+pub(crate) use stroke::{GapSlopes, Stroke};
 
 /// The perturbations of one run, and how to carry them on.
 pub(super) struct Vary {
