@@ -3,7 +3,6 @@
 mod approach;
 
 use crate::{Hit, Settled};
-use approach::approaches;
 use std::collections::VecDeque;
 
 /// How many intervals, or impacts, a period may have.
@@ -206,7 +205,10 @@ impl Tracker {
             let is_there = (0..=(REPEATS - 1) * n).all(repeats) && self.distance(last, earlier) <= 2.0 * FIGURE;
             // (Impacts that come and go on the way say nothing of the limit.)
             let is_even = || last < 2 * n || impacts(n) == impacts(2 * n) - impacts(n);
-            if is_there || ((self.approaches(n) || self.converges(n)) && is_even()) {
+            if is_there || (is_even() && self.converges(n)) {
+                return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
+            }
+            if let Some(n) = self.approached(n).filter(|_| is_even()) {
                 return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
             }
             if self.travels(n) {
@@ -231,17 +233,20 @@ impl Tracker {
         (0..a.len()).filter(|&i| self.counts(i)).map(share).fold(0.0, |m, x| if x <= m { m } else { x })
     }
 
-    /// Whether the states every n intervals approach a limit by one matrix, as all do that are near one.
-    fn approaches(&self, n: usize) -> bool {
+    /// The period, n or less, of the limit that states every n intervals approach by one matrix, as all do that are near one.
+    fn approached(&self, n: usize) -> Option<usize> {
         let last = self.states.len() - 1;
-        let difference = |k: usize| -> Vec<f64> {
+        let difference = |k: usize, n: usize| -> Vec<f64> {
             let (a, b) = (&self.states[k].0, &self.states[k - n].0);
             let counted = (0..a.len()).filter(|&i| self.counts(i) && self.scale(i) > 0.0);
             counted.map(|i| (a[i] - b[i]) / self.scale(i)).collect()
         };
-        let mut found: Vec<Vec<f64>> = (0..last / n).map(|j| difference(last - j * n)).collect();
-        found.reverse();
-        approaches(&found) == Some(true)
+        let in_steps = |n: usize, span: usize| -> Vec<Vec<f64>> {
+            (0..span / n).rev().map(|j| difference(last - j * n, n)).collect()
+        };
+        let span = approach::approaches(&in_steps(n, last))? * n;
+        // (A shorter period shows itself in the same part of the time: an impact before may have hidden it.)
+        (1..n).find(|&m| approach::approaches(&in_steps(m, span)).is_some()).or(Some(n))
     }
 
     /// Whether differences to the state n intervals before shrink geometrically.
@@ -379,6 +384,26 @@ mod tests {
                 // (With a sixth of it left, it is too early to tell; never is it another period.)
                 let early = length < 150 && found == Settled::Neither;
                 assert!(early || found == Settled::Periodic { intervals: 1, impacts: 0 }, "{turn} {length}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_late_impact_does_not_make_another_period_of_a_spiral() {
+        for turn in [0.333, 0.5532, 0.62, 0.7071] {
+            for since in (10..130).step_by(7) {
+                let mut tracker = Tracker::new(1, 1);
+                for k in 0..320 {
+                    // (Up to the impact with another amplitude and another phase.)
+                    let (size, shift) = if k + since < 320 { (0.4, 1.0) } else { (1.0, 0.0) };
+                    let (r, a) = (size * 0.984f64.powi(k), std::f64::consts::TAU * turn * f64::from(k) + shift);
+                    let (x, v) = (1.0 + r * a.cos(), 0.5 + r * a.sin());
+                    tracker.pass(f64::from(k), &[x], &[v]);
+                    tracker.strobe(f64::from(k), &[x], &[v], 0);
+                }
+                let found = tracker.settled();
+                let right = [Settled::Neither, Settled::Periodic { intervals: 1, impacts: 0 }].contains(&found);
+                assert!(right, "{turn} {since}: {found:?}");
             }
         }
     }

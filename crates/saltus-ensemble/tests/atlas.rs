@@ -372,9 +372,11 @@ fn what_grows_is_unbounded_and_what_never_settles_is_not_resolved() {
 fn what_settles_slowly_has_the_label_of_its_limit_everywhere() {
     // Little damping and no impacts: the one limit is the forced oscillation, although a free one of a few per cent is still there after
     // 320 periods, with a turn near a third, a half or two fifths from one stroboscope to the next.
-    let (diagram, transitions) =
-        slow_diagram("[parameters]\nw = 2\n[coordinates]\nx = { position = 0.4, velocity = 0.0 }\n[dynamics]\n\
-            kinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[dynamics.force]\nx = \"cos(w*t) - 0.012*x'\"\n", "w=1.5:3.4:96");
+    let (diagram, transitions) = slow_diagram(
+        "[parameters]\nw = 2\n[coordinates]\nx = { position = 0.4, velocity = 0.0 }\n[dynamics]\n\
+            kinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[dynamics.force]\nx = \"cos(w*t) - 0.012*x'\"\n",
+        "w=1.5:3.4:96",
+    );
     assert!(transitions.is_empty(), "{transitions:?}");
     let one = Label::Periodic { period: 1, impacts: 0, travels: false, chatters: false };
     assert!(diagram.branches[0].places.iter().all(|place| place.label == one));

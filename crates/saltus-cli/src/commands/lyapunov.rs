@@ -234,7 +234,9 @@ fn dry(args: &Args, problem: &Problem, points: &[Point]) -> ExitCode {
         false => {
             let (whole, one) = (crate::text::duration(wall), crate::text::duration(each));
             crate::text::out!("{}\n", crate::text::count(points.len() as u64, "motion"));
-            crate::text::out!("about {whole} on {threads} threads at most ({one} each, measured on a part of {measured}); motions that repeat\n");
+            crate::text::out!(
+                "about {whole} on {threads} threads at most ({one} each, measured on a part of {measured}); motions that repeat\n"
+            );
             crate::text::out!("themselves take less\n");
         }
     }

@@ -13,8 +13,9 @@ const NEAR: f64 = 0.1;
 /// Squarings of the matrix by which its spectral radius is found.
 const SQUARINGS: i32 = 14;
 
-/// Whether states, whose successive differences these are, oldest first, approach a limit that is near. None if there are too few to tell.
-pub fn approaches(differences: &[Vec<f64>]) -> Option<bool> {
+/// Over how many of the last steps states approach a limit that is near; these are their successive differences, oldest first. None if
+/// they do not, or are too few to tell.
+pub fn approaches(differences: &[Vec<f64>]) -> Option<usize> {
     let d = differences.first()?.len();
     let enough = 2 * d + 4;
     if d == 0 || differences.len() < enough {
@@ -25,7 +26,7 @@ pub fn approaches(differences: &[Vec<f64>]) -> Option<bool> {
     let norm = |y: &[f64]| y.iter().map(|x| x * x).sum::<f64>().sqrt();
     let sizes: Vec<f64> = kept.iter().map(|y| norm(y)).collect();
     if sizes.iter().any(|s| !(*s > 0.0) || !s.is_finite()) {
-        return Some(false);
+        return None;
     }
     // Least squares, all steps with the same weight.
     let (mut square, mut cross) = (vec![0.0; d * d], vec![0.0; d * d]);
@@ -40,8 +41,10 @@ pub fn approaches(differences: &[Vec<f64>]) -> Option<bool> {
     // (Directions that have died out count as contracted.)
     let trace: f64 = (0..d).map(|i| square[i * d + i]).sum();
     (0..d).for_each(|i| square[i * d + i] += 1e-12 * trace);
-    let Some(rows) = solved(&square, &cross, d) else { return Some(false) };
-    let matrix = |y: &[f64]| -> Vec<f64> { rows.chunks_exact(d).map(|row| row.iter().zip(y).map(|(a, b)| a * b).sum()).collect() };
+    let rows = solved(&square, &cross, d)?;
+    let matrix = |y: &[f64]| -> Vec<f64> {
+        rows.chunks_exact(d).map(|row| row.iter().zip(y).map(|(a, b)| a * b).sum()).collect()
+    };
     let misfit = kept.windows(2).zip(&sizes).map(|(pair, size)| {
         let off: Vec<f64> = matrix(&pair[0]).iter().zip(&pair[1]).map(|(a, b)| a - b).collect();
         norm(&off) / size
@@ -49,15 +52,15 @@ pub fn approaches(differences: &[Vec<f64>]) -> Option<bool> {
     let left = 1.0 - radius(&rows, d);
     let fits = left >= LEAST && misfit.fold(0.0, f64::max) <= MISFIT * left;
     // The rest of the way: (1 − M)⁻¹ M y.
-    let Some(last) = kept.last().filter(|_| fits) else { return Some(false) };
+    let last = kept.last().filter(|_| fits)?;
     let mut rest = vec![0.0; d * d];
     for i in 0..d {
         for j in 0..d {
             rest[i * d + j] = f64::from(u8::from(i == j)) - rows[j * d + i];
         }
     }
-    let way = solved(&rest, &matrix(last), d);
-    Some(way.is_some_and(|way| way.iter().all(|x| x.abs() <= NEAR)))
+    let way = solved(&rest, &matrix(last), d)?;
+    way.iter().all(|x| x.abs() <= NEAR).then_some(kept.len())
 }
 
 /// X with X A = B, for rows of B; A by rows. None if A is singular.
@@ -124,12 +127,12 @@ mod tests {
     #[test]
     fn spirals_approach_if_they_shrink_whatever_their_turn() {
         for turn in [0.0, 0.01, 2.0943951, 2.1, 3.92, std::f64::consts::PI, 6.2] {
-            assert_eq!(approaches(&spiral(0.98, turn, 0.5)), Some(true), "{turn}");
-            assert_eq!(approaches(&spiral(1.0, turn, 1e-3)), Some(false), "{turn}");
-            assert_eq!(approaches(&spiral(1.01, turn, 1e-3)), Some(false), "{turn}");
+            assert_eq!(approaches(&spiral(0.98, turn, 0.5)), Some(59), "{turn}");
+            assert_eq!(approaches(&spiral(1.0, turn, 1e-3)), None, "{turn}");
+            assert_eq!(approaches(&spiral(1.01, turn, 1e-3)), None, "{turn}");
         }
         // Too far to be believed.
-        assert_eq!(approaches(&spiral(0.9995, 2.1, 0.5)), Some(false));
+        assert_eq!(approaches(&spiral(0.9995, 2.1, 0.5)), None);
         assert_eq!(approaches(&spiral(0.98, 2.1, 0.5)[..6]), None);
     }
 

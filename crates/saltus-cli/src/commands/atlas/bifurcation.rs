@@ -81,7 +81,8 @@ impl Args {
         let parameters = self.over.clone();
         let has_starts = !base.over.is_empty();
         if parameters.len() > 2 {
-            let message = format!("a diagram has one axis and a map two, and --over is given {} times", parameters.len());
+            let message =
+                format!("a diagram has one axis and a map two, and --over is given {} times", parameters.len());
             let help = "fix the others with --set, or compute all of them as tables with  saltus sweep";
             return Err(SetupError::new(message).help(help).into());
         }

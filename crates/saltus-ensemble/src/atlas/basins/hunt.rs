@@ -235,7 +235,11 @@ impl<'a> Hunt<'a> {
             let found = match verdict {
                 // (Rest repeats itself too, and a set of places of rest is a family.)
                 Verdict::Repeats { returns: 1, ref advance, .. } if advance.is_empty() && self.is_still(&track) => {
-                    if long { self.rest(&track) } else { None }
+                    if long {
+                        self.rest(&track)
+                    } else {
+                        None
+                    }
                 }
                 Verdict::Repeats { returns: n, rules, advance } if !long => self.neutral(&returns, n, &rules, &advance),
                 _ if !long => None,

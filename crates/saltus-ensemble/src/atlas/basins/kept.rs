@@ -3,9 +3,9 @@
 //! The file is a line of JSON (what was asked for, the attractors that are known) and the labels of all starts as they are in memory. It is
 //! written after whole parts of the starts only, so that basins that were interrupted are the same in the end, byte for byte.
 
-use super::hunt::{Memory, OPEN};
 use super::BasinPlan;
 use super::attractor::Known;
+use super::hunt::{Memory, OPEN};
 use saltus::SetupError;
 use saltus_io::output::write_file;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,9 @@ impl Kept {
             self.computed.iter().try_for_each(|c| out.write_all(&[u8::from(*c)]))?;
             self.waiting.iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
         });
-        written.map_err(|e| SetupError::new(e.to_string()).help("what was kept before is still there: --resume goes on with it"))
+        written.map_err(|e| {
+            SetupError::new(e.to_string()).help("what was kept before is still there: --resume goes on with it")
+        })
     }
 
     /// Reads it back from a directory; nothing is known where it was ended before anything was kept.

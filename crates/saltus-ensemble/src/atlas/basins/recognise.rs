@@ -11,8 +11,12 @@ use std::collections::HashSet;
 
 /// Starts around a cycle that are tried,
 const TRIES: usize = 256;
-/// Long pieces for which a motion near a cycle is followed until it is on it.
+/// a few of them first.
+const FEW: usize = 16;
+/// Long pieces for which a motion near a cycle is followed until it is on it,
 const POLISH: usize = 64;
+/// and where returns to a section are not counted beforehand.
+const POLISH_SECTIONS: usize = 12;
 /// A multiplier within this of the unit circle is on it: nothing comes nearer in ten thousand periods.
 const ON_CIRCLE: f64 = 1e-5;
 /// Motions that are neither periodic nor chaotic, after which no further one is tried.
@@ -33,7 +37,8 @@ impl Hunt<'_> {
         let sticks = !self.model.frictions.is_empty();
         let far = |k: &Known| distance(&here, &k.attractor.cycle[0], &rules, &self.extent);
         let of_kind = |k: &Known| matches!(&k.attractor.kind, Kind::Rest { closed: others, .. } if *others == closed);
-        let same = |k: &Known| of_kind(k) && (far(k) <= 1e-4 || sticks || self.rests_between(&here, &k.attractor.cycle[0]));
+        let same =
+            |k: &Known| of_kind(k) && (far(k) <= 1e-4 || sticks || self.rests_between(&here, &k.attractor.cycle[0]));
         if let Some(k) = self.known.iter().position(same) {
             let is_other = far(&self.known[k]) > 1e-4;
             if let Kind::Rest { many, .. } = &mut self.known[k].attractor.kind {
@@ -101,11 +106,8 @@ impl Hunt<'_> {
         let mut hits: Vec<String> =
             inside.map(|hit| self.model.constraints[hit.constraint as usize].name.clone()).collect();
         hits.sort_unstable();
-        let kind = Kind::Neutral {
-            periods: (!self.by_section).then_some(n as u32),
-            hits,
-            travels: !advance.is_empty(),
-        };
+        let kind =
+            Kind::Neutral { periods: (!self.by_section).then_some(n as u32), hits, travels: !advance.is_empty() };
         if let Some(k) = self.known.iter().position(|k| k.attractor.kind == kind) {
             return Some(k as u16);
         }
@@ -161,22 +163,28 @@ impl Hunt<'_> {
     fn polished(&self, track: &Track, n: usize, rules: &[Rule]) -> Option<Track> {
         let mut near = track.clone();
         let periods = LONG.div_ceil(n as u64) * n as u64;
+        // (Pieces between sections do not end at the same phase: their last returns are compared.)
+        let (kept, most) = if self.by_section { (periods, POLISH_SECTIONS) } else { (1, POLISH) };
         let end = |t: &Track| t.q.iter().chain(&t.v).copied().collect::<Vec<f64>>();
-        for round in 0..POLISH {
-            let before = end(&near);
-            let outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept: 1 }).pop()?;
+        let mut before: Vec<Vec<f64>> = if self.by_section { Vec::new() } else { vec![end(&near)] };
+        for _ in 0..most {
+            let outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept }).pop()?;
             if outcome.status.is_err() {
                 return None;
             }
+            let mut now = vec![outcome.q.iter().chain(&outcome.v).copied().collect::<Vec<f64>>()];
+            if self.by_section {
+                now = Returns::of(&outcome, self.model.dimension(), true).states;
+                now.drain(..now.len().checked_sub(n)?);
+            }
             (near.q, near.v) = (outcome.q, outcome.v);
-            // (Pieces between sections do not end at the same phase: they are followed for a while.)
-            let is_there = match self.by_section {
-                true => round + 1 >= 4,
-                false => distance(&before, &end(&near), rules, &self.extent) <= 1e-8,
+            let far = |state: &Vec<f64>| {
+                before.iter().map(|b| distance(state, b, rules, &self.extent)).fold(f64::INFINITY, f64::min)
             };
-            if is_there {
+            if now.iter().all(|state| far(state) <= 1e-8) {
                 return Some(near);
             }
+            before = now;
         }
         None
     }
@@ -190,19 +198,20 @@ impl Hunt<'_> {
         // In a plane a few hundred starts fill a square; where there are more dimensions, only small ones are trusted.
         let is_plane = rules.iter().filter(|rule| **rule != Rule::Free).count() <= 2;
         let radii = [0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
-        let mut tries = Vec::new();
-        for &radius in &radii[if is_plane { 0 } else { 5 }..] {
-            tries.clear();
-            for state in cycle.iter().cycle().take(TRIES.max(2 * cycle.len())) {
+        let (radii, all) = if is_plane { (&radii[..], TRIES) } else { (&radii[5..], TRIES / 4) };
+        // A few of them first: where these do not come back, the others need not be tried.
+        let all = all.max(2 * cycle.len());
+        let mut comes_back = |radius: f64, count: usize| {
+            let start = |state: &Vec<f64>| {
                 let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
                 let track = Track { point: 0, q, v, periods: 0, sizes: Vec::new() };
-                tries.push(moved(&track, 2.0 * radius, degrees, &self.extent, &mut dice));
-            }
-            if self.come_back(&mut tries, &near, 0.5 * radius, n as u64) {
-                return radius;
-            }
-        }
-        1e-7
+                moved(&track, 2.0 * radius, degrees, &self.extent, &mut dice)
+            };
+            let mut tries: Vec<Track> = cycle.iter().cycle().take(count).map(start).collect();
+            self.come_back(&mut tries, &near, 0.5 * radius, n as u64)
+        };
+        let found = radii.iter().find(|&&radius| comes_back(radius, all.min(FEW)) && comes_back(radius, all));
+        found.copied().unwrap_or(1e-7)
     }
 
     /// Whether all tracks come near; those beyond a wall cannot be tried.

@@ -51,7 +51,10 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     let own = Tint::CLASSES - 1;
     let mut classes: Vec<(String, Tint)> = Vec::new();
     let mut place = vec![0; saved.attractors.len()];
-    let colours = saved.attractors.iter().filter(|(a, _)| matches!(a.kind, Kind::Rest { .. } | Kind::Periodic { .. } | Kind::Neutral { .. }));
+    let colours = saved
+        .attractors
+        .iter()
+        .filter(|(a, _)| matches!(a.kind, Kind::Rest { .. } | Kind::Periodic { .. } | Kind::Neutral { .. }));
     let many = colours.count() > own;
     let mut next = 0;
     for (k, (attractor, share)) in saved.attractors.iter().enumerate() {
