@@ -80,6 +80,8 @@ class Family:
 
     def table(self, name: str) -> Table:
         """A table by its name, as its file is called."""
+        if not self.directory.is_dir():
+            raise RunError(f"the results are not there any more: `{self.directory}` is gone. With out=directory they stay")
         if name not in self._tables and not self.is_complete:
             done, of = self.answer.get("computed", 0), self.answer.get("trajectories", "all")
             message = f"it was interrupted: {done} of {of} motions are computed, and there are no tables yet"

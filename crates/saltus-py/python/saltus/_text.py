@@ -32,7 +32,10 @@ def number(name: str, value: Any) -> str:
             raise ModelError(f"`{name}` must be one number or an expression, not {kind}; saltus.sweep runs many values")
         if getattr(getattr(value, "dtype", None), "kind", "f") not in "fiu":
             raise ModelError(f"`{name}` must be a real number, not one of type {value.dtype}")
-        real = float(value if shape == () else value[0])
+        try:
+            real = float(value if shape == () else value[0])
+        except OverflowError:
+            raise ModelError(f"`{name}` is too large for a number of 64 bits") from None
     if not isfinite(real):
         raise ModelError(f"`{name}` must be a finite number, not {real}")
     return repr(real)
