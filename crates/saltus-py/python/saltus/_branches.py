@@ -134,7 +134,8 @@ class Branches:
 
     def _one(self, answer: Answer) -> Branch:
         def mine(table: Table) -> Table:
-            return table[table["branch"] == answer["branch"]].view(Table)
+            rows: Table = table[table["branch"] == answer["branch"]].view(Table)
+            return rows
 
         return Branch(self, answer, mine(self.points), mine(self.special))
 
@@ -207,7 +208,7 @@ class Branches:
         present = set(ax.get_legend_handles_labels()[1])
         for kind in dict.fromkeys(special["kind"].tolist()):
             own = special[special["kind"] == kind].view(Table)
-            mark = {"linestyle": "", "marker": _MARKS.get(kind, "o"), "markersize": 5, "color": "0.2", "markerfacecolor": "white"}
+            mark: dict[str, Any] = {"linestyle": "", "marker": _MARKS.get(kind, "o"), "markersize": 5, "color": "0.2", "markerfacecolor": "white"}
             ax.plot(own[self.parameters[0]], own[column], **mark, label=None if kind in present else kind)
         if len(special):
             ax.legend()

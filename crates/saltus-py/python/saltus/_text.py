@@ -93,6 +93,13 @@ NESTED = {"dynamics"}
 
 def toml(tree: Mapping[str, Any]) -> str:
     """A model as a dictionary, as the text of a model file."""
+    try:
+        return _toml(tree)
+    except RecursionError:
+        raise ModelError("the sections of the model are nested too deeply, or contain themselves") from None
+
+
+def _toml(tree: Mapping[str, Any]) -> str:
     from copy import copy
 
     if not isinstance(tree, Mapping):
