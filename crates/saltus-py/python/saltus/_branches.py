@@ -36,7 +36,7 @@ class Branch:
 
     >>> import saltus
     >>> branch = saltus.load("oscillator").follow({"w": (1, 1.3)}, direction="up", simulate=0)[0]
-    >>> branch["w"].min(), branch["w"].max(), bool(branch.stable.all())
+    >>> float(branch["w"].min()), float(branch["w"].max()), bool(branch.stable.all())
     (1.0, 1.3, True)
     """
 
@@ -120,7 +120,7 @@ class Branches:
 
     >>> import saltus
     >>> found = saltus.load("oscillator").follow({"w": (1, 1.8)}, direction="up", simulate=0)
-    >>> [(point["kind"], round(float(point["w"]), 6)) for point in found.special]
+    >>> list(zip(found.special["kind"].tolist(), found.special["w"].round(6).tolist()))
     [('fold', 1.750143), ('grazing', 1.410674)]
     """
 

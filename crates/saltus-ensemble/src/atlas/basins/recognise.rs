@@ -17,6 +17,8 @@ const FEW: usize = 16;
 const POLISH: usize = 64;
 /// and where returns to a section are not counted beforehand.
 const POLISH_SECTIONS: usize = 12;
+/// A motion is on a cycle that it repeats to this.
+const CLOSED: f64 = 1e-8;
 /// A multiplier within this of the unit circle is on it: nothing comes nearer in ten thousand periods.
 const ON_CIRCLE: f64 = 1e-5;
 /// Motions that are neither periodic nor chaotic, after which no further one is tried.
@@ -167,7 +169,8 @@ impl Hunt<'_> {
         let (kept, most) = if self.by_section { (periods, POLISH_SECTIONS) } else { (1, POLISH) };
         let end = |t: &Track| t.q.iter().chain(&t.v).copied().collect::<Vec<f64>>();
         let mut before: Vec<Vec<f64>> = if self.by_section { Vec::new() } else { vec![end(&near)] };
-        for _ in 0..most {
+        let mut gap = f64::INFINITY;
+        for left in (0..most).rev() {
             let outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept }).pop()?;
             if outcome.status.is_err() {
                 return None;
@@ -181,8 +184,13 @@ impl Hunt<'_> {
             let far = |state: &Vec<f64>| {
                 before.iter().map(|b| distance(state, b, rules, &self.extent)).fold(f64::INFINITY, f64::min)
             };
-            if now.iter().all(|state| far(state) <= 1e-8) {
+            let last = std::mem::replace(&mut gap, now.iter().map(far).fold(0.0, f64::max));
+            if gap <= CLOSED {
                 return Some(near);
+            }
+            // (At this pace it does not get there.)
+            if last.is_finite() && gap.is_finite() && gap * (gap / last).powi(left as i32) > CLOSED {
+                return None;
             }
             before = now;
         }
