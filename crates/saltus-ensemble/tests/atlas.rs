@@ -285,6 +285,12 @@ fn motions_of_which_each_start_has_its_own_are_a_family_and_no_attractors() {
     let ball = basins(shipped("ball-gravity"), &[("e", "1")], &["y=0.2:2:9"], false, Some(("4", "y':down")));
     let names: Vec<&str> = ball.attractors.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["neutral oscillation, 1 impact"]);
+    // Two of which the one drives nothing, with periods that depend on the amplitude and have no common one: neighbours part with the
+    // time, and that is no chaos.
+    let text = "[coordinates]\nx = { position = 0.5, velocity = 0.0 }\ny = { position = 0.8, velocity = 0.0 }\n[dynamics]\n\
+        kinetic = \"x'^2/2 + y'^2/2\"\npotential = \"x^4/4 + 2*y^4/4\"\n[run]\nend = 30\n";
+    let shear = basins(model(text), &[], &["x=0.5:1.5:4", "y=0.6:1.4:3"], false, Some(("30", "x':down")));
+    assert!(shear.attractors.iter().all(|a| !matches!(a.kind, Kind::Chaotic { .. })), "{:?}", shear.attractors);
     // A damped mass between two stops rests wherever it comes to rest.
     let text = "[coordinates]\nx = { position = 0.5, velocity = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n\
         [dynamics.force]\nx = \"-0.5*x'\"\n[[constraint]]\nname = \"left\"\ngap = \"1 + x\"\n[[constraint]]\nname = \"right\"\n\

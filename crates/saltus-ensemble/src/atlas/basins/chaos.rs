@@ -14,7 +14,9 @@ const FORGET: usize = 20;
 /// Pairs of which half must have parted by a factor before all are followed.
 const PREVIEW: usize = 6;
 /// See `PREVIEW`.
-const PARTED: f64 = 4.0;
+const PARTED: f64 = 10.0;
+/// Neighbours whose periods differ part too, in proportion to the time: by less than this, as a logarithm, in `STEPS` periods after `FORGET`.
+const SHEAR: f64 = 3.0;
 /// How far apart neighbours are put, relative to the extent of all motions.
 const APART: f64 = 1e-7;
 /// Copies of a motion whose states are a sample of what it visits.
@@ -129,6 +131,11 @@ pub fn exponent(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> O
     let mean = rates.iter().sum::<f64>() / n;
     let spread = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);
     Some((mean, (spread / n).sqrt()))
+}
+
+/// Whether a rate with its error is that of chaos: positive, and faster than what grows with the time alone.
+pub fn is_chaos(rate: f64, error: f64) -> bool {
+    rate > 3.0 * error && rate * STEPS as f64 > SHEAR
 }
 
 /// The cells that a motion visits.

@@ -268,7 +268,7 @@ impl Hunt<'_> {
         }
         let degrees = self.model.degrees();
         let (exponent, error) = chaos::exponent(&self.crew, track, degrees, &self.extent)?;
-        if exponent <= 3.0 * error {
+        if !chaos::is_chaos(exponent, error) {
             self.quiet += 1;
             return None;
         }
