@@ -35,4 +35,4 @@ def _remove(path: Path, process: int) -> None:
 
 def optional(module: str, what: str, extra: str) -> ImportError:
     """The exception where an optional package is missing."""
-    return ImportError(f"{what} need {module}:  pip install 'saltus[{extra}]'")
+    return ImportError(f"{what} need {module}:  pip install {module}  (saltus[{extra}] brings it)")
