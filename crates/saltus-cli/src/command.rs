@@ -97,5 +97,8 @@ fn misused(error: &clap::Error, words: &[OsString]) -> ExitCode {
 /// What is wrong with a call, in one line.
 pub(crate) fn said(error: &clap::Error) -> String {
     let shown = error.render().to_string();
-    shown.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string()
+    let first = shown.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    // (What it may be, where that is a list.)
+    let known = shown.lines().find_map(|line| line.trim().strip_prefix("[possible values: ")?.strip_suffix(']'));
+    known.map_or_else(|| first.to_string(), |known| format!("{first}: it is one of {known}"))
 }

@@ -1,5 +1,7 @@
 //! What a trajectory settled on, from its states at the stroboscope, its last impacts and its velocities.
 
+mod approach;
+
 use crate::{Hit, Settled};
 use std::collections::VecDeque;
 
@@ -205,7 +207,12 @@ impl Tracker {
             // (And as many periods before as fill half the time, or it is still on its way.)
             let earlier = (last / 2 / n).max(1) * n;
             let is_there = (0..=(REPEATS - 1) * n).all(repeats) && self.distance(last, earlier) <= 2.0 * FIGURE;
-            if is_there || self.converges(n) {
+            // (Impacts that come and go on the way say nothing of the limit.)
+            let is_even = || last < 2 * n || impacts(n) == impacts(2 * n) - impacts(n);
+            if is_there || (is_even() && self.converges(n)) {
+                return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
+            }
+            if let Some(n) = self.approached(n).filter(|_| is_even()) {
                 return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
             }
             if self.travels(n) {
@@ -230,6 +237,22 @@ impl Tracker {
         (0..a.len()).filter(|&i| self.counts(i)).map(share).fold(0.0, |m, x| if x <= m { m } else { x })
     }
 
+    /// The period, n or less, of the limit that states every n intervals approach by one matrix, as all do that are near one.
+    fn approached(&self, n: usize) -> Option<usize> {
+        let last = self.states.len() - 1;
+        let difference = |k: usize, n: usize| -> Vec<f64> {
+            let (a, b) = (&self.states[k].0, &self.states[k - n].0);
+            let counted = (0..a.len()).filter(|&i| self.counts(i) && self.scale(i) > 0.0);
+            counted.map(|i| (a[i] - b[i]) / self.scale(i)).collect()
+        };
+        let in_steps = |n: usize, span: usize| -> Vec<Vec<f64>> {
+            (0..span / n).rev().map(|j| difference(last - j * n, n)).collect()
+        };
+        let span = approach::approaches(&in_steps(n, last))? * n;
+        // (A shorter period shows itself in the same part of the time: an impact before may have hidden it.)
+        (1..n).find(|&m| approach::approaches(&in_steps(m, span)).is_some()).or(Some(n))
+    }
+
     /// Whether differences to the state n intervals before shrink geometrically.
     fn converges(&self, n: usize) -> bool {
         let part = (self.states.len() - n) / PARTS;
@@ -237,9 +260,10 @@ impl Tracker {
             return false;
         }
         let first = self.states.len() - PARTS * part;
-        let largest =
-            |p: usize| (first + p * part..first + (p + 1) * part).map(|k| self.distance(k, n)).fold(0.0, f64::max);
-        let sizes: [f64; PARTS] = std::array::from_fn(largest);
+        let largest = |p: usize, n: usize| {
+            (first + p * part..first + (p + 1) * part).map(|k| self.distance(k, n)).fold(0.0, f64::max)
+        };
+        let sizes: [f64; PARTS] = std::array::from_fn(|p| largest(p, n));
         let factors: [f64; PARTS - 1] = std::array::from_fn(|p| (sizes[p + 1] / sizes[p]).ln());
         let mean = factors.iter().sum::<f64>() / factors.len() as f64;
         // What comes back after fewer intervals nearly as well has another period.
@@ -247,6 +271,8 @@ impl Tracker {
         sizes[PARTS - 1] <= NEAR.min(0.1 * others)
             && mean <= SHRINKS.ln()
             && factors.iter().all(|f| (f - mean).abs() <= EVEN * mean.abs())
+            // Where differences after fewer intervals shrink as well, they all do, about a limit of a shorter period.
+            && (1..n).all(|m| (largest(PARTS - 1, m) / largest(0, m)).ln() > 0.5 * mean * (PARTS - 1) as f64)
     }
 
     /// Whether each period of n intervals is the one before it, moved on by a constant.
@@ -343,6 +369,47 @@ mod tests {
         // At the doubling itself, and past a fold, the way is not geometric.
         assert_eq!(followed(|k| 2.0 + (-1f64).powi(k as i32) / (k as f64 + 1.0).sqrt(), |_| 1.0), Settled::Neither);
         assert_eq!(followed(|k| 2.0 - 1.0 / (k as f64 + 1.0), |_| 1.0), Settled::Neither);
+    }
+
+    #[test]
+    fn a_spiral_that_is_slow_has_the_period_of_its_centre_at_any_turn() {
+        // A free oscillation that dies out, seen by a stroboscope: turns close to a third, a quarter, five eighths.
+        for turn in [0.333, 1.0 / 3.0, 0.335, 0.2502, 0.62, 0.625, 0.712] {
+            let at = |k: usize| (0.985f64.powi(k as i32), std::f64::consts::TAU * turn * k as f64);
+            let x = |k: usize| 1.0 + at(k).0 * at(k).1.cos();
+            let v = |k: usize| 0.5 + at(k).0 * at(k).1.sin();
+            for length in [120, 200, 260, 320] {
+                let mut tracker = Tracker::new(1, 1);
+                for k in 0..length {
+                    tracker.pass(k as f64, &[x(k)], &[v(k)]);
+                    tracker.strobe(k as f64, &[x(k)], &[v(k)], 0);
+                }
+                let found = tracker.settled();
+                // (With a sixth of it left, it is too early to tell; never is it another period.)
+                let early = length < 150 && found == Settled::Neither;
+                assert!(early || found == Settled::Periodic { intervals: 1, impacts: 0 }, "{turn} {length}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_late_impact_does_not_make_another_period_of_a_spiral() {
+        for turn in [0.333, 0.5532, 0.62, 0.712] {
+            for since in (10..130).step_by(7) {
+                let mut tracker = Tracker::new(1, 1);
+                for k in 0..320 {
+                    // (Up to the impact with another amplitude and another phase.)
+                    let (size, shift) = if k + since < 320 { (0.4, 1.0) } else { (1.0, 0.0) };
+                    let (r, a) = (size * 0.984f64.powi(k), std::f64::consts::TAU * turn * f64::from(k) + shift);
+                    let (x, v) = (1.0 + r * a.cos(), 0.5 + r * a.sin());
+                    tracker.pass(f64::from(k), &[x], &[v]);
+                    tracker.strobe(f64::from(k), &[x], &[v], 0);
+                }
+                let found = tracker.settled();
+                let right = [Settled::Neither, Settled::Periodic { intervals: 1, impacts: 0 }].contains(&found);
+                assert!(right, "{turn} {since}: {found:?}");
+            }
+        }
     }
 
     #[test]

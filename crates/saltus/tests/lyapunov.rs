@@ -168,3 +168,61 @@ fn fast_and_slow_directions_are_told_apart() {
     }
     assert!((found.sum() - (-100.0 - 0.2 - 3.0)).abs() < 1e-6, "{}", found.sum());
 }
+
+/// Exponents of a motion that travels, over the period 2π.
+fn travelling(model: Builder) -> saltus::analysis::Lyapunov {
+    let problem = model.build().expect("a model").problem().expect("compiles");
+    let found = exponents(&problem, 1.0, 40, 20);
+    assert!(found.repeats.is_some() && !found.advance.is_empty(), "{found:?}");
+    found
+}
+
+#[test]
+fn a_motion_that_drifts_repeats_itself_but_for_where_it_is() {
+    // x'' = 0.3 − c x' + cos t: nothing depends on x. Exponents 0 and −c; it advances by 2π · 0.3/c.
+    let found = travelling(
+        Builder::new("drift").coordinate("x", 0.0, 0.0).kinetic("x'^2/2").force("x", "0.3 - 0.2*x' + cos(t)"),
+    );
+    assert!((found.advance[0] - TAU * 1.5).abs() < 1e-9, "{found:?}");
+    assert!(found.exponents[0].value.abs() < 1e-10, "{found:?}");
+    assert!((found.exponents[1].value + 0.2).abs() < 1e-9, "{found:?}");
+    // Two masses that go together, on which only their distance acts: no coordinate is free by itself. The sum is the trace.
+    let found = travelling(
+        Builder::new("pair")
+            .coordinate("x", 0.0, 0.0)
+            .coordinate("y", 0.4, 0.0)
+            .kinetic("x'^2/2 + y'^2/2")
+            .potential("(y - x - 0.5)^2")
+            .force("x", "0.1 + cos(t) - 0.3*x'")
+            .force("y", "-0.2*(y' - x') - 0.1*y'"),
+    );
+    assert!((found.advance[0] - found.advance[1]).abs() < 1e-9 && found.advance[0] > 1.0, "{found:?}");
+    assert!(found.largest().value.abs() < 1e-10, "{found:?}");
+    assert!((found.sum() + 0.3 + 0.3).abs() < 1e-9, "{found:?}");
+}
+
+#[test]
+fn a_motion_that_turns_repeats_itself_after_whole_turns() {
+    // x'' = −0.5 (x' − 1) − 0.3 sin(x − t): x = t turns with what drives it. Beside it λ² + 0.5 λ + 0.3 = 0.
+    let turning = "-0.5*(x' - 1) - 0.3*sin(x - t)";
+    let found = travelling(Builder::new("turn").coordinate("x", 0.5, 1.0).kinetic("x'^2/2").force("x", turning));
+    assert!((found.advance[0] - TAU).abs() < 1e-9, "{found:?}");
+    assert!(found.exponents.iter().all(|e| (e.value + 0.25).abs() < 1e-9), "{found:?}");
+    // Two masses that go on together, one of which hits the other: volumes shrink by damping, and by e² in each impact.
+    let found = travelling(
+        Builder::new("capsule")
+            .coordinate("x", 0.0, 0.0)
+            .coordinate("y", 0.0, 0.0)
+            .kinetic("x'^2 + y'^2/2")
+            .potential("(y - x)^2")
+            .force("x", "0.05 - 0.4*x' - cos(t)")
+            .force("y", "cos(t) - 0.2*(y' - x')")
+            .constraint("stop", "0.3 - (y - x)")
+            .restitution(0.5),
+    );
+    let impacts = found.impacts as f64;
+    assert!(impacts > 0.0, "{found:?}");
+    // (The trace of −M⁻¹C.)
+    let contraction = -0.4 / 2.0 - 0.2 + 2.0 * impacts * 0.5_f64.ln() / found.time;
+    assert!((found.sum() - contraction).abs() < 1e-7, "{} {contraction} {found:?}", found.sum());
+}

@@ -61,9 +61,19 @@ pub struct Args {
     /// Write a table with one row a point
     #[arg(long, value_name = "FILE.csv", help_heading = "Output")]
     out: Option<PathBuf>,
+    /// Say how long it takes, measured on a part of a few motions; write nothing
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
     /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+impl Args {
+    fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, |n| n as usize)
+    }
 }
 
 /// Where a period is looked for in a model that does not say how long its runs last.
@@ -83,10 +93,13 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let message = format!("the tolerance must be between 1e-14 and 1e-2, not {}", args.tol);
         return Err(SetupError::new(message).into());
     }
-    if let Some(path) = &args.out {
+    if let Some(path) = args.out.as_ref().filter(|_| !args.dry_run) {
         output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
     }
     let (problem, names, points) = if args.over.is_empty() { one(args)? } else { family(args)? };
+    if args.dry_run {
+        return Ok(dry(args, &problem, &points));
+    }
     let outcomes = run(args, &problem, &points);
     // One motion: what is wrong with it is wrong with the command.
     if names.is_empty()
@@ -191,10 +204,48 @@ fn family(args: &Args) -> Result<Points, Refusal> {
     Ok((sweep.family.problem().clone(), names, points))
 }
 
+/// `--dry-run`: how long it takes, from a part of the time of a few motions.
+fn dry(args: &Args, problem: &Problem, points: &[Point]) -> ExitCode {
+    const PART: f64 = 20.0;
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
+    let (started, mut measured, mut share) = (std::time::Instant::now(), 0, 0.0);
+    // (From the middle of each of a few parts of the points.)
+    let few = points.len().min(8);
+    for k in 0..few {
+        if let Ok((start, options)) = &points[(2 * k + 1) * points.len() / (2 * few)].job {
+            let mut short = options.clone();
+            short.transient = options.transient / PART;
+            short.time = (options.time / PART).max(2.0 * options.block);
+            share += (short.transient + short.time) / (options.transient + options.time);
+            let _ = lyapunov(problem, start, &short, &mut |_| !progress::is_stopped());
+        }
+        measured += 1;
+        if started.elapsed() >= PATIENCE || progress::is_stopped() {
+            break;
+        }
+    }
+    let threads = args.threads().min(points.len().max(1));
+    let each = started.elapsed().as_secs_f64() / f64::max(share, 1e-9);
+    let wall = each * points.len() as f64 / threads as f64;
+    match args.json {
+        true => crate::text::print_json(&serde_json::json!({
+            "motions": points.len(), "measured": measured, "threads": threads, "seconds_per_motion": each, "seconds": wall,
+        })),
+        false => {
+            let (whole, one) = (crate::text::duration(wall), crate::text::duration(each));
+            crate::text::out!("{}\n", crate::text::count(points.len() as u64, "motion"));
+            crate::text::out!(
+                "about {whole} on {threads} threads at most ({one} each, measured on a part of {measured}); motions that repeat\n"
+            );
+            crate::text::out!("themselves take less\n");
+        }
+    }
+    ExitCode::SUCCESS
+}
+
 /// All motions, on all cores.
 fn run(args: &Args, problem: &Problem, points: &[Point]) -> Vec<Outcome> {
-    let all = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or_else(all, |n| n as usize).min(points.len().max(1));
+    let threads = args.threads().min(points.len().max(1));
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let outcomes: Mutex<Vec<Outcome>> = Mutex::new(points.iter().map(|_| None).collect());
     let bar = Mutex::new(Bar::new(args.json));

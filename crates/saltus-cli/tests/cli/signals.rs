@@ -50,6 +50,7 @@ fn every_command_stops_within_a_second() {
                 "x=-2:1:3000",
                 "--start",
                 "x'=-3:3:3000",
+                "--resume",
                 "--out",
                 "b",
             ],

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+    from ._branches import Branch as Branch
+    from ._branches import Branches as Branches
+    from ._branches import follow as follow
     from ._run import Run as Run
     from ._run import rerun as rerun
     from ._family import Family as Family
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 
 #: What needs NumPy is loaded when it is used first.
 _LATER = {
+    "Branch": "_branches",
+    "Branches": "_branches",
+    "follow": "_branches",
     "Run": "_run",
     "rerun": "_run",
     "Family": "_family",
@@ -127,6 +133,8 @@ def orbits(model: Models, **options: Any) -> list[Answer]:
 
 __all__ = [
     "Answer",
+    "Branch",
+    "Branches",
     "Defect",
     "Family",
     "Model",
@@ -145,6 +153,7 @@ __all__ = [
     "compare",
     "converge",
     "equilibria",
+    "follow",
     "load",
     "lyapunov",
     "merge",

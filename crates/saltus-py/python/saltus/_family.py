@@ -19,7 +19,7 @@ from ._looks import label
 from ._model import Model
 from ._run import carried
 from ._scratch import optional
-from ._tables import Table, table
+from ._tables import Table, saved
 
 if TYPE_CHECKING:
     import xarray
@@ -80,23 +80,15 @@ class Family:
 
     def table(self, name: str) -> Table:
         """A table by its name, as its file is called."""
+        if not self.directory.is_dir():
+            raise RunError(f"the results are not there any more: `{self.directory}` is gone. With out=directory they stay")
         if name not in self._tables and not self.is_complete:
             done, of = self.answer.get("computed", 0), self.answer.get("trajectories", "all")
             message = f"it was interrupted: {done} of {of} motions are computed, and there are no tables yet"
             raise RunError(f"{message}. The same call with out=directory and resume=True goes on")
         if name not in self._tables:
             raise unknown("table", name, list(self._tables))
-        with np.load(self._tables[name], allow_pickle=False) as file:
-            reasons = file["reasons"].tolist() if "reasons" in file.files else []
-            columns = []
-            for column in file.files:
-                if column == "reasons":
-                    continue
-                cells = file[column]
-                if column == "reason" and cells.dtype.kind == "i":
-                    cells = np.array([reasons[k] if k >= 0 else "" for k in cells.tolist()], dtype=str)
-                columns.append((column, cells))
-        return table(columns)
+        return saved(self._tables[name])
 
     @cached_property
     def points(self) -> Table:

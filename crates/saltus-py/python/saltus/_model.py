@@ -14,6 +14,7 @@ from ._progress import Bar, Progress
 from ._text import Number
 
 if TYPE_CHECKING:
+    from ._branches import Branches
     from ._family import Family
     from ._run import Run
 
@@ -212,6 +213,12 @@ class Model(Building, Analyses):
         from ._sweep import basins
 
         return basins(self, start, **options)
+
+    def follow(self, over: Mapping[str, tuple[Number, Number]], **options: Any) -> Branches:
+        """Follows its periodic orbits, or its equilibria, over a parameter: see `saltus.follow`."""
+        from ._branches import follow
+
+        return follow(self, over, **options)
 
     def run(
         self,

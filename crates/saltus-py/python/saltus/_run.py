@@ -149,6 +149,8 @@ class Run(Looks):
 
         `side` is which limit of the velocity is meant where it jumps.
         """
+        if isinstance(t, np.ma.MaskedArray) and np.ma.is_masked(t):
+            raise ModelError("some of the times are masked: give those that are not, t.compressed()")
         times = np.asarray(t)
         if times.dtype.kind not in "fiu":
             raise ModelError(f"times are real numbers, not {times.dtype}")

@@ -249,9 +249,12 @@ def basins(
     device: str | None = None,
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     progress: Progress = None,
 ) -> Family:
     """The attractors of a system, and which starts lead to each: `family.attractors`, and `family.points["attractor"]`.
+
+    With `out` and `resume=True`, basins that were interrupted go on.
 
     >>> import saltus
     >>> found = saltus.basins("oscillator", {"x": (-2, 1, 6), "x'": (-3, 3, 6)}, set={"w": 5.7, "A": 3.09})
@@ -269,7 +272,9 @@ def basins(
         "native": native,
         "device": device,
         "threads": threads,
+        "resume": resume,
     }
     found = _family("basins", model, options, list(start), out, progress)
-    found.__dict__["points"] = found.table("basins")
+    if found.is_complete:
+        found.__dict__["points"] = found.table("basins")
     return found

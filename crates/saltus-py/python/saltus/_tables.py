@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,21 @@ class Table(np.ndarray[Any, Any]):
         rows = "".join("<tr>" + "".join(f"<td>{shown(x)}</td>" for x in row) + "</tr>" for row in self[:20].tolist())
         more = f"<p>{len(self)} rows, the first 20</p>" if len(self) > 20 else f"<p>{len(self)} rows</p>"
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def saved(path: Path) -> Table:
+    """A table that the command line wrote (npz)."""
+    with np.load(path, allow_pickle=False) as file:
+        reasons = file["reasons"].tolist() if "reasons" in file.files else []
+        columns = []
+        for column in file.files:
+            if column == "reasons":
+                continue
+            cells = file[column]
+            if column == "reason" and cells.dtype.kind == "i":
+                cells = np.array([reasons[k] if k >= 0 else "" for k in cells.tolist()], dtype=str)
+            columns.append((column, cells))
+    return table(columns)
 
 
 def table(columns: Iterable[tuple[str, Any]]) -> Table:

@@ -32,7 +32,10 @@ def number(name: str, value: Any) -> str:
             raise ModelError(f"`{name}` must be one number or an expression, not {kind}; saltus.sweep runs many values")
         if getattr(getattr(value, "dtype", None), "kind", "f") not in "fiu":
             raise ModelError(f"`{name}` must be a real number, not one of type {value.dtype}")
-        real = float(value if shape == () else value[0])
+        try:
+            real = float(value if shape == () else value[0])
+        except OverflowError:
+            raise ModelError(f"`{name}` is too large for a number of 64 bits") from None
     if not isfinite(real):
         raise ModelError(f"`{name}` must be a finite number, not {real}")
     return repr(real)
@@ -90,6 +93,13 @@ NESTED = {"dynamics"}
 
 def toml(tree: Mapping[str, Any]) -> str:
     """A model as a dictionary, as the text of a model file."""
+    try:
+        return _toml(tree)
+    except RecursionError:
+        raise ModelError("the sections of the model are nested too deeply, or contain themselves") from None
+
+
+def _toml(tree: Mapping[str, Any]) -> str:
     from copy import copy
 
     if not isinstance(tree, Mapping):

@@ -7,6 +7,7 @@
 
 mod frame;
 mod repeats;
+mod travel;
 
 use super::phase_space::{NoMap, PhaseSpace};
 use crate::motion::Obstacle;
@@ -61,6 +62,8 @@ pub struct Lyapunov {
     /// Where the motion repeats itself after so many blocks: its multipliers (real and imaginary parts), from which the
     /// exponents are.
     pub repeats: Option<(usize, Vec<(f64, f64)>)>,
+    /// How far each coordinate has advanced meanwhile, where the motion travels; empty where it comes back.
+    pub advance: Vec<f64>,
 }
 
 /// Why there are no exponents.
@@ -212,7 +215,7 @@ pub fn lyapunov(
     if let Some(found) = repeats::exponents(problem, &space, &at, options)? {
         return Ok(found);
     }
-    Ok(Lyapunov { exponents, time: blocks as f64 * options.block, blocks, impacts, repeats: None })
+    Ok(Lyapunov { exponents, time: blocks as f64 * options.block, blocks, impacts, repeats: None, advance: Vec::new() })
 }
 
 /// On to a time, past events of the user's own.

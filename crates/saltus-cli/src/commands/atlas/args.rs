@@ -4,7 +4,7 @@ use crate::commands::code::CodeArgs;
 use crate::setup::{Refusal, listed, pairs};
 use saltus::SetupError;
 use saltus_ensemble::Request;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which motions, how long, with what precision, and where the results go.
 #[derive(clap::Args, Clone)]
@@ -35,8 +35,14 @@ pub struct FamilyArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
     /// The directory of the results: tables, the figure (svg) and the page (html)
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Go on with the picture in the directory, which was interrupted
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub resume: bool,
+    /// Say how many trajectories there are, how long they take and how much disk they need; run a few only
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
     /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -79,6 +85,11 @@ impl FamilyArgs {
             ..Request::default()
         };
         Ok(self.code.of(request))
+    }
+
+    /// The directory of the results. (Only a dry run has none.)
+    pub fn dir(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new(""))
     }
 
     pub fn threads(&self) -> usize {

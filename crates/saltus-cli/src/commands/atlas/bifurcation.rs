@@ -63,9 +63,6 @@ pub struct Args {
     /// Start each motion where its neighbour ended: up, down, or both, one after the other
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"])]
     carry: Option<String>,
-    /// Go on with the diagram in the directory, which was interrupted
-    #[arg(long, help_heading = "Output")]
-    resume: bool,
 }
 
 /// What a statistic of a map is of: max(x) is of x.
@@ -83,8 +80,19 @@ impl Args {
         let base = self.family.request()?;
         let parameters = self.over.clone();
         let has_starts = !base.over.is_empty();
+        if parameters.len() > 2 {
+            let message =
+                format!("a diagram has one axis and a map two, and --over is given {} times", parameters.len());
+            let help = "fix the others with --set, or compute all of them as tables with  saltus sweep";
+            return Err(SetupError::new(message).help(help).into());
+        }
         let is_map =
             parameters.len() == 2 && !has_starts && self.carry.is_none() && self.at.is_none() && self.of.is_none();
+        if is_map && self.exponents && self.map.as_deref() != Some("exponent") {
+            return Err(SetupError::new("--exponents adds a panel below a diagram, and two axes make a map")
+                .help("--map exponent  colours the map by the largest exponent")
+                .into());
+        }
         if self.map.is_some() && !is_map {
             let help = "leave out --at, --of, --carry and axes of --start";
             return Err(SetupError::new("--map needs two axes of --over, and nothing else").help(help).into());
@@ -177,5 +185,5 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let (sweep, picture) = args.sweep(file)?;
     let name = if matches!(picture, Picture::Map { .. }) { "map" } else { "bifurcation" };
     let exponents = args.exponents || args.map.as_deref() == Some("exponent");
-    run(&args.family, &sweep, &picture, name, args.resume, exponents)
+    run(&args.family, &sweep, &picture, name, exponents)
 }

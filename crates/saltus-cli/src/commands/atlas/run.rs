@@ -45,11 +45,18 @@ pub fn run(
     sweep: &Sweep,
     picture: &Picture,
     name: &str,
-    resume: bool,
     exponents: bool,
 ) -> Result<ExitCode, Refusal> {
-    let dir = &args.out;
-    let mut store = Store::create(dir, sweep, (1, 1), resume)?;
+    let dir = args.dir();
+    if args.dry_run {
+        let done = sweep::dry(sweep, (dir, (1, 1), args.resume), args.threads(), args.json)?;
+        if exponents && !args.json {
+            out!("exponents come on top of that, and take about as long again or longer\n");
+        }
+        return Ok(done);
+    }
+    sweep::tell_if_new(dir, args.resume, args.json)?;
+    let mut store = Store::create(dir, sweep, (1, 1), args.resume)?;
     if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
         store.forget_from(first.start)?;
     }
@@ -173,7 +180,7 @@ impl Found<'_> {
             "model": self.sweep.file.name, "picture": self.drawn.subtitle, "trajectories": self.sweep.family.len(),
             "parameter": self.parameter(), "status": status, "first_complaint": complaint,
             "transitions": self.transitions.iter().map(change).collect::<Vec<_>>(), "impacts": self.done.impacts,
-            "seconds": self.done.seconds, "out": self.args.out.display().to_string(), "files": self.files,
+            "seconds": self.done.seconds, "out": self.args.dir().display().to_string(), "files": self.files,
         }));
     }
 
@@ -197,6 +204,6 @@ impl Found<'_> {
         if let Some(more @ 1..) = self.transitions.len().checked_sub(SHOWN) {
             out!("and {} in the page\n", count(more as u64, "further change"));
         }
-        out!("wrote {} to {}\n", self.files.join(", "), self.args.out.display());
+        out!("wrote {} to {}\n", self.files.join(", "), self.args.dir().display());
     }
 }

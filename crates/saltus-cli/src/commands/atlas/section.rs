@@ -39,9 +39,6 @@ pub struct Args {
     /// Up [default: its velocity, or speed]
     #[arg(long, value_name = "EXPR", help_heading = "What is shown")]
     y: Option<String>,
-    /// Go on with the section in the directory, which was interrupted
-    #[arg(long, help_heading = "Output")]
-    resume: bool,
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
@@ -97,5 +94,5 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         request.observe = vec![x.clone(), y.clone()];
     }
     let sweep = args.family.code.sweep(&request, file)?;
-    run(&args.family, &sweep, &Picture::Section { at, x, y }, "section", args.resume, false)
+    run(&args.family, &sweep, &Picture::Section { at, x, y }, "section", false)
 }

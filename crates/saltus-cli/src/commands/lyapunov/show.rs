@@ -18,6 +18,7 @@ pub struct Shown<'a> {
 /// What the motion is, in a word.
 fn kind(found: &Lyapunov) -> &'static str {
     match &found.repeats {
+        Some(_) if !found.advance.is_empty() => "travelling",
         Some(_) => "periodic",
         None if found.is_chaotic() => "chaotic",
         None => "undecided",
@@ -71,7 +72,14 @@ impl Shown<'_> {
             Some((n, multipliers)) => {
                 let each = multipliers.iter().map(complex).collect::<Vec<_>>().join(", ");
                 let period = if *n == 1 { "a period".to_string() } else { format!("{n} periods") };
-                format!("The motion repeats itself after {period}: the exponents are those of its multipliers, {each}.")
+                let on = match self.advanced(found).as_slice() {
+                    [] => String::new(),
+                    all => {
+                        let each = all.iter().map(|(name, by)| format!("{} in {}", number(*by, 8), printable(name)));
+                        format!(", further on by {}", each.collect::<Vec<_>>().join(" and "))
+                    }
+                };
+                format!("The motion repeats itself after {period}{on}: the exponents are those of its multipliers, {each}.")
             }
             None if found.is_chaotic() => "Chaotic: the largest exponent is positive by more than three of its errors.".into(),
             None if found.largest().value == f64::NEG_INFINITY => "Neighbouring motions become one in a finite time.".into(),
@@ -82,6 +90,13 @@ impl Shown<'_> {
             sentence += &format!(" Contact takes {directions} away for good: −∞.");
         }
         out!("{}\n", wrapped(&sentence, 0, 100));
+    }
+
+    /// The coordinates that a travelling motion advances in, and by how much.
+    fn advanced(&self, found: &Lyapunov) -> Vec<(String, f64)> {
+        let far = found.advance.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let names = self.problem.model().coordinates.iter().cloned();
+        names.zip(found.advance.iter().copied()).filter(|(_, by)| by.abs() > 1e-9 * far).collect()
     }
 
     fn print_points(&self) {
@@ -106,7 +121,7 @@ impl Shown<'_> {
         let model = self.problem.model();
         if self.names.is_empty() {
             let mut object = match self.outcomes.first() {
-                Some(Some(Ok(found))) => of(found),
+                Some(Some(Ok(found))) => self.of(found),
                 _ => json!({ "error": { "message": "interrupted" } }),
             };
             object["title"] = json!(model.title);
@@ -118,7 +133,7 @@ impl Shown<'_> {
             .zip(self.outcomes)
             .map(|(point, outcome)| {
                 let mut row = match outcome {
-                    Some(Ok(found)) => of(found),
+                    Some(Ok(found)) => self.of(found),
                     Some(Err(why)) => json!({ "error": { "message": why } }),
                     None => json!({ "error": { "message": "interrupted" } }),
                 };
@@ -129,6 +144,20 @@ impl Shown<'_> {
             })
             .collect();
         print_json(&json!({ "title": model.title, "over": self.names, "points": rows }));
+    }
+
+    /// (JSON has no −∞: null.)
+    fn of(&self, found: &Lyapunov) -> Value {
+        let exponents: Vec<Value> =
+            found.exponents.iter().map(|e| json!({ "value": finite(e.value), "error": finite(e.error) })).collect();
+        let advance: serde_json::Map<_, _> =
+            self.advanced(found).into_iter().map(|(name, by)| (name, json!(by))).collect();
+        json!({
+            "exponents": exponents, "sum": finite(found.sum()), "dimension": found.kaplan_yorke(), "kind": kind(found),
+            "time": found.time, "periods": found.blocks, "impacts": found.impacts,
+            "multipliers": found.repeats.as_ref().map(|(_, m)| m.iter().map(|z| [z.0, z.1]).collect::<Vec<_>>()),
+            "repeats_after": found.repeats.as_ref().map(|(n, _)| n), "advance": advance,
+        })
     }
 
     pub fn write(&self, file: &mut dyn Write) -> std::io::Result<()> {
@@ -168,18 +197,6 @@ pub fn complex(z: &(f64, f64)) -> String {
         true => number(z.0, 10),
         false => format!("{} {} {}i", number(z.0, 10), if z.1 < 0.0 { "-" } else { "+" }, number(z.1.abs(), 10)),
     }
-}
-
-/// (JSON has no −∞: null.)
-fn of(found: &Lyapunov) -> Value {
-    let exponents: Vec<Value> =
-        found.exponents.iter().map(|e| json!({ "value": finite(e.value), "error": finite(e.error) })).collect();
-    json!({
-        "exponents": exponents, "sum": finite(found.sum()), "dimension": found.kaplan_yorke(), "kind": kind(found),
-        "time": found.time, "periods": found.blocks, "impacts": found.impacts,
-        "multipliers": found.repeats.as_ref().map(|(_, m)| m.iter().map(|z| [z.0, z.1]).collect::<Vec<_>>()),
-        "repeats_after": found.repeats.as_ref().map(|(n, _)| n),
-    })
 }
 
 fn finite(x: f64) -> Value {

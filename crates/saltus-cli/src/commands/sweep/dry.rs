@@ -12,8 +12,12 @@ use std::time::{Duration, Instant};
 
 /// Trajectories that are measured, at most,
 const SAMPLE: u64 = 64;
+/// which are few up to this,
+const FEW: u64 = 8;
 /// so many at a time,
 const TOGETHER: u64 = 16;
+/// for so many periods each, where there are no more than a few that last longer,
+const LONG: f64 = 400.0;
 /// and for how long.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -52,13 +56,19 @@ pub fn main(
         }
         0
     };
-    let mut next = 0;
+    let (mut next, mut share) = (0, 1.0_f64);
     while next < count && started.elapsed() <= PATIENCE {
         // (Side by side, as they will be.)
         let group = next..count.min(next + TOGETHER);
         next = group.end;
         let made = group.map(|k| (point(k), maker.job(point(k), None))).filter(|(_, made)| made.refusal.is_none());
-        let made: Vec<_> = made.map(|(point, made)| (point, made.job)).collect();
+        let mut made: Vec<_> = made.map(|(point, made)| (point, made.job)).collect();
+        for (_, job) in made.iter_mut().filter(|_| count <= FEW) {
+            let lasts = job.end - job.start.t;
+            let short = job.strobe.map_or(1.0, |period| (LONG * period / lasts).min(1.0));
+            (job.end, job.from) = (job.start.t + short * lasts, job.start.t + short * (job.from - job.start.t));
+            share = share.min(short);
+        }
         let jobs: Vec<_> = made.iter().map(|(_, job)| job.clone()).collect();
         let outcomes = worker.run(&jobs, &sweep.wanted);
         measured = next;
@@ -69,8 +79,9 @@ pub fn main(
         }
     }
     refused += measured - started_at_all;
-    let seconds = started.elapsed().as_secs_f64() / measured.max(1) as f64;
-    let (wall, disk) = (seconds * total as f64 / threads as f64, bytes as f64 / measured.max(1) as f64 * total as f64);
+    let seconds = started.elapsed().as_secs_f64() / measured.max(1) as f64 / share;
+    let wall = seconds * total as f64 / (threads as f64).min(total as f64);
+    let disk = bytes as f64 / share / measured.max(1) as f64 * total as f64;
     // Shards, and tables of about the same size as npz and twice as large as CSV.
     let disk = 4.0 * disk;
     if json {
@@ -81,8 +92,9 @@ pub fn main(
         return Ok(ExitCode::SUCCESS);
     }
     let of = if total < all { format!(" of {}", grouped(all)) } else { String::new() };
-    out!("{} trajectories{of}\n", grouped(total));
-    out!("about {} on {threads} threads ({} each, measured on {measured})\n", duration(wall), duration(seconds));
+    out!("{}{of}\n", if total == 1 { "1 trajectory".into() } else { format!("{} trajectories", grouped(total)) });
+    let part = if share < 1.0 { ", the first periods of each" } else { "" };
+    out!("about {} on {threads} threads ({} each, measured on {measured}{part})\n", duration(wall), duration(seconds));
     out!("about {} on the disk\n", size(disk));
     if refused > 0 {
         out!("{refused} of the {measured} measured cannot start\n");

@@ -14,7 +14,7 @@ use saltus::SetupError;
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Block, Carry, Native, Plan, Progress, Request, Sweep};
 use saltus_io::output::WriteError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,14 +222,14 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         std::fs::write(path, source).map_err(fail)?;
     }
     if args.dry_run {
-        let there = args.out.as_ref().filter(|_| args.resume);
-        let store = there.map(|dir| Store::create(dir, &sweep, part, true)).transpose()?;
-        return dry::main(&sweep, part, store.map(|store| store.missing()), args.threads(), args.json);
+        let dir = args.out.as_deref().unwrap_or(Path::new(""));
+        return dry(&sweep, (dir, part, args.resume), args.threads(), args.json);
     }
     let Some(dir) = &args.out else {
         let help = "such as  --out sweep;  --dry-run runs a few only and writes nothing";
         return Err(SetupError::new("a sweep needs a directory for its results").help(help).into());
     };
+    tell_if_new(dir, args.resume, args.json)?;
     let mut store = Store::create(dir, &sweep, part, args.resume)?;
     if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
         store.forget_from(first.start)?;
@@ -245,6 +245,32 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         written = progress::saving(|| store.tables(&formats)).map_err(plain)?;
     }
     report::swept(&sweep, &store, &done, args.threads(), finished, &written, args.json)
+}
+
+/// How long a part of a family takes in a directory, measured on a few; with `resume`, what is missing there.
+pub fn dry(
+    sweep: &Sweep,
+    (dir, part, resume): (&Path, (u64, u64), bool),
+    threads: usize,
+    json: bool,
+) -> Result<ExitCode, Refusal> {
+    let there = Some(dir).filter(|dir| resume && !is_new(dir));
+    let store = there.map(|dir| Store::create(dir, sweep, part, true)).transpose()?;
+    dry::main(sweep, part, store.map(|store| store.missing()), threads, json)
+}
+
+fn is_new(dir: &Path) -> bool {
+    !dir.join("sweep.json").exists()
+}
+
+/// Says that there is nothing to go on with, where --resume was given and a directory is new. (Jobs of an array are all given it.)
+pub fn tell_if_new(dir: &Path, resume: bool, quiet: bool) -> Result<(), SetupError> {
+    if resume && !quiet && is_new(dir) {
+        saltus_ensemble::store::vacant(dir)?;
+        let what = if dir.exists() { "is empty" } else { "is not there" };
+        crate::text::complain(&format!("nothing to resume: `{}` {what}; it begins", dir.display()));
+    }
+    Ok(())
 }
 
 /// Runs what is missing. Whether everything was run, and how far it came.

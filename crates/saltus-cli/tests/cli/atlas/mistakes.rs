@@ -8,7 +8,7 @@ fn mistakes_are_explained() {
     here.write("free.toml", "[coordinates]\nx = { position = 1.0, velocity = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n");
     std::fs::create_dir(here.join("full")).expect("a directory");
     here.write("full/notes.txt", "mine");
-    let cases: [(&[&str], &[&str]); 17] = [
+    let cases: [(&[&str], &[&str]); 20] = [
         (
             &["bifurcation", "oscillator", "--over", "x=2:3:3", "--out", "c"],
             &["point 0", "outside the constraint `stop`"],
@@ -25,6 +25,15 @@ fn mistakes_are_explained() {
             &["bifurcation", "oscillator", "--over", "w=1:2:3", "--over", "e=0:1:3", "--map", "area", "--out", "a"],
             &["`--map area` is not known", "max(x)"],
         ),
+        (
+            &["bifurcation", "oscillator", "--over", "w=1:2:3", "--over", "e=0:1:3", "--over", "A=1:2:3", "--out", "a"],
+            &["--over is given 3 times", "--set", "saltus sweep"],
+        ),
+        (
+            &["bifurcation", "oscillator", "--over", "w=1:2:3", "--over", "e=0:1:3", "--exponents", "--out", "a"],
+            &["two axes make a map", "--map exponent"],
+        ),
+        (&["basins", "oscillator", "--start", "x=0:1:4"], &["--out"]),
         (&["bifurcation", "free.toml", "--over", "x'=0:1:3", "--out", "a"], &["the period is not known", "--period"]),
         (
             &["bifurcation", "free.toml", "--over", "x'=0:1:3", "--transient", "1", "--periods", "9", "--out", "a"],

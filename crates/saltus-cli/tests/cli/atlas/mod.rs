@@ -3,6 +3,7 @@
 mod mistakes;
 mod pages;
 mod pictures;
+mod resume;
 
 use crate::program::Scratch;
 use serde_json::Value;

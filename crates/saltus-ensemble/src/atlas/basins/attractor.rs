@@ -14,6 +14,9 @@ pub enum Kind {
     Rest {
         /// The constraints that are closed.
         closed: Vec<String>,
+        /// Whether it has more than one place: all of a set, as where friction holds.
+        #[serde(default)]
+        many: bool,
     },
     /// A periodic orbit.
     Periodic {
@@ -25,6 +28,15 @@ pub enum Kind {
         chatters: bool,
         /// How far each coordinate advances in a period; empty if none does.
         advance: Vec<f64>,
+    },
+    /// A family of periodic motions, none of which attracts: neighbours stay as far away as they are, and each start has its own.
+    Neutral {
+        /// The period in periods of the forcing, where there is one.
+        periods: Option<u32>,
+        /// The constraints that are hit in a period, in the order of their names.
+        hits: Vec<String>,
+        /// Whether the motions travel.
+        travels: bool,
     },
     /// Bounded, and neither at rest nor periodic: neighbours part exponentially.
     Chaotic {
@@ -40,9 +52,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it is none.
+    /// Whether it is none: the motion grows, or was not resolved.
     pub fn is_open(&self) -> bool {
         matches!(self, Kind::Open | Kind::Unbounded)
+    }
+
+    /// Whether it attracts: neither none, nor a family in which every start stays where it is.
+    pub fn attracts(&self) -> bool {
+        !self.is_open() && !matches!(self, Kind::Neutral { .. })
     }
 }
 
@@ -73,7 +90,7 @@ pub struct Attractor {
 }
 
 /// How a component of a state is compared.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rule {
     Plain,
     /// An angle.
@@ -83,7 +100,7 @@ pub enum Rule {
 }
 
 /// An attractor while others are looked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Known {
     pub attractor: Attractor,
     pub rules: Vec<Rule>,
@@ -207,8 +224,18 @@ pub fn named(mut attractors: Vec<Attractor>, sweep: &Sweep) -> Vec<Attractor> {
 
 fn describe(attractor: &Attractor) -> String {
     match &attractor.kind {
-        Kind::Rest { closed } if closed.is_empty() => "rest".into(),
-        Kind::Rest { closed } => format!("rest on {}", closed.join(", ")),
+        Kind::Rest { closed, many } => {
+            let on = if closed.is_empty() { String::new() } else { format!(" on {}", closed.join(", ")) };
+            format!("rest{on}{}", if *many { ", a set of places" } else { "" })
+        }
+        Kind::Neutral { periods, hits, travels } => {
+            let period = periods.map_or_else(String::new, |n| format!(" of period {n}"));
+            let mut names = hits.clone();
+            names.dedup();
+            let on = if names.len() > 1 { format!(" ({})", hits.join(", ")) } else { String::new() };
+            let impacts = count(hits.len() as u64, "impact");
+            format!("neutral oscillation{period}, {impacts}{on}{}", if *travels { ", travelling" } else { "" })
+        }
         Kind::Periodic { time, periods, chatters, advance } => {
             let period = match periods {
                 Some(n) => format!("period {n}"),

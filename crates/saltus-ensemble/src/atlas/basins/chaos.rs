@@ -11,6 +11,12 @@ const PAIRS: usize = 32;
 const STEPS: usize = 80;
 /// See `STEPS`.
 const FORGET: usize = 20;
+/// Pairs of which half must have parted by a factor before all are followed.
+const PREVIEW: usize = 6;
+/// See `PREVIEW`.
+const PARTED: f64 = 10.0;
+/// Neighbours whose periods differ part too, in proportion to the time: by less than this, as a logarithm, in `STEPS` periods after `FORGET`.
+const SHEAR: f64 = 3.0;
 /// How far apart neighbours are put, relative to the extent of all motions.
 const APART: f64 = 1e-7;
 /// Copies of a motion whose states are a sample of what it visits.
@@ -37,8 +43,41 @@ pub fn moved(track: &Track, by: f64, degrees: usize, extent: &[f64], dice: &mut 
     other
 }
 
-/// The rate at which neighbours part, per period, with its standard error; None if they could not be followed.
+/// Whether neighbours part at all: a few pairs, followed once. What takes longer than this to part by a factor is not told from what does
+/// not by all the pairs of [`exponent`] either.
+fn part_at_all(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> Option<bool> {
+    let mut dice = Dice(5);
+    let begun: Vec<Track> =
+        (0..PREVIEW).flat_map(|_| [track.clone(), moved(track, APART, degrees, extent, &mut dice)]).collect();
+    let outcomes = crew.follow(&begun, Piece { periods: (FORGET + STEPS) as u64, kept: 1 });
+    if outcomes.len() < begun.len() {
+        return None;
+    }
+    if outcomes.iter().any(|outcome| outcome.status.is_err()) {
+        return Some(true);
+    }
+    let ended: Vec<Track> = begun.iter().zip(outcomes).map(|(t, o)| Track { q: o.q, v: o.v, ..t.clone() }).collect();
+    let apart = |all: &[Track]| -> Vec<f64> {
+        all.chunks_exact(2).map(|pair| between(&pair[0], &pair[1], degrees, extent)).collect()
+    };
+    let grown = apart(&begun).iter().zip(apart(&ended)).filter(|(a, b)| *b > PARTED * *a).count();
+    Some(2 * grown >= PREVIEW)
+}
+
+/// How far two tracks are apart, relative to the extent of all motions.
+fn between(a: &Track, b: &Track, degrees: usize, extent: &[f64]) -> f64 {
+    let d = a.q.len();
+    let q = (0..degrees).map(|i| (a.q[i] - b.q[i], extent[i]));
+    let v = (0..d).map(|i| (a.v[i] - b.v[i], extent[d + i]));
+    q.chain(v).map(|(x, e)| if x == 0.0 { 0.0 } else { (x / e).powi(2) }).sum::<f64>().sqrt()
+}
+
+/// The rate at which neighbours part, per period, with its standard error; None if they could not be followed, and zero if they do
+/// not part.
 pub fn exponent(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> Option<(f64, f64)> {
+    if !part_at_all(crew, track, degrees, extent)? {
+        return Some((0.0, 0.0));
+    }
     let d = track.q.len();
     let mut dice = Dice(7);
     // Different parts of the motion: copies that start a little apart and are followed until they are far apart.
@@ -52,11 +91,7 @@ pub fn exponent(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> O
     let mut pairs: Vec<Track> =
         tracks.iter().flat_map(|t| [t.clone(), moved(t, APART, degrees, extent, &mut dice)]).collect();
     let mut sums = vec![(0.0, 0u32); PAIRS];
-    let part = |a: &Track, b: &Track| {
-        let q = (0..degrees).map(|i| (a.q[i] - b.q[i], extent[i]));
-        let v = (0..d).map(|i| (a.v[i] - b.v[i], extent[d + i]));
-        q.chain(v).map(|(x, e)| if x == 0.0 { 0.0 } else { (x / e).powi(2) }).sum::<f64>().sqrt()
-    };
+    let part = |a: &Track, b: &Track| between(a, b, degrees, extent);
     for step in 0..FORGET + STEPS {
         let before: Vec<f64> = pairs.chunks_exact(2).map(|p| part(&p[0], &p[1])).collect();
         let outcomes = crew.follow(&pairs, Piece { periods: 1, kept: 1 });
@@ -96,6 +131,11 @@ pub fn exponent(crew: &Crew, track: &Track, degrees: usize, extent: &[f64]) -> O
     let mean = rates.iter().sum::<f64>() / n;
     let spread = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);
     Some((mean, (spread / n).sqrt()))
+}
+
+/// Whether a rate with its error is that of chaos: positive, and faster than what grows with the time alone.
+pub fn is_chaos(rate: f64, error: f64) -> bool {
+    rate > 3.0 * error && rate * STEPS as f64 > SHEAR
 }
 
 /// The cells that a motion visits.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Pieces that a worker is given together.
-const TOGETHER: usize = 128;
+/// Pieces that a worker is given together, at most and at least.
+const TOGETHER: (usize, usize) = (128, 16);
 
 /// A trajectory that is followed.
 #[derive(Clone, Debug)]
@@ -104,14 +104,15 @@ impl<'a> Crew<'a> {
     /// Follows all tracks for a piece each; what was kept of them, in their order. Fewer if it was stopped.
     pub fn follow(&self, tracks: &[Track], piece: Piece) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
+        let together = (tracks.len() / (4 * self.workers.len())).clamp(TOGETHER.1, TOGETHER.0);
         let blocks: Vec<Mutex<Vec<Outcome>>> =
-            (0..tracks.len().div_ceil(TOGETHER)).map(|_| Mutex::new(Vec::new())).collect();
+            (0..tracks.len().div_ceil(together)).map(|_| Mutex::new(Vec::new())).collect();
         let work = |worker: &Mutex<Box<dyn Worker>>| {
             let Ok(mut worker) = worker.lock() else { return };
             loop {
                 let k = next.fetch_add(1, Ordering::Relaxed);
                 let Some(block) = blocks.get(k) else { return };
-                let part = &tracks[k * TOGETHER..((k + 1) * TOGETHER).min(tracks.len())];
+                let part = &tracks[k * together..((k + 1) * together).min(tracks.len())];
                 let jobs: Vec<Job> = part.iter().map(|t| self.job(t, piece)).collect();
                 let mut outcomes = worker.run(&jobs, &self.wanted);
                 // (What a person starts with is refused as it is.)
@@ -146,7 +147,7 @@ impl<'a> Crew<'a> {
         let mut outcomes = Vec::with_capacity(tracks.len());
         for (k, block) in blocks.into_iter().enumerate() {
             let block = block.into_inner().unwrap_or_default();
-            let expected = TOGETHER.min(tracks.len() - k * TOGETHER);
+            let expected = together.min(tracks.len() - k * together);
             let is_whole = block.len() == expected;
             outcomes.extend(block);
             if !is_whole {

@@ -7,24 +7,32 @@
 
 mod attractor;
 mod chaos;
+mod cost;
 mod crew;
 mod grid;
 mod hunt;
 mod judge;
+mod kept;
+mod recognise;
 mod save;
 mod share;
 
 pub use attractor::{Attractor, Event, Kind};
+pub use cost::{Cost, cost};
 pub use grid::Uncertainty;
+pub use kept::{forget, is_begun};
 pub use save::SavedBasins;
 pub use share::Share;
 
 use crate::points::Slot;
 use crate::{Family, Sweep};
 use hunt::Hunt;
+use kept::Kept;
 use saltus::SetupError;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The label of a start that is not admissible.
 pub const REFUSED: u16 = u16::MAX;
@@ -39,6 +47,10 @@ pub struct BasinPlan<'a> {
     pub most: u64,
     /// Whether only starts near boundaries are computed, and the others take the attractor of their neighbours.
     pub refine: bool,
+    /// A directory in which what is known is kept, to go on with after an interruption.
+    pub keep: Option<&'a Path>,
+    /// Whether to go on with what is kept there.
+    pub resume: bool,
     /// Ends everything early, once set.
     pub stop: Arc<AtomicBool>,
 }
@@ -86,6 +98,11 @@ fn check(family: &Family) -> Result<(), SetupError> {
     Ok(())
 }
 
+/// Starts that are followed at a time; what is known is kept after each of these parts.
+const TOGETHER: usize = 1 << 12;
+/// How often it is kept on the disk.
+const INTERVAL: Duration = Duration::from_secs(2);
+
 impl BasinPlan<'_> {
     /// Computes the basins; None if it was stopped.
     pub fn run(&self, watch: &mut dyn FnMut(&Found)) -> Result<Option<Basins>, SetupError> {
@@ -93,50 +110,59 @@ impl BasinPlan<'_> {
         check(family)?;
         let shape = grid::shape(family);
         let mut hunt = Hunt::new(self)?;
-        let total = family.len() as usize;
-        let (mut labels, mut computed) = (vec![hunt::OPEN; total], vec![false; total]);
-        // Some of the starts, spread over all of them, find the attractors; the others meet known ones.
-        let scouts = grid::scouts(total);
-        let passes: Vec<Vec<u32>> = match (self.refine, shape) {
-            (true, Some((wide, high))) => {
-                let mut at = vec![scouts];
-                at.push(grid::coarse(wide, high));
-                at
+        let mut at = match self.keep.filter(|_| self.resume) {
+            Some(dir) => Kept::read(dir, self)?,
+            None => Kept::new(family.len() as usize),
+        };
+        hunt.remember(at.memory.clone());
+        let mut written = Instant::now();
+        loop {
+            if at.waiting.is_empty() && !self.next(&mut at, shape) {
+                break;
             }
-            _ => vec![scouts, (0..total as u32).collect()],
-        };
-        let mut pass = |points: Vec<u32>, hunt: &mut Hunt, labels: &mut [u16], computed: &mut [bool]| {
-            let open: Vec<u32> = points.into_iter().filter(|&p| !computed[p as usize]).collect();
-            let whole = hunt.label(&open, labels, watch);
-            open.iter().for_each(|&p| computed[p as usize] = true);
-            whole && !self.stop.load(Ordering::Relaxed)
-        };
-        for points in passes {
-            if !pass(points, &mut hunt, &mut labels, &mut computed) {
+            let part: Vec<u32> = at.waiting.iter().copied().take(TOGETHER).collect();
+            let done = at.computed.iter().filter(|c| **c).count() as u64;
+            let whole = hunt.label(&part, &mut at.labels, done, watch) && !self.stop.load(Ordering::Relaxed);
+            if !whole {
+                // (What was found in a part that is not whole is found again.)
+                part.iter().for_each(|&p| at.labels[p as usize] = hunt::OPEN);
+                self.keep.map_or(Ok(()), |dir| at.write(dir, self))?;
                 return Ok(None);
             }
-        }
-        if let (true, Some((wide, high))) = (self.refine, shape) {
-            let mut step = grid::COARSE;
-            while step > 1 {
-                step /= 2;
-                let next = grid::refined(wide, high, step, &mut labels);
-                if !pass(next, &mut hunt, &mut labels, &mut computed) {
-                    return Ok(None);
-                }
-            }
-            // Thin parts of basins are followed from where they were met.
-            loop {
-                let next = grid::beside(wide, high, &labels, &computed);
-                if next.is_empty() {
-                    break;
-                }
-                if !pass(next, &mut hunt, &mut labels, &mut computed) {
-                    return Ok(None);
-                }
+            part.iter().for_each(|&p| at.computed[p as usize] = true);
+            at.waiting.drain(..part.len());
+            at.memory = hunt.memory();
+            if let Some(dir) = self.keep.filter(|_| written.elapsed() >= INTERVAL) {
+                at.write(dir, self)?;
+                written = Instant::now();
             }
         }
-        Ok(Some(self.finish(hunt, labels, computed, shape)))
+        Ok(Some(self.finish(hunt, at.labels, at.computed, shape)))
+    }
+
+    /// The next starts to compute, if there are any. Some of the starts, spread over all of them, find the attractors; the others meet
+    /// known ones.
+    fn next(&self, at: &mut Kept, shape: Option<(usize, usize)>) -> bool {
+        let steps = grid::COARSE.trailing_zeros() as usize;
+        let Kept { labels, computed, .. } = at;
+        let total = labels.len();
+        loop {
+            let points = match (at.pass, shape.filter(|_| self.refine)) {
+                (0, _) => grid::scouts(total),
+                (1, None) => (0..total as u32).collect(),
+                (_, None) => return false,
+                (1, Some((wide, high))) => grid::coarse(wide, high),
+                (k, Some((wide, high))) if k < 2 + steps => grid::refined(wide, high, grid::COARSE >> (k - 1), labels),
+                // Thin parts of basins are followed from where they were met.
+                (_, Some((wide, high))) => grid::beside(wide, high, labels, computed),
+            };
+            at.pass += 1;
+            let is_last = points.is_empty() && at.pass > 2 + steps;
+            at.waiting = points.into_iter().filter(|&p| !computed[p as usize]).collect();
+            if !at.waiting.is_empty() || is_last {
+                return !is_last;
+            }
+        }
     }
 
     /// Attractors in the order of their shares, and what follows from the labels.
@@ -145,7 +171,10 @@ impl BasinPlan<'_> {
         let mut counts = vec![0u64; found.len()];
         labels.iter().filter(|&&l| (l as usize) < found.len()).for_each(|&l| counts[l as usize] += 1);
         let mut order: Vec<usize> = (0..found.len()).filter(|&k| counts[k] > 0).collect();
-        order.sort_by_key(|&k| (found[k].kind.is_open(), std::cmp::Reverse(counts[k])));
+        order.sort_by_key(|&k| {
+            let kind = &found[k].kind;
+            (kind.is_open(), !kind.attracts(), std::cmp::Reverse(counts[k]))
+        });
         let mut place = vec![REFUSED; found.len()];
         order.iter().enumerate().for_each(|(new, &old)| place[old] = new as u16);
         let labels: Vec<u16> = labels.into_iter().map(|l| place.get(l as usize).copied().unwrap_or(REFUSED)).collect();

@@ -1,0 +1,102 @@
+//! Pictures that are interrupted and go on, and what is said before they begin.
+
+use crate::program::Scratch;
+use std::process::Stdio;
+use std::time::Duration;
+
+const BASINS: [&str; 9] =
+    ["basins", "oscillator", "--set", "w=5.7", "--set", "A=3.09", "--start", "x=-2:1:220", "--start"];
+
+fn basins<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&BASINS[..], &["x'=-3:3:220"], more].concat()
+}
+
+#[test]
+fn basins_that_are_killed_go_on_where_they_were() {
+    let here = Scratch::new();
+    let whole = here.saltus(&basins(&["--out", "whole"]));
+    assert!(whole.succeeded(), "{whole:?}");
+    // Killed without a word, as often as it takes until something was kept.
+    let mut patience = Duration::from_millis(2500);
+    while !here.join("killed/basins.part").exists() {
+        let args = basins(&["--out", "killed", "--resume"]);
+        let mut child = here.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(patience);
+        let _ = child.kill();
+        child.wait().expect("ended");
+        if here.join("killed/basins.json").exists() {
+            // (A machine that is faster than all this.)
+            std::fs::remove_dir_all(here.join("killed")).expect("removed");
+            patience /= 2;
+        } else {
+            patience += Duration::from_millis(500);
+        }
+        if patience < Duration::from_millis(100) {
+            return;
+        }
+    }
+    let refused = here.saltus(&basins(&["--out", "killed"]));
+    assert!(!refused.succeeded() && refused.stderr.contains("--resume goes on"), "{refused:?}");
+    let other = here.saltus(&basins(&["--out", "killed", "--resume", "--periods", "900"]));
+    assert!(!other.succeeded() && other.stderr.contains("were begun with --periods 2000"), "{other:?}");
+    let on = here.saltus(&basins(&["--out", "killed", "--resume"]));
+    assert!(on.succeeded(), "{on:?}");
+    assert!(!here.join("killed/basins.part").exists());
+    for file in ["basins.json", "basins.npz", "basins.csv", "basins.svg"] {
+        let (a, b) = (std::fs::read(here.join("whole").join(file)), std::fs::read(here.join("killed").join(file)));
+        assert!(a.expect("there") == b.expect("there"), "{file} differs");
+    }
+    // All are there: it draws them again, and computes nothing.
+    let again = here.json(&basins(&["--out", "killed", "--resume", "--json"]));
+    assert_eq!(again["starts"], 48_400, "{again}");
+    let another = here.saltus(&["basins", "oscillator", "--start", "x=-2:1:5", "--out", "killed", "--resume"]);
+    assert!(another.stderr.contains("are others"), "{another:?}");
+}
+
+#[test]
+fn nothing_to_resume_is_said() {
+    let here = Scratch::new();
+    for args in [
+        &["basins", "oscillator", "--start", "x=-2:1:4", "--periods", "64"][..],
+        &["bifurcation", "oscillator", "--over", "w=1:1.1:2", "--transient", "5", "--periods", "5"],
+        &["section", "oscillator", "--transient", "5", "--periods", "5"],
+        &["sweep", "oscillator", "--over", "w=1:1.1:2", "--periods", "5"],
+    ] {
+        let answer = here.saltus(&[args, &["--resume", "--out", args[0]]].concat());
+        assert!(answer.succeeded(), "{answer:?}");
+        let said = format!("nothing to resume: `{}` is not there; it begins", args[0]);
+        assert!(answer.stderr.contains(&said), "{answer:?}");
+    }
+}
+
+#[test]
+fn dry_runs_say_how_long_it_takes_and_write_nothing() {
+    let here = Scratch::new();
+    let long = here.json(&["section", "oscillator", "--periods", "1000000000", "--dry-run", "--json"]);
+    assert!(long["trajectories"] == 1 && long["seconds"].as_f64().is_some_and(|s| s > 60.0), "{long}");
+    let many = here.json(&["bifurcation", "oscillator", "--over", "w=0.5:1.5:1000000", "--dry-run", "--json"]);
+    assert!(many["trajectories"] == 1_000_000 && many["seconds"].as_f64().is_some_and(|s| s > 10.0), "{many}");
+    let args = ["basins", "oscillator", "--start", "x=-2:1:3000", "--start", "x'=-3:3:3000", "--dry-run"];
+    let found = here.json(&[&args[..], &["--json"]].concat());
+    let time = |k: usize| found["seconds"][k].as_f64().expect("a time");
+    assert!(found["starts"] == 9_000_000 && time(0) > 1.0 && time(1) > 20.0 * time(0), "{found}");
+    let text = here.saltus(&args);
+    assert!(text.stdout.contains("9 000 000 starts") && text.stdout.contains("if none settles"), "{text:?}");
+    let all = ["lyapunov", "oscillator", "--over", "w=0.5:1.5:1000", "--dry-run"];
+    let exponents = here.json(&[&all[..], &["--json"]].concat());
+    assert!(exponents["motions"] == 1000 && exponents["seconds"].as_f64().is_some_and(|s| s > 0.0), "{exponents}");
+    assert!(here.saltus(&all).stdout.contains("1000 motions"), "{exponents}");
+    assert_eq!(std::fs::read_dir(here.path()).expect("a directory").count(), 0);
+}
+
+#[test]
+fn a_capsule_that_goes_on_has_exponents() {
+    // Its friction takes directions away; what is left is the translation, which means nothing.
+    let here = Scratch::new();
+    let found = here.json(&["lyapunov", "capsule", "--transient", "60", "--periods", "40", "--json"]);
+    assert_eq!(found["kind"], "travelling", "{found}");
+    assert!(found["advance"]["xc"].as_f64().is_some_and(|x| x.abs() > 1e-5), "{found}");
+    assert!(found["exponents"][0]["value"].as_f64().is_some_and(|x| x.abs() < 1e-6), "{found}");
+    let text = here.saltus(&["lyapunov", "capsule", "--transient", "60", "--periods", "40"]);
+    assert!(text.stdout.contains("further on by"), "{text:?}");
+}
