@@ -25,8 +25,8 @@ pub(crate) struct StepPlan {
     pub gauge: Gauge,
     pub crossings: Option<Crossings>,
     pub cells: Cells,
-    /// For each constraint the coordinate that slides along it, where touches are wanted.
-    pub slides: Option<Vec<Option<usize>>>,
+    /// For each constraint what slides along it, where touches are wanted.
+    pub slides: Option<Vec<crate::motion::Slide>>,
     /// What the base adds to the accelerations, where they are wanted.
     pub base: Option<BaseMotion>,
     /// Constraints that are in contact at the start, where a run reached it.

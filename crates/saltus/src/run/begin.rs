@@ -4,6 +4,7 @@ use super::Options;
 use crate::engine::{Engine, StepEngine, StepPlan, grid};
 use crate::event::{EventEngine, EventPlan};
 use crate::linalg::Rows;
+use crate::motion::Slide;
 use crate::problem::{Instance, Problem, Start};
 use crate::record::{Crossings, Gauge};
 use crate::scheme::{self, Laws, Method, SCHEMES, Scheme, StructureSteps, Systems, TOLERANCE};
@@ -36,7 +37,7 @@ pub struct Begun {
 pub(crate) struct Observed {
     pub points: Rows,
     pub outline: Rows,
-    pub slides: Vec<Option<usize>>,
+    pub slides: Vec<Slide>,
     pub base: BaseMotion,
 }
 
@@ -189,7 +190,7 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
             begun.observed = Some(Observed {
                 points: linear.points.clone(),
                 outline: linear.outline.clone(),
-                slides: structure.slides().to_vec(),
+                slides: structure.slides(),
                 base: BaseMotion::new(structure, at.cells()),
             });
             begun
@@ -237,6 +238,7 @@ fn stepped(
         compliant,
         structure.model().has_moving_constraints(),
         stepper.responses().unwrap_or_default(),
+        linear.holes.iter().map(|(a, hole)| (*a, hole.points)).collect(),
         q0.len(),
     );
     let Some(stepping) = scheme.steps().copied() else {
@@ -249,7 +251,7 @@ fn stepped(
         gauge: gauge.clone(),
         crossings: None,
         cells: at.cells().clone(),
-        slides: Some(structure.slides().to_vec()),
+        slides: Some(structure.slides()),
         base: Some(BaseMotion::new(structure, at.cells())),
         closed: start.closed().map(<[usize]>::to_vec),
         t0: start.t,

@@ -77,7 +77,7 @@ struct Flow {
 impl Exact {
     pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
-        at.without_friction("exact flight")?;
+        at.plain_stops("exact flight")?;
         let t0 = at.start().t;
         if !linear.massless().is_empty() {
             return Err(SetupError::new(
@@ -252,7 +252,7 @@ impl Exact {
             }
         }
         if let Some(passive) = &mut self.passive {
-            passive.depart(&self.stops, &self.impulses);
+            passive.depart(&self.stops.slacks, |a| self.stops.own(a), &self.impulses);
         }
         self.keep_account();
         if self.n.is_multiple_of(64) { bounded(&self.next, "mode") } else { Ok(()) }
@@ -277,7 +277,7 @@ impl Stepper for Exact {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let was_in_contact = node.contact;
         self.step()?;
-        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        let points = PointNode { instance: &self.instance, responses: &self.responses, bores: &[] };
         points.place(node, self.n, self.h, &self.q, &self.impulses);
         let rows = &self.linear.points;
         for p in 0..node.q.len() {

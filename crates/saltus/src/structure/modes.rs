@@ -97,6 +97,7 @@ impl Modes {
             stiffness: Symmetric::diagonal(&self.squares),
             loads: onto(&full.loads),
             stops: onto(&full.stops),
+            holes: full.holes.clone(),
             points: onto(&full.points),
             outline: onto(&full.outline),
             q0: share(&full.q0),

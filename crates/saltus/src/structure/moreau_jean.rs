@@ -44,7 +44,7 @@ pub(super) struct MoreauJean {
 impl MoreauJean {
     pub fn new(at: &StructureInstance, h: f64, theta: f64, activation: f64) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
-        at.without_friction("moreau-jean")?;
+        at.plain_stops("moreau-jean")?;
         if !linear.massless().is_empty() {
             return Err(SetupError::new("moreau-jean needs a mass behind every stop")
                 .with_kind(Kind::Unsupported)
@@ -174,7 +174,7 @@ impl Stepper for MoreauJean {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let is_start = !self.started;
         self.step()?;
-        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        let points = PointNode { instance: &self.instance, responses: &self.responses, bores: &[] };
         points.place(node, self.n, self.h, &self.q, &self.impulses);
         let rows = &self.linear.points;
         for p in 0..node.q.len() {

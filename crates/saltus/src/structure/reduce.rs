@@ -55,6 +55,7 @@ pub(super) fn reordered(linear: &Linear, order: &[usize], place: &[usize]) -> Li
         stiffness: linear.stiffness.reordered(order),
         loads: moved(&linear.loads, place),
         stops: moved(&linear.stops, place),
+        holes: linear.holes.clone(),
         points: moved(&linear.points, place),
         outline: moved(&linear.outline, place),
         q0: pick(&linear.q0),
@@ -109,6 +110,11 @@ impl Structure {
         let mut reduced = modes.reduce(&massive, &damping);
         if springs.count > 0 {
             append(&mut reduced, &springs);
+        }
+        if reduction.residual && !full.holes.is_empty() {
+            return Err(SetupError::new("the residual flexibility is that of plane stops, not of round holes")
+                .with_kind(crate::Kind::Unsupported)
+                .help("leave it out and keep more modes"));
         }
         if reduction.residual {
             residual(&massive, &modes, &mut reduced)?;
@@ -230,6 +236,7 @@ fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
         stiffness: Symmetric::new(m, stiffness),
         loads,
         stops,
+        holes: full.holes.clone(),
         points,
         outline,
         q0: kept.iter().map(|&i| full.q0[i]).collect(),
