@@ -77,7 +77,8 @@ fn a_tube_pressed_into_a_hole_rests_at_the_minimum_of_its_energy() {
         assert!(rest.residual < 1e-10, "{stiffness:?}: {}", rest.residual);
         assert!(rest.reactions[0] > 0.1 && rest.gaps[0].abs() < 1e-12, "{:?} {:?}", rest.reactions, rest.gaps);
         // What starts there stays there, and presses as it did.
-        let run = structure.run(&Options::steps("paoli-schatzman", 1e-4).until(0.2)).expect("runs").ok().expect("sound");
+        let run =
+            structure.run(&Options::steps("paoli-schatzman", 1e-4).until(0.2)).expect("runs").ok().expect("sound");
         let last = run.trajectory.q(run.trajectory.len() - 1);
         assert!((last[0] - rest.points[0]).hypot(last[1] - rest.points[1]) < 1e-9, "{last:?} for {:?}", rest.points);
         let impulse: f64 = run.touches.iter().map(|t| t.impulse).sum();
@@ -101,7 +102,8 @@ fn a_support_of_hertz_law_is_compressed_as_by_hand() {
         let depth = rest.points[0] - 1e-9;
         let balance = k * depth.powf(1.5) + 10.0 * rest.points[0] - force;
         assert!(balance.abs() < 1e-12 * force && (rest.reactions[0] - k * depth.powf(1.5)).abs() < 1e-12 * force);
-        let run = structure.run(&Options::steps("paoli-schatzman", 1e-4).until(0.05)).expect("runs").ok().expect("sound");
+        let run =
+            structure.run(&Options::steps("paoli-schatzman", 1e-4).until(0.05)).expect("runs").ok().expect("sound");
         let mean: f64 = run.touches.iter().map(|t| t.impulse).sum::<f64>() / 0.05;
         assert!((mean - rest.reactions[0]).abs() < 1e-8 * force, "{mean} for {}", rest.reactions[0]);
     }
@@ -135,6 +137,7 @@ fn many_supports_on_a_beam_find_their_equilibrium() {
         }
         laws.push(i % 4);
     }
+    made.start(at_rest());
     let structure = made.build().expect("a structure");
     let rest = structure.static_contact(0.0).expect("an equilibrium");
     assert!(rest.residual < 1e-8, "{}", rest.residual);

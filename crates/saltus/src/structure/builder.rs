@@ -288,6 +288,13 @@ impl Builder {
         }
     }
 
+    /// The group of stops whose sums the stop added last is part of.
+    pub fn grouped(&mut self, group: &str) {
+        if let Some(last) = self.laws.last_mut() {
+            last.group = Some(group.to_string());
+        }
+    }
+
     /// A round hole in which two points, the displacements across it, stay within a radius of a centre: rigid with a restitution, or with
     /// a stiffness. What goes around it slides.
     pub fn hole(&mut self, name: &str, points: [&Point; 2], hole: Bored) {

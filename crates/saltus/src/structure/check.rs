@@ -117,6 +117,22 @@ pub(super) fn memory(matrices: &[&Symmetric], place: &[usize], sparse: Option<f6
     }
 }
 
+/// A round hole has a clearance.
+pub(super) fn clearances(structure: &Structure) -> Result<(), SetupError> {
+    let mut signals = structure.signals();
+    signals.evaluate(0.0);
+    for (a, hole) in &structure.linear.holes {
+        let (radius, stop) = (signals.offsets[*a] + hole.eccentricity(), &structure.model.constraints[*a]);
+        if !(radius > 0.0 && radius.is_finite()) {
+            let kind = Kind::OutOfRange { name: "within".into(), value: radius };
+            let message = format!("the clearance of the hole `{}` must be positive, not {radius}", stop.name);
+            let error = SetupError::new(message).with_kind(kind).at(stop.span.clone(), "not positive");
+            return Err(error.help("a preloaded support has its `centre` off the place of the points at rest"));
+        }
+    }
+    Ok(())
+}
+
 /// The start of the model must respect the stops.
 pub(super) fn start_of(structure: &Structure) -> Result<(), SetupError> {
     let mut signals = structure.signals();

@@ -51,8 +51,8 @@ pub use signals::Signals;
 pub use statics::StaticContact;
 pub use stop_law::{Rub, StopLaw};
 
-use crate::motion::Slide;
 use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs, solver_order};
+use crate::motion::Slide;
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
@@ -276,6 +276,7 @@ impl Structure {
             let modes = Modes::with_factor(&linear.mass, &linear.stiffness, 8.min(n), factor);
             structure.lowest.get_or_init(|| modes.ok());
         }
+        check::clearances(&structure)?;
         if start.at_equilibrium {
             let q0 = structure.static_contact(0.0)?.u;
             Arc::make_mut(&mut structure.linear).q0 = q0;

@@ -18,8 +18,8 @@
 //! found one after the other until nothing changes.
 
 use super::StructureInstance;
-use super::hole::{Bore, Place};
 use super::contact::most;
+use super::hole::{Bore, Place};
 use super::rubbing::Rubbing;
 use super::stop_law::{Spring, StopLaw};
 use crate::linalg::{Factor, Rows, add};
@@ -69,7 +69,10 @@ impl Springs {
         let loaded =
             (0..linear.loads.len()).any(|l| linear.loads.entries(l).any(|(i, x)| x != 0.0 && massless.contains(&i)));
         let is_rough = laws.iter().any(|law| law.friction.is_some());
-        if (massless.is_empty() && !is_rough && linear.holes.is_empty()) || loaded || !massless.iter().all(|&i| is_own(i)) {
+        if (massless.is_empty() && !is_rough && linear.holes.is_empty())
+            || loaded
+            || !massless.iter().all(|&i| is_own(i))
+        {
             return None;
         }
         let mut taken = Vec::new();
@@ -99,7 +102,8 @@ impl Springs {
             factor.solve(column);
             column.iter_mut().for_each(|x| *x *= h);
         }
-        let gram: Vec<f64> = (0..all * all).map(|k| rows.dot(k / all, &mobility[(k % all) * n..(k % all + 1) * n])).collect();
+        let gram: Vec<f64> =
+            (0..all * all).map(|k| rows.dot(k / all, &mobility[(k % all) * n..(k % all + 1) * n])).collect();
         let none = || vec![0.0; m];
         let restitution = at.restitution();
         let bores = linear.holes.iter().filter_map(|(a, hole)| {

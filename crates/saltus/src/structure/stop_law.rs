@@ -14,6 +14,15 @@ pub struct StopLaw {
     pub friction: Option<Rub>,
     /// A round hole: the gap is a radius less a distance, not a plane.
     pub hole: Option<Hole>,
+    /// The group of stops whose sums it is part of.
+    pub group: Option<String>,
+}
+
+impl StopLaw {
+    /// Whether it is more than a plane, rigid or with a linear spring.
+    pub(super) fn needs_rows(&self) -> bool {
+        self.damping != 0.0 || self.is_hertz || self.friction.is_some() || self.hole.is_some()
+    }
 }
 
 /// Coulomb friction at a stop.

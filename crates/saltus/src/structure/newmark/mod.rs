@@ -20,6 +20,9 @@
 //! of massless ones is the mean of their energies at both nodes: W is convex, so a force −W'(y^{n+1}), α = 1, only takes.
 //! Where all stops are springs that keep energy, they live at the nodes, with the velocities of the trapezoidal rule: ½ |v|²_M + ½ |u|²_K.
 
+use crate::linalg::{Factor, Rows, Symmetric, add, dot};
+use crate::motion::Rubbed;
+use crate::stepping::{Account, Node, Stepper};
 use crate::structure::contact::Stops;
 use crate::structure::instance::{PointNode, bounded};
 use crate::structure::nodal::Nodal;
@@ -29,9 +32,6 @@ use crate::structure::signals::Averages;
 use crate::structure::springs::Springs;
 use crate::structure::stop_law::StopLaw;
 use crate::structure::{Linear, Signals, StructureInstance};
-use crate::linalg::{Factor, Rows, Symmetric, add, dot};
-use crate::motion::Rubbed;
-use crate::stepping::{Account, Node, Stepper};
 use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ impl Newmark {
                 linear.settle(&massless, &signals.loads, &signals.offsets, &mut q)?
             }
         };
-        let needs_springs = at.structure().laws().iter().any(|law| *law != StopLaw::default());
+        let needs_springs = at.structure().laws().iter().any(StopLaw::needs_rows);
         let springs = match resolution <= 1.0 || needs_springs {
             true => Springs::new(at, &pushed, &massless, &factor, h),
             false => None,
