@@ -6,7 +6,7 @@ use crate::setup::Ready;
 use crate::text::{BOLD, DIM, RED, YELLOW, count, duration, grouped, number, out, printable};
 use saltus::analysis::{GroupSums, Probe, Shocks};
 use saltus::structure::StructureFacts;
-use saltus::{Extremes, Model, Phase, PhaseKind, Run, Side, Status};
+use saltus::{Model, Phase, PhaseKind, Run, Side, Status};
 use std::io::IsTerminal;
 
 /// How many impacts, shocks, contacts and notes the summary shows.
@@ -39,7 +39,7 @@ pub fn print(ready: &Ready, done: &Done) {
         contacts(model, run);
     }
     if let Some(found) = &done.shocks {
-        statistics(model, found, &run.extremes);
+        statistics(model, found, &done.run);
     }
     verification(model, run, done.facts.is_some());
     final_state(model, run);
@@ -279,7 +279,8 @@ fn shocks(model: &Model, shocks: &Shocks) {
     out!("\n");
 }
 
-fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
+fn statistics(model: &Model, shocks: &Shocks, run: &Run) {
+    let extremes = &run.extremes;
     let hit = || shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0);
     for (stop, c) in hit().take(SHOWN) {
         let spread = |(max, mean, deviation): (f64, f64, f64)| {
@@ -327,6 +328,10 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
     for (x, name) in extremes.iter().zip(&model.coordinates).take(SHOWN) {
         let (min, max, rms) = (number(x.min, 5), number(x.max, 5), number(x.rms, 4));
         out!("{:<20} {min} … {max}, rms {rms}\n", printable(name));
+    }
+    for shear in run.shears.iter().take(SHOWN) {
+        let name = printable(&model.coordinates[shear.point]);
+        out!("{name:<20} {DIM}with damping:{DIM:#} {} … {}\n", number(shear.min, 5), number(shear.max, 5));
     }
 }
 

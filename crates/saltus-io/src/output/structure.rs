@@ -3,6 +3,7 @@
 use super::tables::field;
 use saltus::analysis::{GroupSums, Shocks, StopStatistics};
 use saltus::structure::StructureFacts;
+use saltus::motion::BaseShear;
 use saltus::{Extremes, Model};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -34,6 +35,20 @@ pub struct StructureSummary {
     pub groups: Vec<GroupSummary>,
     /// One entry per point: largest, smallest, root mean square.
     pub points: Vec<PointSummary>,
+    /// One entry per point that is a base shear: with damping.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub base_shears: Vec<ShearSummary>,
+}
+
+/// A base shear over a run, elastic forces and damping together.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShearSummary {
+    /// Its point.
+    pub point: String,
+    /// The largest.
+    pub max: f64,
+    /// The smallest.
+    pub min: f64,
 }
 
 /// Statistics of a stop.
@@ -157,7 +172,7 @@ impl From<(f64, f64, f64)> for Spread {
 
 impl StructureSummary {
     /// Sums up.
-    pub fn new(model: &Model, facts: &StructureFacts, shocks: &Shocks, extremes: &[Extremes]) -> Self {
+    pub fn new(model: &Model, facts: &StructureFacts, shocks: &Shocks, extremes: &[Extremes], shears: &[BaseShear]) -> Self {
         let stops = shocks.stops.iter().zip(&model.constraints).map(|(s, c)| StopSummary {
             stop: c.name.clone(),
             shocks: s.count,
@@ -193,6 +208,10 @@ impl StructureSummary {
             groups: shocks.groups.iter().map(|g| GroupSummary::new(model, g)).collect(),
             points: points
                 .map(|(&Extremes { max, min, rms, .. }, name)| PointSummary { point: name.clone(), max, min, rms })
+                .collect(),
+            base_shears: shears
+                .iter()
+                .map(|s| ShearSummary { point: model.coordinates[s.point].clone(), max: s.max, min: s.min })
                 .collect(),
         }
     }

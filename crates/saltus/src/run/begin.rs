@@ -38,6 +38,9 @@ pub(crate) struct Observed {
     pub points: Rows,
     pub outline: Rows,
     pub slides: Vec<Slide>,
+    /// The points that are base shears, and the damping forces in them, as rows on velocities.
+    pub shears: Vec<usize>,
+    pub drags: Rows,
     pub base: BaseMotion,
 }
 
@@ -93,6 +96,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 gauge: Gauge::of(&at),
                 crossings: Crossings::new(&at),
                 cells: at.cells().clone(),
+                shears: Vec::new(),
                 slides: None,
                 base: None,
                 closed: at.start().closed().map(<[usize]>::to_vec),
@@ -191,6 +195,8 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
                 points: linear.points.clone(),
                 outline: linear.outline.clone(),
                 slides: structure.slides(),
+                shears: linear.shears.iter().map(|(p, _)| *p).collect(),
+                drags: linear.drags(),
                 base: BaseMotion::new(structure, at.cells()),
             });
             begun
@@ -251,6 +257,7 @@ fn stepped(
         gauge: gauge.clone(),
         crossings: None,
         cells: at.cells().clone(),
+        shears: linear.shears.iter().map(|(p, _)| *p).collect(),
         slides: Some(structure.slides()),
         base: Some(BaseMotion::new(structure, at.cells())),
         closed: start.closed().map(<[usize]>::to_vec),

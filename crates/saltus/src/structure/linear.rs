@@ -24,6 +24,8 @@ pub struct Linear {
     pub holes: Vec<(usize, Hole)>,
     /// One row for each point: its displacement is row · u.
     pub points: Rows,
+    /// Points that are base shears, and the translation of their part.
+    pub shears: Vec<(usize, Vec<f64>)>,
     /// One row for each place by which it is drawn.
     pub outline: Rows,
     /// The displacement at t = 0.
@@ -36,6 +38,19 @@ impl Linear {
     /// Number of degrees of freedom.
     pub fn dimension(&self) -> usize {
         self.mass.dimension()
+    }
+
+    /// What damping adds to the base shears, as rows on velocities: C r.
+    pub(crate) fn drags(&self) -> Rows {
+        let mut force = vec![0.0; self.dimension()];
+        let row = |r: &Vec<f64>| {
+            match &self.damping {
+                Some(c) => c.multiply(r, &mut force),
+                None => force.fill(0.0),
+            }
+            force.iter().copied().enumerate().filter(|(_, f)| *f != 0.0).collect::<Vec<_>>()
+        };
+        self.shears.iter().map(|(_, r)| r).map(row).collect()
     }
 
     /// Which degrees of freedom have no mass at all.

@@ -206,6 +206,13 @@ impl Structure {
             }
             stop_rows.push(w);
         }
+        let mut shears = Vec::new();
+        for (p, at) in points.iter().enumerate().filter(|(_, at)| at.place == Place::Shear) {
+            let mut r = vec![0.0; n];
+            let own = parts[at.part].translation().unwrap_or_default();
+            own.iter().enumerate().for_each(|(i, x)| r[starts[at.part] + i] = *x);
+            shears.push((p, r));
+        }
         let points = point_rows.into_iter().collect();
         let mut outline = Rows::new();
         for (part, &at) in parts.iter().zip(&starts) {
@@ -239,6 +246,7 @@ impl Structure {
             stops: stop_rows,
             holes: laws.iter().enumerate().filter_map(|(a, law)| Some((a, law.hole.clone()?))).collect(),
             points,
+            shears,
             outline,
             q0,
             v0,

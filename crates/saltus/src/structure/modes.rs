@@ -99,6 +99,7 @@ impl Modes {
             stops: onto(&full.stops),
             holes: full.holes.clone(),
             points: onto(&full.points),
+            shears: full.shears.iter().map(|(p, r)| (*p, share(r))).collect(),
             outline: onto(&full.outline),
             q0: share(&full.q0),
             v0: share(&full.v0),

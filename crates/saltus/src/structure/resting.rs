@@ -93,14 +93,16 @@ impl<'a> Seats<'a> {
                     break;
                 }
             }
-            if change > 1e-15 * scale
+            // Newton's steps as long as they get nearer.
+            while change > 1e-15 * scale
                 && let Some(p) = self.newton(&state)
             {
-                let mut tried = Forces { p: p.clone(), free: state.free.clone() };
+                let mut tried = Forces { p, free: state.free.clone() };
                 let next = self.sweep(&mut tried);
-                if next < change {
-                    (change, state) = (next, tried);
+                if !(next < change) {
+                    break;
                 }
+                (change, state) = (next, tried);
             }
             if change <= 1e-15 * scale || (worse > 5 && best <= 1e-11 * scale) {
                 return Ok(self.done(u, &state));
@@ -193,30 +195,26 @@ impl<'a> Seats<'a> {
                 rows.for_each(|i| equation(i, [(i, 0.0); 2], [(i, 1.0), (i, 0.0)], 0.0));
                 continue;
             }
+            // Compression under the force, straight around the present one.
+            let straight = |force: f64| match seat.spring {
+                Some(spring) => {
+                    let depth = spring.depth(force);
+                    let give = 1.0 / spring.slope(-depth);
+                    (give, depth - give * force)
+                }
+                None => (0.0, 0.0),
+            };
             let Some(radius) = seat.radius else {
-                let gap = self.at(state, r);
-                let (value, give) = match seat.spring {
-                    Some(spring) if gap < 0.0 => {
-                        let give = 1.0 / spring.slope(gap);
-                        (gap + spring.at_rest(gap) * give, give)
-                    }
-                    Some(_) => return None,
-                    None => (0.0, 0.0),
-                };
-                equation(r, [(r, 1.0), (r, 0.0)], [(r, give), (r, 0.0)], value);
+                let (give, ahead) = straight(state.p[r]);
+                equation(r, [(r, 1.0), (r, 0.0)], [(r, give), (r, 0.0)], -ahead);
                 continue;
             };
             let x = self.pair(state, a);
             let far = length(x);
             let (n, t) = ([x[0] / far, x[1] / far], [-x[1] / far, x[0] / far]);
             let force = length([state.p[r], state.p[r + 1]]);
-            let (give, value) = match seat.spring {
-                Some(spring) => {
-                    let give = 1.0 / spring.slope(radius - far);
-                    (give, far - give * spring.at_rest(radius - far))
-                }
-                None => (0.0, radius),
-            };
+            let (give, ahead) = straight(force);
+            let value = radius + ahead;
             if !(give.is_finite() && far > 0.0) {
                 return None;
             }

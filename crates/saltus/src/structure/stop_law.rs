@@ -63,6 +63,12 @@ impl Spring {
         self.stiffness * if self.is_hertz { 1.5 * (-y).max(0.0).sqrt() } else { 1.0 }
     }
 
+    /// How deep a force compresses it.
+    pub fn depth(&self, force: f64) -> f64 {
+        let depth = force.max(0.0) / self.stiffness;
+        if self.is_hertz { depth.powf(2.0 / 3.0) } else { depth }
+    }
+
     /// Its force at a gap y, at rest.
     pub fn at_rest(&self, y: f64) -> f64 {
         let depth = (-y).max(0.0);

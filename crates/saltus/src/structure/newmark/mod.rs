@@ -43,6 +43,8 @@ pub(super) struct Newmark {
     linear: Arc<Linear>,
     /// What a unit impulse on a stop adds to the velocities of the points.
     responses: Vec<f64>,
+    /// What damping adds to base shears.
+    drags: Rows,
     h: f64,
     n: u64,
     factor: Factor,
@@ -149,6 +151,7 @@ impl Newmark {
         let stops = Stops::new(&linear, &factor, h);
         Ok(Newmark {
             instance: at.clone(),
+            drags: linear.drags(),
             responses: responses(at, &stops, springs.as_ref(), h),
             stops,
             passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
@@ -369,6 +372,16 @@ impl Stepper for Newmark {
 
     fn shape(&self) -> Option<Vec<f64>> {
         self.instance.shape(&self.q)
+    }
+
+    fn drags(&self, out: &mut [f64]) {
+        let rate = 0.5 / self.h;
+        for (k, force) in out.iter_mut().enumerate() {
+            *force = match self.n {
+                0 => self.drags.dot(k, &self.linear.v0),
+                _ => rate * (self.drags.dot(k, &self.before) + self.drags.dot(k, &self.after)),
+            };
+        }
     }
 
     fn rubbed(&self) -> Vec<Rubbed> {
