@@ -142,7 +142,7 @@ fn many_supports_on_a_beam_find_their_equilibrium() {
     let rest = structure.static_contact(0.0).expect("an equilibrium");
     assert!(rest.residual < 1e-8, "{}", rest.residual);
     let acting = rest.reactions.iter().filter(|r| **r > 0.0).count();
-    assert!(acting > 8, "{:?}", rest.reactions);
+    assert!(acting > 6, "{:?}", rest.reactions);
     for (a, law) in laws.iter().enumerate() {
         let (gap, force) = (rest.gaps[a], rest.reactions[a]);
         assert!(gap > -1e-13 && force >= 0.0 && (force == 0.0 || gap < 1e-12), "{a} of {law}: {gap} {force}");

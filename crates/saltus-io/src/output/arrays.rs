@@ -68,7 +68,14 @@ impl Array<'_> {
     /// A vector of given values.
     pub fn vector(name: &'static str, values: Vec<f64>) -> Array<'static> {
         let rows = values.len();
-        Array { name, rows, width: 1, columns: Columns::None, named: Vec::new(), fill: Box::new(move |k, out| out[0] = values[k]) }
+        Array {
+            name,
+            rows,
+            width: 1,
+            columns: Columns::None,
+            named: Vec::new(),
+            fill: Box::new(move |k, out| out[0] = values[k]),
+        }
     }
 
     /// Row k.

@@ -2,8 +2,8 @@
 
 use super::tables::field;
 use saltus::analysis::{GroupSums, Shocks, StopStatistics};
-use saltus::structure::StructureFacts;
 use saltus::motion::BaseShear;
+use saltus::structure::StructureFacts;
 use saltus::{Extremes, Model};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -172,7 +172,13 @@ impl From<(f64, f64, f64)> for Spread {
 
 impl StructureSummary {
     /// Sums up.
-    pub fn new(model: &Model, facts: &StructureFacts, shocks: &Shocks, extremes: &[Extremes], shears: &[BaseShear]) -> Self {
+    pub fn new(
+        model: &Model,
+        facts: &StructureFacts,
+        shocks: &Shocks,
+        extremes: &[Extremes],
+        shears: &[BaseShear],
+    ) -> Self {
         let stops = shocks.stops.iter().zip(&model.constraints).map(|(s, c)| StopSummary {
             stop: c.name.clone(),
             shocks: s.count,

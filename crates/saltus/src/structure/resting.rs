@@ -2,17 +2,22 @@
 //!
 //! Seen through the compliance G of the rows of all stops, each stop is a convex energy φ of its own displacement x: x = x_f + G p and
 //! p = −∇φ(x), a problem with one solution. One stop after the other is solved exactly with the others held (Gauss and Seidel, which
-//! finds out who acts), and Newton's method on those that act makes an end of it, in turns.
+//! makes it better in any case), and Newton's method, with who acts found by complementarity, makes an end of it, in turns.
 
 use super::Linear;
 use super::hole::length;
 use super::stop_law::{Spring, StopLaw};
 use crate::SetupError;
-use crate::linalg::{Factor, Lu, Rows};
+use crate::linalg::{Factor, FactoredLu, Rows, dot};
+use crate::project::Polyhedron;
 
-/// Turns, and sweeps in each.
-const TURNS: usize = 200;
-const SWEEPS: usize = 20;
+/// Sweeps to begin with, and Newton's steps, at most.
+const SWEEPS: usize = 40;
+const STEPS: usize = 40;
+
+/// Changes of displacements, relative to those without the stops, that are rounding; and that are as near as rounding allows.
+const EXACT: f64 = 1e-16;
+const ENOUGH: f64 = 1e-12;
 
 /// A stop at rest.
 struct Seat {
@@ -73,6 +78,7 @@ impl<'a> Seats<'a> {
     /// Adds to a displacement without stops what they do; gives their reactions and gaps.
     pub fn settle(mut self, u: &mut [f64], offsets: &[f64]) -> Result<(Vec<f64>, Vec<f64>), SetupError> {
         let mut free: Vec<f64> = (0..self.rows.len()).map(|r| self.rows.dot(r, u)).collect();
+        let loads = free.clone();
         for (a, seat) in self.list.iter_mut().enumerate() {
             match self.linear.holes.iter().find(|(stop, _)| *stop == a) {
                 Some((_, hole)) => {
@@ -82,35 +88,63 @@ impl<'a> Seats<'a> {
                 None => free[seat.row] += offsets[a],
             }
         }
+        let still: Vec<f64> = free.iter().zip(&loads).map(|(all, load)| all - load).collect();
         let scale = free.iter().chain(offsets).fold(0.0_f64, |s, x| s.max(x.abs()));
         let mut state = Forces { p: vec![0.0; free.len()], free };
-        let (mut best, mut worse) = (f64::INFINITY, 0);
-        for _ in 0..TURNS {
-            let mut change = 0.0;
-            for _ in 0..SWEEPS {
-                change = self.sweep(&mut state);
-                if change <= 1e-15 * scale {
-                    break;
-                }
-            }
-            // Newton's steps as long as they get nearer.
-            while change > 1e-15 * scale
-                && let Some(p) = self.newton(&state)
-            {
-                let mut tried = Forces { p, free: state.free.clone() };
-                let next = self.sweep(&mut tried);
-                if !(next < change) {
-                    break;
-                }
-                (change, state) = (next, tried);
-            }
-            if change <= 1e-15 * scale || (worse > 5 && best <= 1e-11 * scale) {
+        for _ in 0..SWEEPS {
+            if self.sweep(&mut state) <= EXACT * scale {
                 return Ok(self.done(u, &state));
             }
-            worse = if change < 0.5 * best { 0 } else { worse + 1 };
-            best = best.min(change);
+        }
+        if self.settled(&mut state, scale) || self.loaded(&still, &mut state, scale) {
+            return Ok(self.done(u, &state));
         }
         Err(SetupError::new("the stops find no equilibrium").help("the stops contradict each other, or nearly so"))
+    }
+
+    /// Newton's steps until nothing moves any more; one more sweep says whether they have found it.
+    fn settled(&self, state: &mut Forces, scale: f64) -> bool {
+        let m = state.p.len();
+        let mut tried = Forces { p: state.p.clone(), free: state.free.clone() };
+        for _ in 0..STEPS {
+            let Some(p) = self.newton(&tried, scale) else { return false };
+            let moved = (0..m).map(|r| self.gram[r * m + r] * (p[r] - tried.p[r]).abs()).fold(0.0, f64::max);
+            tried.p = p;
+            if moved <= EXACT * scale {
+                break;
+            }
+        }
+        let found = tried.p.clone();
+        let done = self.sweep(&mut tried) <= ENOUGH * scale;
+        if done {
+            state.p = found;
+        }
+        done
+    }
+
+    /// The same by loads that grow from nothing, where they are too much at once. `still`: displacements without loads.
+    fn loaded(&self, still: &[f64], state: &mut Forces, scale: f64) -> bool {
+        let whole = state.free.clone();
+        let (mut part, mut more) = (0.0, 0.125);
+        state.p.fill(0.0);
+        while part < 1.0 {
+            let next = f64::min(part + more, 1.0);
+            for ((free, whole), still) in state.free.iter_mut().zip(&whole).zip(still) {
+                *free = still + next * (whole - still);
+            }
+            if part == 0.0 {
+                state.p.fill(0.0);
+                for _ in 0..SWEEPS {
+                    self.sweep(state);
+                }
+            }
+            match self.settled(state, scale) {
+                true => (part, more) = (next, 2.0 * more),
+                false if more < 1e-5 => return false,
+                false => more *= 0.25,
+            }
+        }
+        true
     }
 
     fn done(&self, u: &mut [f64], state: &Forces) -> (Vec<f64>, Vec<f64>) {
@@ -173,56 +207,95 @@ impl<'a> Seats<'a> {
         change
     }
 
-    /// A step of Newton's method for the stops that act.
-    fn newton(&self, state: &Forces) -> Option<Vec<f64>> {
-        let m = state.p.len();
-        let mut lu = Lu::new(m);
-        let mut right = vec![0.0; m];
-        let mut equation = |i: usize, x: [(usize, f64); 2], p: [(usize, f64); 2], value: f64| {
-            // Σ of weights on displacements, and on forces, equals a value.
-            for (row, weight) in x.into_iter().filter(|(_, w)| *w != 0.0) {
-                (0..m).for_each(|b| lu.entries[i * m + b] += weight * self.gram[row * m + b]);
-                right[i] -= weight * state.free[row];
-            }
-            p.into_iter().for_each(|(row, weight)| lu.entries[i * m + row] += weight);
-            right[i] += value;
-        };
+    /// A step of Newton's method: every law straight around the present forces, holes by their tangents and what turns with them, and
+    /// who acts found by complementarity.
+    fn newton(&self, state: &Forces, scale: f64) -> Option<Vec<f64>> {
+        let (m, all) = (self.list.len(), state.p.len());
+        // Rows that open gaps, then tangents of holes that press, each on one or two of the rows.
+        let mut turned: Vec<[(usize, f64); 2]> = Vec::new();
+        let (mut slacks, mut gives, mut tangents) = (Vec::new(), Vec::new(), Vec::new());
         for (a, seat) in self.list.iter().enumerate() {
             let r = seat.row;
-            let acts = state.p[r] != 0.0 || (seat.radius.is_some() && state.p[r + 1] != 0.0);
-            if !acts {
-                let rows = if seat.radius.is_some() { r..r + 2 } else { r..r + 1 };
-                rows.for_each(|i| equation(i, [(i, 0.0); 2], [(i, 1.0), (i, 0.0)], 0.0));
-                continue;
+            let mut force = state.p[r];
+            match seat.radius {
+                None => {
+                    turned.push([(r, 1.0), (r, 0.0)]);
+                    slacks.push(0.0);
+                }
+                Some(radius) => {
+                    let x = self.pair(state, a);
+                    let far = length(x);
+                    if !(far > 0.0) {
+                        return None;
+                    }
+                    let n = [x[0] / far, x[1] / far];
+                    force = length([force, state.p[r + 1]]);
+                    turned.push([(r, -n[0]), (r + 1, -n[1])]);
+                    slacks.push(radius);
+                    if force > 0.0 {
+                        tangents.push((a, [(r, -n[1]), (r + 1, n[0])], far / force));
+                    }
+                }
             }
-            // Compression under the force, straight around the present one.
-            let straight = |force: f64| match seat.spring {
+            // (A spring of Hertz' law that is not touched yet has no slope there.)
+            let (give, ahead) = match &seat.spring {
                 Some(spring) => {
-                    let depth = spring.depth(force);
+                    let depth = if force > 0.0 { spring.depth(force) } else { 1e-6 * scale };
                     let give = 1.0 / spring.slope(-depth);
-                    (give, depth - give * force)
+                    (give, depth - give * spring.at_rest(-depth))
                 }
                 None => (0.0, 0.0),
             };
-            let Some(radius) = seat.radius else {
-                let (give, ahead) = straight(state.p[r]);
-                equation(r, [(r, 1.0), (r, 0.0)], [(r, give), (r, 0.0)], -ahead);
-                continue;
-            };
-            let x = self.pair(state, a);
-            let far = length(x);
-            let (n, t) = ([x[0] / far, x[1] / far], [-x[1] / far, x[0] / far]);
-            let force = length([state.p[r], state.p[r + 1]]);
-            let (give, ahead) = straight(force);
-            let value = radius + ahead;
-            if !(give.is_finite() && far > 0.0) {
-                return None;
-            }
-            equation(r, [(r, n[0]), (r + 1, n[1])], [(r, give * n[0]), (r + 1, give * n[1])], value);
-            let turn = force / far;
-            equation(r + 1, [(r, turn * t[0]), (r + 1, turn * t[1])], [(r, t[0]), (r + 1, t[1])], 0.0);
+            slacks[a] += ahead;
+            gives.push(give);
         }
-        (lu.solve(&mut right) && right.iter().all(|p| p.is_finite())).then_some(right)
+        turned.extend(tangents.iter().map(|(_, row, _)| *row));
+        let n = turned.len();
+        let on = |row: &[(usize, f64); 2], x: &dyn Fn(usize) -> f64| row.iter().map(|(r, w)| w * x(*r)).sum::<f64>();
+        let mut gram = vec![0.0; n * n];
+        for (i, row) in turned.iter().enumerate() {
+            for (j, other) in turned.iter().enumerate() {
+                gram[i * n + j] = on(row, &|r| on(other, &|s| self.gram[r * all + s]));
+            }
+        }
+        let free: Vec<f64> = turned.iter().map(|row| on(row, &|r| state.free[r])).collect();
+        // Tangents have springs of their own, force over distance: they are solved for and taken out.
+        let e = n - m;
+        let mut bent: Vec<f64> = (0..e * e).map(|k| gram[(m + k / e) * n + m + k % e]).collect();
+        (0..e).for_each(|k| bent[k * e + k] += tangents[k].2);
+        let mut lu = FactoredLu::default();
+        lu.set(e, &bent).ok()?;
+        let mut own = free[m..].to_vec();
+        lu.solve(&mut own);
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for b in 0..m {
+            let mut column: Vec<f64> = (0..e).map(|k| gram[(m + k) * n + b]).collect();
+            lu.solve(&mut column);
+            columns.push(column);
+        }
+        let mut reduced = vec![0.0; m * m];
+        for a in 0..m {
+            let beside = &gram[a * n + m..(a + 1) * n];
+            slacks[a] += free[a] - dot(beside, &own);
+            for b in 0..m {
+                reduced[a * m + b] = gram[a * n + b] - dot(beside, &columns[b]);
+            }
+            reduced[a * m + a] += gives[a];
+        }
+        let mut kernel = Polyhedron::new(m, m);
+        kernel.complete(&reduced, &(0..m).map(|a| [(a, 1.0)]).collect::<Rows>(), &mut slacks).ok()?;
+        let mut p = vec![0.0; all];
+        let mut push = |row: &[(usize, f64); 2], x: f64| row.iter().for_each(|(r, w)| p[*r] += w * x);
+        for (a, row) in turned[..m].iter().enumerate() {
+            push(row, kernel.multipliers()[a]);
+        }
+        for (k, (a, row, _)) in tangents.iter().enumerate() {
+            let turned: f64 = (0..m).map(|b| columns[b][k] * kernel.multipliers()[b]).sum();
+            if kernel.multipliers()[*a] > 0.0 {
+                push(row, -own[k] - turned);
+            }
+        }
+        p.iter().all(|p| p.is_finite()).then_some(p)
     }
 }
 
