@@ -150,7 +150,7 @@ fn what_slides_around_a_hole_slows_down_as_friction_says() {
             assert!((v[0].hypot(v[1]) - speed).abs() < 300.0 * h, "{v:?} for {speed}");
             assert!(run.audit.max_violation < 1e-9, "{:?}", run.audit);
             // ½m(v₀² − v²) is heat, and the wear sum is ∫ F |v_T| dt = heat over μ.
-            let heat = (0.25 - speed * speed);
+            let heat = 0.25 - speed * speed;
             if let Some(mu) = friction {
                 let done = run.rubbed[0];
                 assert!((done.work - heat).abs() < 300.0 * h * heat, "{done:?} for {heat}");
