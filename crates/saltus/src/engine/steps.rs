@@ -1,6 +1,7 @@
 //! Time stepping: the steps of a scheme, watched for impacts and contacts, and recorded.
 
 use super::Engine;
+use super::noting::Noting;
 use crate::linalg::max_abs;
 use crate::motion::{BaseShear, EventHit};
 use crate::problem::Cells;
@@ -389,57 +390,6 @@ impl Engine for StepEngine {
             history.keep(last.t, recorder);
         }
         recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
-    }
-}
-
-/// Impulses so far and accelerations at the last node, for the history of a structure.
-struct Noting {
-    base: BaseMotion,
-    compliant: Vec<bool>,
-    impulses: Vec<f64>,
-    accelerations: Vec<f64>,
-    shears: Vec<f64>,
-}
-
-impl Noting {
-    /// Base shears at a node: the elastic part is that of the point, to which damping adds.
-    fn shear(&mut self, node: &Node, stepper: &dyn Stepper, recorder: &mut Recorder) {
-        if self.shears.is_empty() {
-            return;
-        }
-        stepper.drags(&mut self.shears);
-        for (force, seen) in self.shears.iter_mut().zip(&mut recorder.shears) {
-            *force += node.q[seen.point];
-            seen.see(*force);
-        }
-    }
-
-    /// A node. What a rigid stop does there belongs to the step around it, half of which is over; what a spring does, to the step that
-    /// follows. Accelerations have what lasting contacts do, not impacts.
-    fn take(&mut self, node: &Node, jumps: bool, is_staggered: bool, h: f64, so_far: &[f64]) {
-        for (a, sum) in self.impulses.iter_mut().enumerate() {
-            let share = match (is_staggered, self.compliant[a]) {
-                (_, true) => 1.0,
-                // (The first step begins at its node.)
-                (true, false) if node.index == 0 => 1.0,
-                (true, false) => 0.5,
-                (false, false) => 0.0,
-            };
-            *sum = so_far[a] - share * node.impulses[a];
-        }
-        for (p, acceleration) in self.accelerations.iter_mut().enumerate() {
-            let pushed = if jumps { 0.0 } else { (node.v_right[p] - node.v_left[p]) / h };
-            *acceleration = node.acceleration[p] + pushed;
-        }
-    }
-
-    /// A row for the instant that was stored at the last node, if one was.
-    fn keep(&mut self, t: f64, recorder: &mut Recorder) {
-        let instants = recorder.trajectory.len();
-        if recorder.trajectory.history.len() < instants {
-            self.base.add(t, &mut self.accelerations);
-            recorder.trajectory.history.fill_to(instants, &self.impulses, &self.accelerations, &self.shears);
-        }
     }
 }
 
