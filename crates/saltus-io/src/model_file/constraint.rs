@@ -97,6 +97,13 @@ impl Reader<'_> {
     /// The gap of a constraint, or the two of a guide: `point = "tip"`, `within = 0.01`.
     fn gaps(&self, table: &DeTable, span: Span, member: &Member) -> Result<Vec<(&'static str, Text)>, Failure> {
         let (gap, point, within) = (get(table, "gap"), get(table, "point"), get(table, "within"));
+        let is_hole = point.is_some_and(|point| point.get_ref().as_array().is_some());
+        if let Some(centre) = get(table, "centre").filter(|_| !is_hole) {
+            return Err(SetupError::new("a `centre` is that of a round hole")
+                .at(centre.span(), "has no effect")
+                .help("a hole has two points and a clearance:  point = [\"y\", \"z\"], within = 2e-4")
+                .into());
+        }
         match (gap, point, within) {
             (Some(gap), None, None) => Ok(vec![("", member.filled(tree::text(self.text, gap, "a gap")?))]),
             (None, Some(point), Some(within)) if point.get_ref().as_array().is_some() => {
@@ -130,13 +137,6 @@ impl Reader<'_> {
                     ("-", side(format!("({}) + ({what})", half.text))),
                     ("+", side(format!("({}) - ({what})", half.text))),
                 ])
-            }
-            _ if get(table, "centre").is_some() => {
-                let centre = get(table, "centre").map_or(span, Value::span);
-                Err(SetupError::new("a `centre` is that of a round hole")
-                    .at(centre, "has no effect")
-                    .help("a hole has two points and a clearance:  point = [\"y\", \"z\"], within = 2e-4")
-                    .into())
             }
             (None, None, None) => {
                 need(table, "gap", span, "a constraint", "gap = \"y\"")?;
