@@ -131,7 +131,9 @@ mod tests {
     }
 
     /// Corners, whether in logarithms, and ∫ S df by hand.
-    fn cases() -> Vec<(Vec<(f64, f64)>, bool, f64)> {
+    type Case = (Vec<(f64, f64)>, bool, f64);
+
+    fn cases() -> Vec<Case> {
         vec![
             // A sharp band, a triangle, and a line that is narrower than any cell.
             (vec![(5.0, 0.2), (40.0, 0.2)], false, 7.0),
