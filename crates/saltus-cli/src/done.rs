@@ -37,7 +37,7 @@ impl Done {
         let model = ready.opened.system.model();
         let mut summary = Summary::new(&ready.file.name, model, &self.run, &self.settled, self.wall_s, all_impacts);
         if let (Some(facts), Some(shocks)) = (&self.facts, &self.shocks) {
-            summary.structure = Some(StructureSummary::new(model, facts, shocks, &self.run.extremes));
+            summary.structure = Some(StructureSummary::new(model, facts, shocks, &self.run.extremes, &self.run.shears));
         }
         summary
     }

@@ -18,6 +18,9 @@ pub struct ModelArgs {
     /// Replace a parameter: a number or an expression of parameters; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Take another file for an input of the model, ag=record.csv, or another seed of a random one, ag=seed:3; may be repeated
+    #[arg(long, value_name = "NAME=FILE")]
+    pub input: Vec<String>,
     /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -201,7 +204,10 @@ impl ModelArgs {
     /// Reads, resolves and checks the model.
     pub fn ready(&self, asked: &Asked) -> Result<Ready, Refusal> {
         let mut changes = Changes { set: pairs("--set", &self.set, false)?, ..Changes::default() };
-        let file = locate::model(&self.model)?;
+        let mut file = locate::model(&self.model)?;
+        for (name, word) in pairs("--input", &self.input, false)? {
+            changes.inputs.push(file.replace_input(&name, &word, Path::new(""))?);
+        }
         let settings = asked.run.map(|r| r.settings.clone()).unwrap_or_default();
         let numbers = [
             ("step", asked.step),

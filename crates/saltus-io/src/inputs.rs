@@ -11,13 +11,22 @@ const LIMIT: u64 = 256 << 20;
 /// Reads two columns, time and value, separated by a comma, a semicolon or white space. Empty lines and lines that
 /// start with `#` are passed over; one line without numbers before the first sample is a header.
 pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileError> {
+    let (x, y) = pairs(path, name, true)?.into_iter().unzip();
+    Table::new(name, x, y, outside).map_err(|message| FileError {
+        name: path.display().to_string(),
+        text: String::new(),
+        error: Box::new(SetupError::new(format!("the input `{name}` cannot be used: {message}"))),
+    })
+}
+
+/// The two columns themselves; `increasing`: the first must increase.
+pub fn pairs(path: &Path, name: &str, increasing: bool) -> Result<Vec<(f64, f64)>, FileError> {
     let text = read::text(path, "sampled input", LIMIT)?;
-    let shown = path.display().to_string();
-    let source = Source { name: shown.clone(), text: text.clone() };
+    let source = Source { name: path.display().to_string(), text: text.clone() };
     let fail = |span, message: String, label: &str| {
         source.fail(span, message, label, "two columns, time and value, separated by a comma, a semicolon or blanks")
     };
-    let (mut x, mut y): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
     let mut start = 0;
     let mut header = false;
     for line in text.split_inclusive('\n') {
@@ -32,7 +41,7 @@ pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileErr
             None => body.split_whitespace().collect(),
         };
         let numbers: Vec<Option<f64>> = fields.iter().map(|f| f.parse().ok()).collect();
-        if x.is_empty() && !header && numbers.iter().all(Option::is_none) {
+        if pairs.is_empty() && !header && numbers.iter().all(Option::is_none) {
             header = true;
             continue;
         }
@@ -43,16 +52,11 @@ pub fn table(path: &Path, name: &str, outside: Outside) -> Result<Table, FileErr
         if !a.is_finite() || !b.is_finite() {
             return Err(fail(span, format!("the input `{name}` has a value that is not finite"), "not finite"));
         }
-        if x.last().is_some_and(|&last| a <= last) {
+        if increasing && pairs.last().is_some_and(|&(last, _)| a <= last) {
             let message = format!("the times of the input `{name}` must increase");
             return Err(fail(span, message, "not later than the line before"));
         }
-        x.push(a);
-        y.push(b);
+        pairs.push((a, b));
     }
-    Table::new(name, x, y, outside).map_err(|message| FileError {
-        name: shown.clone(),
-        text: String::new(),
-        error: Box::new(SetupError::new(format!("the input `{name}` cannot be used: {message}"))),
-    })
+    Ok(pairs)
 }

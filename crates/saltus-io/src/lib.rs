@@ -7,6 +7,7 @@ mod lines;
 pub mod matrix;
 mod model_file;
 pub mod output;
+pub mod psd;
 mod read;
 pub mod records;
 mod rerun;

@@ -109,7 +109,7 @@ impl SavedRun {
 
     /// The system that was run, made again from the model's text and the data files that were carried along.
     pub fn system(&self) -> Result<(ModelFile, Opened), FileError> {
-        let file = carried(&self.model, &self.model_text, &self.files)?;
+        let file = carried(&self.model, &self.model_text, &self.files, &self.changes.inputs)?;
         let opened = file.changed(&self.changes)?;
         Ok((file, opened))
     }
@@ -271,8 +271,13 @@ fn foreign(name: &str) -> SetupError {
     SetupError::new(format!("`{name}` does not belong to the run.json beside it")).help(help)
 }
 
-/// A model file made again from its text and the data files that were carried along.
-pub fn carried(name: &str, text: &str, files: &[DataFile]) -> Result<ModelFile, FileError> {
+/// A model file made again from its text and the data files that were carried along, with the inputs that were replaced.
+pub fn carried(
+    name: &str,
+    text: &str,
+    files: &[DataFile],
+    inputs: &[(String, String)],
+) -> Result<ModelFile, FileError> {
     let base = Path::new(name).parent().unwrap_or(Path::new("."));
     let fail = |e: std::io::Error| {
         FileError::whole(name, SetupError::new(format!("cannot lay out the data files of this run: {e}")))
@@ -290,7 +295,11 @@ pub fn carried(name: &str, text: &str, files: &[DataFile]) -> Result<ModelFile, 
         }
     }
     let base = if carried { dir.path() } else { base };
-    ModelFile::parse(name, text, base)
+    let mut file = ModelFile::parse(name, text, base)?;
+    for (name, word) in inputs {
+        file.replace_input(name, word, base)?;
+    }
+    Ok(file)
 }
 
 /// What `run.json` says.

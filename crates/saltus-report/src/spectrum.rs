@@ -1,5 +1,6 @@
 //! Power spectral density by Welch's method: the mean periodogram of overlapping windows.
 
+use saltus::linalg::fourier;
 use std::f64::consts::TAU;
 
 /// A one-sided power spectral density.
@@ -31,7 +32,7 @@ pub fn welch(samples: &[f64], dt: f64, window: usize) -> Option<Spectrum> {
             re[k] = hann[k] * (samples[start + k] - mean);
             im[k] = 0.0;
         }
-        fft(&mut re, &mut im);
+        fourier(&mut re, &mut im);
         for (k, d) in density.iter_mut().enumerate() {
             *d += re[k] * re[k] + im[k] * im[k];
         }
@@ -45,33 +46,6 @@ pub fn welch(samples: &[f64], dt: f64, window: usize) -> Option<Spectrum> {
     Some(Spectrum { frequency, density })
 }
 
-/// The fast Fourier transform, in place; the length must be a power of two.
-fn fft(re: &mut [f64], im: &mut [f64]) {
-    let n = re.len();
-    let bits = n.trailing_zeros();
-    for k in 0..n {
-        let other = k.reverse_bits() >> (usize::BITS - bits);
-        if other > k {
-            re.swap(k, other);
-            im.swap(k, other);
-        }
-    }
-    let mut size = 2;
-    while size <= n {
-        for j in 0..size / 2 {
-            let (s, c) = (-TAU * j as f64 / size as f64).sin_cos();
-            for a in (j..n).step_by(size) {
-                let b = a + size / 2;
-                let (x, y) = (re[b] * c - im[b] * s, re[b] * s + im[b] * c);
-                (re[b], im[b]) = (re[a] - x, im[a] - y);
-                re[a] += x;
-                im[a] += y;
-            }
-        }
-        size *= 2;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +54,7 @@ mod tests {
     fn the_fft_equals_the_defining_sum() {
         let x: Vec<f64> = (0..16).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
         let (mut re, mut im) = (x.clone(), vec![0.0; 16]);
-        fft(&mut re, &mut im);
+        fourier(&mut re, &mut im);
         for k in 0..16 {
             let sum = |f: fn(f64) -> f64| -> f64 {
                 x.iter().enumerate().map(|(j, x)| x * f(-TAU * (j * k) as f64 / 16.0)).sum()

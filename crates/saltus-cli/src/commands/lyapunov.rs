@@ -135,7 +135,13 @@ fn blocks(args: &Args, block: f64) -> LyapunovOptions {
 
 /// The motion of the model itself.
 fn one(args: &Args) -> Result<Points, Refusal> {
-    let model = ModelArgs { model: args.model.clone(), set: args.set.clone(), json: args.json, report: None };
+    let model = ModelArgs {
+        model: args.model.clone(),
+        set: args.set.clone(),
+        input: Vec::new(),
+        json: args.json,
+        report: None,
+    };
     let start = StartArgs { start: args.start.clone(), ..StartArgs::default() };
     let mut ready = model.ready(&Asked { start: Some(&start), end: args.period.as_ref(), ..Asked::default() })?;
     let start = ready.start().clone();

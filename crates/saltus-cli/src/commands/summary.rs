@@ -4,9 +4,9 @@ use super::run::heading;
 use crate::done::Done;
 use crate::setup::Ready;
 use crate::text::{BOLD, DIM, RED, YELLOW, count, duration, grouped, number, out, printable};
-use saltus::analysis::{Probe, Shocks};
+use saltus::analysis::{GroupSums, Probe, Shocks};
 use saltus::structure::StructureFacts;
-use saltus::{Extremes, Model, Phase, PhaseKind, Run, Side, Status};
+use saltus::{Model, Phase, PhaseKind, Run, Side, Status};
 use std::io::IsTerminal;
 
 /// How many impacts, shocks, contacts and notes the summary shows.
@@ -39,7 +39,7 @@ pub fn print(ready: &Ready, done: &Done) {
         contacts(model, run);
     }
     if let Some(found) = &done.shocks {
-        statistics(model, found, &run.extremes);
+        statistics(model, found, &done.run);
     }
     verification(model, run, done.facts.is_some());
     final_state(model, run);
@@ -279,7 +279,8 @@ fn shocks(model: &Model, shocks: &Shocks) {
     out!("\n");
 }
 
-fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
+fn statistics(model: &Model, shocks: &Shocks, run: &Run) {
+    let extremes = &run.extremes;
     let hit = || shocks.stops.iter().zip(&model.constraints).filter(|(s, _)| s.count > 0);
     for (stop, c) in hit().take(SHOWN) {
         let spread = |(max, mean, deviation): (f64, f64, f64)| {
@@ -314,6 +315,7 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
         }
     }
     more_of(hit().count(), "stop");
+    shocks.groups.iter().for_each(group);
     let quiet: Vec<String> = (shocks.stops.iter().zip(&model.constraints))
         .filter(|(stop, _)| stop.count == 0)
         .map(|(_, c)| printable(&c.name))
@@ -327,6 +329,31 @@ fn statistics(model: &Model, shocks: &Shocks, extremes: &[Extremes]) {
         let (min, max, rms) = (number(x.min, 5), number(x.max, 5), number(x.rms, 4));
         out!("{:<20} {min} … {max}, rms {rms}\n", printable(name));
     }
+    for shear in run.shears.iter().take(SHOWN) {
+        let name = printable(&model.coordinates[shear.point]);
+        out!("{name:<20} {DIM}with damping:{DIM:#} {} … {}\n", number(shear.min, 5), number(shear.max, 5));
+    }
+}
+
+/// Sums over a group of stops.
+fn group(sums: &GroupSums) {
+    let (name, shocks) = (printable(&sums.name), count(sums.count as u64, "shock"));
+    let stops = count(sums.stops.len() as u64, "stop");
+    out!("{name:<20} {DIM}all{DIM:#} {stops}{DIM}:{DIM:#} {shocks}{DIM}, impulse{DIM:#} {}", number(sums.impulse, 4));
+    out!("{DIM}, in contact for{DIM:#} {}", number(sums.contact_time, 4));
+    out!("{DIM}, mean force{DIM:#} {}", number(sums.mean_force, 4));
+    let more = [
+        ("largest force", sums.peak_force),
+        ("wear power", sums.wear_power),
+        ("friction: heat", sums.friction.map(|f| f.0)),
+        ("slid", sums.friction.map(|f| f.1)),
+    ];
+    for (what, value) in more {
+        if let Some(value) = value {
+            out!("{DIM}, {what}{DIM:#} {}", number(value, 4));
+        }
+    }
+    out!("\n");
 }
 
 /// Where impacts accumulated, and where something grazed.

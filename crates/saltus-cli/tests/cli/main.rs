@@ -17,4 +17,5 @@ mod robust;
 mod side_by_side;
 mod signals;
 mod structures;
+mod supports;
 mod sweep;

@@ -81,7 +81,7 @@ impl Manifest {
 
     /// Makes the family again.
     pub fn sweep(&self) -> Result<Sweep, FileError> {
-        self.request.sweep(carried(&self.model, &self.model_text, &self.files)?)
+        self.request.sweep(carried(&self.model, &self.model_text, &self.files, &[])?)
     }
 
     /// The first difference to another family, in words; None if both are the same but for the part.

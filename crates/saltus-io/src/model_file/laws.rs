@@ -102,7 +102,8 @@ impl Reader<'_> {
                         .into());
                 }
             }
-            if get(table, "slide").is_none() {
+            let is_hole = get(table, "point").is_some_and(|v| v.get_ref().as_array().is_some());
+            if get(table, "slide").is_none() && !is_hole {
                 return Err(SetupError::new("friction needs the point that slides along the stop")
                     .at(coefficient.span(), "no `slide` in this constraint")
                     .help("slide = \"along\"   or, in space,   slide = [\"along\", \"across\"]")

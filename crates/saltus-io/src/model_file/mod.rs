@@ -40,6 +40,7 @@ pub struct ModelFile {
     pub files: Vec<(String, PathBuf)>,
     description: Description,
     structure: Option<StructureText>,
+    inputs: Vec<input::InputText>,
     run: defaults::RunText,
 }
 
@@ -61,6 +62,7 @@ impl ModelFile {
                 text: text.to_string(),
                 description: reader.description,
                 structure: reader.structure,
+                inputs: reader.inputs,
                 run: reader.run,
                 files: reader.files,
             }),
@@ -125,6 +127,7 @@ struct Reader<'a> {
     base: PathBuf,
     description: Description,
     structure: Option<StructureText>,
+    inputs: Vec<input::InputText>,
     has_structure: bool,
     has_coordinates: bool,
     run: defaults::RunText,

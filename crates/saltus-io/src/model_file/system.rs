@@ -37,6 +37,9 @@ pub struct Changes {
     pub start: Vec<(String, String)>,
     /// Numbers of the run (step, end, numeric settings), as (name, expression).
     pub run: Vec<(String, String)>,
+    /// Inputs whose files, or seeds, are others, as (name, word): see [`ModelFile::replace_input`], which has been called for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<(String, String)>,
     /// Further points of a structure to record: `x=0.3`, `part:floor=2`, `all`.
     pub observe: Vec<String>,
     /// Whether the start is the nearest one that satisfies the joints.

@@ -141,3 +141,13 @@ pub fn kind(value: &Value) -> &'static str {
         DeValue::Table(_) => "a table",
     }
 }
+
+/// A plain number, whole or not.
+pub fn float(value: &Value) -> Option<f64> {
+    let digits = |text: &str| text.replace('_', "").parse::<f64>().ok();
+    match value.get_ref() {
+        DeValue::Float(x) => digits(x.as_str()),
+        DeValue::Integer(i) if i.radix() == 10 => digits(i.as_str()),
+        _ => None,
+    }
+}

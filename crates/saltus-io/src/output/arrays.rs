@@ -17,12 +17,14 @@ pub enum Columns {
     Joints,
     /// One column per slip of friction.
     Slips,
+    /// Columns with names of their own.
+    Named,
 }
 
 impl Columns {
     fn width(self, model: &Model) -> usize {
         match self {
-            Columns::None => 1,
+            Columns::None | Columns::Named => 1,
             Columns::Coordinates => model.coordinates.len(),
             Columns::States => model.states.len(),
             Columns::Constraints => model.constraints.len(),
@@ -34,7 +36,7 @@ impl Columns {
     /// What the columns are called.
     pub fn names(self, model: &Model) -> Vec<String> {
         match self {
-            Columns::None => Vec::new(),
+            Columns::None | Columns::Named => Vec::new(),
             Columns::Coordinates => model.coordinates.clone(),
             Columns::States => model.states.iter().map(|state| state.name.clone()).collect(),
             Columns::Constraints => model.constraints.iter().map(|c| c.name.clone()).collect(),
@@ -57,6 +59,8 @@ pub struct Array<'a> {
     pub width: usize,
     /// What they are.
     pub columns: Columns,
+    /// Their names, where the model does not know them.
+    pub named: Vec<String>,
     fill: Fill<'a>,
 }
 
@@ -64,7 +68,14 @@ impl Array<'_> {
     /// A vector of given values.
     pub fn vector(name: &'static str, values: Vec<f64>) -> Array<'static> {
         let rows = values.len();
-        Array { name, rows, width: 1, columns: Columns::None, fill: Box::new(move |k, out| out[0] = values[k]) }
+        Array {
+            name,
+            rows,
+            width: 1,
+            columns: Columns::None,
+            named: Vec::new(),
+            fill: Box::new(move |k, out| out[0] = values[k]),
+        }
     }
 
     /// Row k.
@@ -85,6 +96,7 @@ impl Array<'_> {
     pub fn column_names(&self, model: &Model) -> Vec<String> {
         match (self.name, self.columns) {
             (name, Columns::None) => vec![name.to_string()],
+            (name, Columns::Named) => self.named.iter().map(|column| format!("{name}_{column}")).collect(),
             ("q" | "z", columns) => columns.names(model),
             (name, columns) => columns.names(model).iter().map(|column| format!("{name}_{column}")).collect(),
         }
@@ -101,13 +113,13 @@ impl<'a> List<'a> {
     fn add(&mut self, model: &Model, name: &'static str, columns: Columns, fill: impl Fn(usize, &mut [f64]) + 'a) {
         let (rows, width) = (self.rows, columns.width(model));
         if width > 0 || matches!(columns, Columns::Constraints) {
-            self.arrays.push(Array { name, rows, width, columns, fill: Box::new(fill) });
+            self.arrays.push(Array { name, rows, width, columns, named: Vec::new(), fill: Box::new(fill) });
         }
     }
 }
 
 /// The motion at the stored instants: t, q, z, v_left, v_right; by events, reaction, joint_reaction, friction_force; of a
-/// structure, mean_force (time steps: over the interval that ends at the instant, impulses of impacts included) and acceleration (absolute, without impacts).
+/// structure, mean_force (time steps: over the interval that ends at the instant, impulses of impacts included) and acceleration (absolute, without impacts), and base_shear for the points that are one (damping included).
 pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
     let (d, m, j) = (model.coordinates.len(), model.constraints.len(), model.joints.len());
     let all = m + model.bonds();
@@ -142,6 +154,13 @@ pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
         }
         let row = move |k: usize, out: &mut [f64]| out.copy_from_slice(&history.accelerations(k)[..d]);
         list.add(model, "acceleration", Columns::Coordinates, row);
+        let shears = history.shear_points();
+        if !shears.is_empty() {
+            let named = shears.iter().map(|&p| model.coordinates[p].clone()).collect();
+            let fill = Box::new(move |k: usize, out: &mut [f64]| out.copy_from_slice(history.shears(k)));
+            let (name, rows, width) = ("base_shear", list.rows, shears.len());
+            list.arrays.push(Array { name, rows, width, columns: Columns::Named, named, fill });
+        }
     }
     list.arrays
 }

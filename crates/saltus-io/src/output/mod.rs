@@ -21,7 +21,7 @@ pub(crate) mod tables;
 pub use format::Format;
 pub use record::{DataFile, OptionsRecord, Record, StartRecord};
 pub use spectra::{DENSITY, FORCES, RESPONSE_SPECTRUM, densities, forces, response_spectra};
-pub use structure::{FrictionSummary, PointSummary, Spread, StopSummary, StructureSummary};
+pub use structure::{FrictionSummary, GroupSummary, PointSummary, ShearSummary, Spread, StopSummary, StructureSummary};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
     LedgerSummary, Listed, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,
@@ -65,7 +65,8 @@ pub fn clear_unfinished(dir: &Path) {
 
 /// Every file that a run may leave in its directory.
 fn all_files() -> impl Iterator<Item = &'static str> {
-    let tables = ["impacts.csv", "contacts.csv", "energy.csv", "timeline.csv", "events.csv", "shocks.csv"];
+    let tables =
+        ["impacts.csv", "contacts.csv", "energy.csv", "timeline.csv", "events.csv", "shocks.csv", "supports.csv"];
     let others = tables.into_iter().chain([RESPONSE_SPECTRUM, DENSITY, FORCES, "state.npz", RECORD]);
     Format::ALL.into_iter().flat_map(Format::files).copied().chain(others)
 }
@@ -117,6 +118,7 @@ pub fn write(
     }
     if let Some(shocks) = shocks {
         complete.push(staged(path("shocks.csv"), |w| structure::shocks(w, model, shocks))?);
+        complete.push(staged(path("supports.csv"), |w| structure::supports(w, model, shocks))?);
     }
     for &format in formats {
         complete.extend(in_format(dir, format, model, run, ledger, record)?);
@@ -145,7 +147,7 @@ pub fn files(model: &Model, run: &Run, has_shocks: bool, formats: &[Format]) -> 
     files.extend(["impacts.csv", "contacts.csv", "energy.csv"]);
     files.extend((!run.timeline.phases.is_empty()).then_some("timeline.csv"));
     files.extend((!model.events.is_empty()).then_some("events.csv"));
-    files.extend(has_shocks.then_some("shocks.csv"));
+    files.extend(has_shocks.then_some(["shocks.csv", "supports.csv"]).into_iter().flatten());
     files.extend(["state.npz", "run.json"]);
     files
 }

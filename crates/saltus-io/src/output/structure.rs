@@ -1,7 +1,8 @@
 //! What a run of a structure leaves besides: `shocks.csv`, and its statistics in `run.json`.
 
 use super::tables::field;
-use saltus::analysis::Shocks;
+use saltus::analysis::{GroupSums, Shocks, StopStatistics};
+use saltus::motion::BaseShear;
 use saltus::structure::StructureFacts;
 use saltus::{Extremes, Model};
 use serde::Serialize;
@@ -30,8 +31,24 @@ pub struct StructureSummary {
     pub shocks: usize,
     /// One entry per stop.
     pub stops: Vec<StopSummary>,
+    /// Sums over groups of stops.
+    pub groups: Vec<GroupSummary>,
     /// One entry per point: largest, smallest, root mean square.
     pub points: Vec<PointSummary>,
+    /// One entry per point that is a base shear: with damping.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub base_shears: Vec<ShearSummary>,
+}
+
+/// A base shear over a run, elastic forces and damping together.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShearSummary {
+    /// Its point.
+    pub point: String,
+    /// The largest.
+    pub max: f64,
+    /// The smallest.
+    pub min: f64,
 }
 
 /// Statistics of a stop.
@@ -49,6 +66,8 @@ pub struct StopSummary {
     pub speed: Spread,
     /// Time in contact.
     pub contact_time: f64,
+    /// The impulses of all shocks together.
+    pub total_impulse: f64,
     /// Total impulse over duration.
     pub mean_force: f64,
     /// Largest, mean and deviation of the peak forces of the shocks; only for a stop with a stiffness.
@@ -61,6 +80,51 @@ pub struct StopSummary {
     pub friction: Option<FrictionSummary>,
     /// Numbers of shocks in ten classes of impulse, from zero to the largest.
     pub histogram: [usize; 10],
+}
+
+/// Sums over a group of stops.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupSummary {
+    /// Its name.
+    pub group: String,
+    /// The names of its stops.
+    pub stops: Vec<String>,
+    /// Number of shocks.
+    pub shocks: usize,
+    /// Number of rebounds in them.
+    pub rebounds: usize,
+    /// All impulses together.
+    pub total_impulse: f64,
+    /// Times in contact, added up.
+    pub contact_time: f64,
+    /// Mean forces, added up.
+    pub mean_force: f64,
+    /// The largest force; only with stiffnesses.
+    pub peak_force: Option<f64>,
+    /// Wear powers, added up; only where something slides.
+    pub wear_power: Option<f64>,
+    /// The heat of friction; only where there is some.
+    pub friction_work: Option<f64>,
+    /// The distance slid with friction.
+    pub friction_distance: Option<f64>,
+}
+
+impl GroupSummary {
+    fn new(model: &Model, sums: &GroupSums) -> Self {
+        GroupSummary {
+            group: sums.name.clone(),
+            stops: sums.stops.iter().map(|&a| model.constraints[a].name.clone()).collect(),
+            shocks: sums.count,
+            rebounds: sums.rebounds,
+            total_impulse: sums.impulse,
+            contact_time: sums.contact_time,
+            mean_force: sums.mean_force,
+            peak_force: sums.peak_force,
+            wear_power: sums.wear_power,
+            friction_work: sums.friction.map(|f| f.0),
+            friction_distance: sums.friction.map(|f| f.1),
+        }
+    }
 }
 
 /// What friction did at a stop.
@@ -108,7 +172,13 @@ impl From<(f64, f64, f64)> for Spread {
 
 impl StructureSummary {
     /// Sums up.
-    pub fn new(model: &Model, facts: &StructureFacts, shocks: &Shocks, extremes: &[Extremes]) -> Self {
+    pub fn new(
+        model: &Model,
+        facts: &StructureFacts,
+        shocks: &Shocks,
+        extremes: &[Extremes],
+        shears: &[BaseShear],
+    ) -> Self {
         let stops = shocks.stops.iter().zip(&model.constraints).map(|(s, c)| StopSummary {
             stop: c.name.clone(),
             shocks: s.count,
@@ -116,6 +186,7 @@ impl StructureSummary {
             impulse: s.impulse.into(),
             speed: s.speed.into(),
             contact_time: s.contact_time,
+            total_impulse: s.total_impulse,
             mean_force: s.mean_force,
             peak_force: s.peak_force.map(Spread::from),
             rms_force: s.rms_force,
@@ -140,8 +211,13 @@ impl StructureSummary {
             rest: shocks.rest,
             shocks: shocks.list.len(),
             stops: stops.collect(),
+            groups: shocks.groups.iter().map(|g| GroupSummary::new(model, g)).collect(),
             points: points
                 .map(|(&Extremes { max, min, rms, .. }, name)| PointSummary { point: name.clone(), max, min, rms })
+                .collect(),
+            base_shears: shears
+                .iter()
+                .map(|s| ShearSummary { point: model.coordinates[s.point].clone(), max: s.max, min: s.min })
                 .collect(),
         }
     }
@@ -155,6 +231,38 @@ pub fn shocks(out: &mut impl Write, model: &Model, shocks: &Shocks) -> io::Resul
         let peak = s.peak.map_or(String::new(), |p| format!("{p:?}"));
         let (duration, rebounds) = (s.end - s.start, s.rebounds);
         writeln!(out, "{},{name},{:?},{duration:?},{:?},{:?},{rebounds},{peak}", k + 1, s.start, s.impulse, s.speed)?;
+    }
+    Ok(())
+}
+
+/// One row per stop, then one per group of stops, with its sums.
+pub fn supports(out: &mut impl Write, model: &Model, shocks: &Shocks) -> io::Result<()> {
+    let columns =
+        "impulse,contact_time,mean_force,peak_force,rms_force,wear_power,friction_work,slid,stuck_time,slid_time";
+    writeln!(out, "support,group,shocks,rebounds,{columns}")?;
+    let value = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
+    let group_of = |a: usize| shocks.groups.iter().find(|g| g.stops.contains(&a)).map_or("", |g| g.name.as_str());
+    for (a, (s, c)) in shocks.stops.iter().zip(&model.constraints).enumerate() {
+        let StopStatistics { count, rebounds, total_impulse, contact_time, mean_force, .. } = s;
+        let numbers = [
+            s.peak_force.map(|p| p.0),
+            s.rms_force,
+            s.wear_power,
+            s.friction.map(|f| f.work),
+            s.friction.map(|f| f.distance),
+            s.friction.map(|f| f.stuck),
+            s.friction.map(|f| f.slid),
+        ];
+        let more = numbers.map(value).join(",");
+        let (name, group) = (field(&c.name), field(group_of(a)));
+        writeln!(out, "{name},{group},{count},{rebounds},{total_impulse:?},{contact_time:?},{mean_force:?},{more}")?;
+    }
+    for g in &shocks.groups {
+        let numbers = [g.peak_force, None, g.wear_power, g.friction.map(|f| f.0), g.friction.map(|f| f.1), None, None];
+        let more = numbers.map(value).join(",");
+        let GroupSums { name, count, rebounds, impulse, contact_time, mean_force, .. } = g;
+        let (all, group) = (field(&format!("all of {name}")), field(name));
+        writeln!(out, "{all},{group},{count},{rebounds},{impulse:?},{contact_time:?},{mean_force:?},{more}")?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The figures of a run.
 
 mod differences;
+mod forces;
 mod laws;
 mod motion;
 mod orbit;
@@ -10,6 +11,7 @@ mod section;
 mod statistics;
 
 pub use differences::differences;
+pub use forces::{forces, wear};
 pub use laws::{Grip, colour_grips, friction, grips, joints, states};
 pub use motion::{energy, gaps, positions, velocities};
 pub use orbit::orbit;

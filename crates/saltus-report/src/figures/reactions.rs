@@ -8,19 +8,20 @@ use saltus::{Model, Trajectory};
 use serde_json::json;
 
 /// Reaction densities of contacts as areas (left axis), impulses of impacts as stems (right axis); None if there are no reactions.
-pub fn reactions(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
+/// `skips`: stops that are drawn as forces instead.
+pub fn reactions(model: &Model, trajectory: &Trajectory, skips: &dyn Fn(usize) -> bool) -> Option<Figure> {
     let (m, n) = (model.constraints.len(), model.constraints.len().min(MAX_SERIES));
     let limit = limit(n);
     let densities = series::reactions(trajectory, m, limit);
     // Forces and impulses have one axis each; without contacts there is only one.
-    let has_forces = densities.iter().take(n).any(|line| !line.t.is_empty());
+    let has_forces = densities.iter().enumerate().take(n).any(|(a, line)| !line.t.is_empty() && !skips(a));
     let impulse = with_unit("impulse at impacts", &model.units.impulse);
     let force = with_unit("reaction in contact", &model.units.force);
     let (axis, title) = if has_forces { ("y2", &force) } else { ("y", &impulse) };
     let mut figure = Figure::new("reactions", "Reactions", &with_unit("t", &model.units.time), title).over_time();
     let mut has_stems = false;
     let mut hidden = 0;
-    for (a, line) in densities.iter().enumerate().take(n) {
+    for (a, line) in densities.iter().enumerate().take(n).filter(|(a, _)| !skips(*a)) {
         let name = &model.constraints[a].name;
         let stems = series::impulses(trajectory, a, limit);
         if !line.t.is_empty() {

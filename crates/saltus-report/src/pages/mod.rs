@@ -7,6 +7,7 @@ mod compare;
 mod converge;
 mod equilibria;
 mod run;
+mod supports;
 mod tables;
 
 pub use atlas::{AtlasReport, atlas};

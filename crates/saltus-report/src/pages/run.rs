@@ -1,6 +1,6 @@
 //! The page of a run.
 
-use super::tables;
+use super::{supports, tables};
 use crate::animation::{self, Shape};
 use crate::dense;
 use crate::figures;
@@ -62,7 +62,11 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
             over_time.push(figures::gaps(model, &fine, &mut system.gaps()));
         }
         over_time.extend(figures::states(model, &fine));
-        over_time.extend(figures::reactions(model, &fine));
+        let forces = report.shocks.and_then(|shocks| figures::forces(model, trajectory, shocks, run.step));
+        let drawn = |a: usize| report.shocks.is_some_and(|s| s.stops[a].peak_force.is_some());
+        let as_forces = forces.is_some();
+        over_time.extend(forces);
+        over_time.extend(figures::reactions(model, &fine, &|a| as_forces && drawn(a)));
         over_time.extend(figures::friction(model, &fine));
         over_time.extend(figures::joints(model, &fine));
         if let Some(problem) = system.as_problem() {
@@ -86,9 +90,12 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
         if trajectory.impacts.len() > 1 {
             others.extend([figures::speeds(model, trajectory), figures::impulses(model, trajectory)]);
         }
+        others.extend(report.shocks.and_then(|shocks| figures::wear(model, trajectory, shocks)));
         page.figures(others);
     }
     if let Some(shocks) = report.shocks {
+        page.section("supports", "Supports");
+        supports::supports(&mut page, &report, shocks);
         page.section("shocks", "Shocks");
         tables::shocks(&mut page, &report, shocks);
     }

@@ -47,6 +47,6 @@ pub use phase_space::{NoMap, Passage, PhaseSpace};
 pub use probe::{Probe, ProbeOptions, ensemble, judge, probe};
 pub use rates::{HarmonicForcing, check_period};
 pub use sensitivity::{Sensitivity, sensitivity};
-pub use shocks::{Shock, Shocks, StopStatistics};
+pub use shocks::{GroupSums, Shock, Shocks, StopStatistics};
 pub use spectrum::{Density, ResponseSpectrum, displacement_density, force_density, response_spectrum};
 pub use trouble::trouble;

@@ -36,6 +36,8 @@ pub struct StopStatistics {
     pub speed: (f64, f64, f64),
     /// The time in contact, all touches together.
     pub contact_time: f64,
+    /// The impulses of all shocks together.
+    pub total_impulse: f64,
     /// The mean force: total impulse over duration.
     pub mean_force: f64,
     /// The largest, mean and standard deviation of the peak forces of shocks, where it is a force: a stop with a stiffness.
@@ -50,6 +52,55 @@ pub struct StopStatistics {
     pub histogram: [usize; 10],
 }
 
+/// Sums over the stops of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupSums {
+    /// Its name.
+    pub name: String,
+    /// Its stops.
+    pub stops: Vec<usize>,
+    /// Number of shocks, and of rebounds in them.
+    pub count: usize,
+    /// Number of rebounds in them.
+    pub rebounds: usize,
+    /// All impulses together.
+    pub impulse: f64,
+    /// The times in contact, added up.
+    pub contact_time: f64,
+    /// The mean forces, added up.
+    pub mean_force: f64,
+    /// The largest force of a stop with a stiffness.
+    pub peak_force: Option<f64>,
+    /// The wear powers, added up, where something slides.
+    pub wear_power: Option<f64>,
+    /// The heat of friction and the distance slid, where there is some.
+    pub friction: Option<(f64, f64)>,
+}
+
+impl GroupSums {
+    fn new(name: &str, members: Vec<usize>, stops: &[StopStatistics]) -> Self {
+        let own = || members.iter().map(|&a| &stops[a]);
+        let some = |of: &dyn Fn(&StopStatistics) -> Option<f64>| {
+            let values: Vec<f64> = own().filter_map(of).collect();
+            (!values.is_empty()).then_some(values)
+        };
+        let sum = |values: Vec<f64>| values.iter().sum::<f64>();
+        let (heat, distance) = (some(&|s| s.friction.map(|f| f.work)), some(&|s| s.friction.map(|f| f.distance)));
+        GroupSums {
+            name: name.to_string(),
+            count: own().map(|s| s.count).sum(),
+            rebounds: own().map(|s| s.rebounds).sum(),
+            impulse: own().map(|s| s.total_impulse).sum(),
+            contact_time: own().map(|s| s.contact_time).sum(),
+            mean_force: own().map(|s| s.mean_force).sum(),
+            peak_force: some(&|s| s.peak_force.map(|p| p.0)).map(|p| p.into_iter().fold(0.0, f64::max)),
+            wear_power: some(&|s| s.wear_power).map(sum),
+            friction: heat.zip(distance).map(|(heat, distance)| (sum(heat), sum(distance))),
+            stops: members,
+        }
+    }
+}
+
 /// All shocks of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Shocks {
@@ -57,6 +108,8 @@ pub struct Shocks {
     pub list: Vec<Shock>,
     /// One entry per stop.
     pub stops: Vec<StopStatistics>,
+    /// One entry per group of stops, in the order in which they are named.
+    pub groups: Vec<GroupSums>,
     /// Touches closer in time than this were counted as one shock.
     pub rest: f64,
 }
@@ -98,7 +151,7 @@ impl Shocks {
                 }
             }
         }
-        let stops = (0..compliant.len())
+        let stops: Vec<StopStatistics> = (0..compliant.len())
             .map(|a| {
                 let own: Vec<&Shock> = list.iter().filter(|s| s.stop == a).collect();
                 let of = |touch: fn(&crate::motion::Touch) -> f64| {
@@ -116,6 +169,7 @@ impl Shocks {
                     impulse,
                     speed: spread(&own.iter().map(|s| s.speed).collect::<Vec<_>>()),
                     contact_time: of(|t| t.end - t.start),
+                    total_impulse: of(|t| t.impulse),
                     mean_force: of(|t| t.impulse) / duration,
                     peak_force: compliant[a].then(|| spread(&own.iter().filter_map(|s| s.peak).collect::<Vec<_>>())),
                     rms_force: compliant[a].then(|| (run.squared_forces[a] / duration).sqrt()),
@@ -125,7 +179,16 @@ impl Shocks {
                 }
             })
             .collect();
-        Shocks { list, stops, rest }
+        let mut named: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (a, law) in structure.laws().iter().enumerate() {
+            let Some(group) = &law.group else { continue };
+            match named.iter_mut().find(|(name, _)| name == group) {
+                Some((_, members)) => members.push(a),
+                None => named.push((group, vec![a])),
+            }
+        }
+        let groups = named.into_iter().map(|(name, members)| GroupSums::new(name, members, &stops)).collect();
+        Shocks { list, stops, groups, rest }
     }
 }
 

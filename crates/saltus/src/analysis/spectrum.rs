@@ -1,6 +1,7 @@
 //! Spectra of a run: the response of oscillators that stand on a point of a structure (floor response spectra), and the
 //! distribution of a displacement or a force over frequencies.
 
+use crate::linalg::fourier;
 use crate::motion::Side;
 use crate::run::Run;
 use crate::structure::Structure;
@@ -236,32 +237,4 @@ fn density(mut values: Vec<f64>, span: f64) -> Density {
     let part = |k: usize| if 2 * k == n { 0.5 } else { 1.0 };
     let of = |k: usize| part(k) * scale * (values[k] * values[k] + imaginary[k] * imaginary[k]);
     Density { frequencies: (1..=n / 2).map(|k| k as f64 / span).collect(), density: (1..=n / 2).map(of).collect() }
-}
-
-/// The discrete Fourier transform in place; the length is a power of two.
-fn fourier(re: &mut [f64], im: &mut [f64]) {
-    let n = re.len();
-    let bits = n.trailing_zeros();
-    for i in 0..n {
-        let j = i.reverse_bits() >> (usize::BITS - bits.max(1));
-        if bits > 0 && j > i {
-            re.swap(i, j);
-            im.swap(i, j);
-        }
-    }
-    let mut size = 2;
-    while size <= n {
-        let half = size / 2;
-        for k in 0..half {
-            let (sin, cos) = (-TAU * k as f64 / size as f64).sin_cos();
-            for start in (0..n).step_by(size) {
-                let (a, b) = (start + k, start + k + half);
-                let (x, y) = (re[b] * cos - im[b] * sin, re[b] * sin + im[b] * cos);
-                (re[b], im[b]) = (re[a] - x, im[a] - y);
-                re[a] += x;
-                im[a] += y;
-            }
-        }
-        size *= 2;
-    }
 }

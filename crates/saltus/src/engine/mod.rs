@@ -1,6 +1,7 @@
 //! An engine carries a motion forward and writes to a [`Recorder`]: [`StepEngine`] by the steps of a scheme, the event
 //! engine (in `event`) from event to event. The run loop sees nothing else.
 
+mod noting;
 mod steps;
 
 pub(crate) use steps::{StepEngine, StepPlan, grid};

@@ -1,8 +1,9 @@
 //! Time stepping: the steps of a scheme, watched for impacts and contacts, and recorded.
 
 use super::Engine;
+use super::noting::Noting;
 use crate::linalg::max_abs;
-use crate::motion::EventHit;
+use crate::motion::{BaseShear, EventHit};
 use crate::problem::Cells;
 use crate::record::{Audit, Crossings, Gauge, Keep, Recorder, Watch};
 use crate::scheme::Stepping;
@@ -25,8 +26,10 @@ pub(crate) struct StepPlan {
     pub gauge: Gauge,
     pub crossings: Option<Crossings>,
     pub cells: Cells,
-    /// For each constraint the coordinate that slides along it, where touches are wanted.
-    pub slides: Option<Vec<Option<usize>>>,
+    /// The points of a structure that are base shears.
+    pub shears: Vec<usize>,
+    /// For each constraint what slides along it, where touches are wanted.
+    pub slides: Option<Vec<crate::motion::Slide>>,
     /// What the base adds to the accelerations, where they are wanted.
     pub base: Option<BaseMotion>,
     /// Constraints that are in contact at the start, where a run reached it.
@@ -106,7 +109,10 @@ impl StepEngine {
             compliant: gauge.compliant.clone(),
             impulses: vec![0.0; m],
             accelerations: vec![0.0; d],
+            shears: vec![0.0; plan.shears.len()],
         });
+        recorder.trajectory.history.with_shears(&plan.shears);
+        recorder.shears = plan.shears.iter().map(|&p| BaseShear::new(p)).collect();
         let mut watch = Watch::new(gauge, d, &touched, stepping, h);
         if let Some(slides) = slides {
             watch = watch.with_touches(slides);
@@ -226,6 +232,7 @@ impl StepEngine {
         }
         if let Some(history) = &mut self.history {
             history.take(node, jumps, self.is_staggered, self.h, &recorder.audit.impulses);
+            history.shear(node, &*self.stepper, recorder);
         }
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity is continuous. It is the mean of the steps that
@@ -236,8 +243,10 @@ impl StepEngine {
                 let work = node.impulses.iter().zip(&gaps.partial_t).map(|(p, rate)| p * rate).sum::<f64>();
                 recorder.audit.contact_work -= work;
             }
-            for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
-                *left += self.share * (right - *left);
+            if !self.stepper.contact_velocity(&mut node.v_left) {
+                for (left, right) in node.v_left.iter_mut().zip(&node.v_right) {
+                    *left += self.share * (right - *left);
+                }
             }
         }
         // (What a model's velocities may change by is known from its forces.)
@@ -248,6 +257,12 @@ impl StepEngine {
                 for (i, change) in changes.iter_mut().enumerate() {
                     *change = change.max((node.v_left[i] - self.last.v_left[i]).abs());
                 }
+            }
+            if n > 1 && jumps {
+                // What elastic forces change beside the impulses, which is most where a node is hit that the step does not resolve.
+                let changes = &mut recorder.audit.changes;
+                changes.resize(node.q.len(), 0.0);
+                changes.iter_mut().zip(&node.acceleration).for_each(|(c, a)| *c = c.max(self.h * a.abs()));
             }
             self.jumped = jumps;
         }
@@ -375,44 +390,6 @@ impl Engine for StepEngine {
             history.keep(last.t, recorder);
         }
         recorder.trajectory.contacts.sort_by(|a, b| a.start.total_cmp(&b.start));
-    }
-}
-
-/// Impulses so far and accelerations at the last node, for the history of a structure.
-struct Noting {
-    base: BaseMotion,
-    compliant: Vec<bool>,
-    impulses: Vec<f64>,
-    accelerations: Vec<f64>,
-}
-
-impl Noting {
-    /// A node. What a rigid stop does there belongs to the step around it, half of which is over; what a spring does, to the step that
-    /// follows. Accelerations have what lasting contacts do, not impacts.
-    fn take(&mut self, node: &Node, jumps: bool, is_staggered: bool, h: f64, so_far: &[f64]) {
-        for (a, sum) in self.impulses.iter_mut().enumerate() {
-            let share = match (is_staggered, self.compliant[a]) {
-                (_, true) => 1.0,
-                // (The first step begins at its node.)
-                (true, false) if node.index == 0 => 1.0,
-                (true, false) => 0.5,
-                (false, false) => 0.0,
-            };
-            *sum = so_far[a] - share * node.impulses[a];
-        }
-        for (p, acceleration) in self.accelerations.iter_mut().enumerate() {
-            let pushed = if jumps { 0.0 } else { (node.v_right[p] - node.v_left[p]) / h };
-            *acceleration = node.acceleration[p] + pushed;
-        }
-    }
-
-    /// A row for the instant that was stored at the last node, if one was.
-    fn keep(&mut self, t: f64, recorder: &mut Recorder) {
-        let instants = recorder.trajectory.len();
-        if recorder.trajectory.history.len() < instants {
-            self.base.add(t, &mut self.accelerations);
-            recorder.trajectory.history.fill_to(instants, &self.impulses, &self.accelerations);
-        }
     }
 }
 

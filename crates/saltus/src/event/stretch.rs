@@ -82,6 +82,7 @@ impl EventEngine {
             gauge: Gauge::of(&at),
             crossings: Crossings::new(&at),
             cells: self.instance.cells().clone(),
+            shears: Vec::new(),
             slides: None,
             base: None,
             closed: start.closed().map(<[usize]>::to_vec),

@@ -1,4 +1,4 @@
-//! What acts on a motion at its stored instants: the impulses of the constraints so far, and accelerations.
+//! What acts on a motion at its stored instants: the impulses of the constraints so far, accelerations, base shears.
 
 /// Cumulated impulses and accelerations, one row per stored instant, from an engine that notes them.
 #[derive(Clone, Debug, Default)]
@@ -7,16 +7,36 @@ pub struct History {
     d: usize,
     impulses: Vec<f64>,
     accelerations: Vec<f64>,
+    /// The points whose base shear is noted, and it.
+    shear_points: Vec<usize>,
+    shears: Vec<f64>,
 }
 
 impl History {
     /// Fills in rows up to a number of instants.
-    pub(crate) fn fill_to(&mut self, instants: usize, impulses: &[f64], accelerations: &[f64]) {
+    pub(crate) fn fill_to(&mut self, instants: usize, impulses: &[f64], accelerations: &[f64], shears: &[f64]) {
         (self.m, self.d) = (impulses.len(), accelerations.len());
         while self.len() < instants {
             self.impulses.extend_from_slice(impulses);
             self.accelerations.extend_from_slice(accelerations);
+            self.shears.extend_from_slice(shears);
         }
+    }
+
+    /// Notes base shears of these points as well.
+    pub(crate) fn with_shears(&mut self, points: &[usize]) {
+        self.shear_points = points.to_vec();
+    }
+
+    /// The points whose base shear is noted.
+    pub fn shear_points(&self) -> &[usize] {
+        &self.shear_points
+    }
+
+    /// Base shears at stored instant k, r·(K u + C u'), one for each of [`History::shear_points`].
+    pub fn shears(&self, k: usize) -> &[f64] {
+        let n = self.shear_points.len();
+        &self.shears[k * n..(k + 1) * n]
     }
 
     /// Number of rows.

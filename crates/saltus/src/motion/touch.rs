@@ -1,6 +1,6 @@
 //! Touches: uninterrupted stays of a constraint at zero gap, from which the table of shocks is made.
 
-use super::{Contact, Trajectory};
+use super::{Contact, Slide, Trajectory};
 
 /// One uninterrupted touch of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,14 +22,15 @@ pub struct Touch {
 }
 
 /// The touches of a motion whose impacts and contacts are located: an impact that begins a contact is part of it.
-/// `slides` names, for each constraint, the coordinate that slides along it.
-pub(crate) fn touches_of(motion: &Trajectory, slides: &[Option<usize>]) -> Vec<Touch> {
+/// `slides` says, for each constraint, what slides along it.
+pub(crate) fn touches_of(motion: &Trajectory, slides: &[Slide]) -> Vec<Touch> {
     let mut touches = Vec::new();
     for (constraint, slide) in slides.iter().enumerate() {
         let own: Vec<&Contact> = motion.contacts.iter().filter(|c| c.constraint == constraint).collect();
         let touch = |start: f64, end: f64, impulse: f64, approach: f64| {
             // Without friction what slides keeps its velocity through an impact.
-            let sliding = slide.and_then(|p| motion.at(start, super::Side::Left).map(|(_, v)| v[p].abs()));
+            let at = if slide.is_some() { motion.at(start, super::Side::Left) } else { None };
+            let sliding = at.map(|(q, v)| slide.speed(&q, |p| v[p]));
             Touch { constraint, start, end, impulse, approach, peak: 0.0, wear: impulse * sliding.unwrap_or(0.0) }
         };
         let impacts = motion.impacts.iter().filter_map(|i| {

@@ -30,8 +30,8 @@ pub(crate) struct Gauge {
 enum Responses {
     /// M⁻¹∇f.
     Metric { dynamics: Box<Dynamics>, metric: Metric, degrees: usize },
-    /// A constant row per constraint.
-    Table { rows: Vec<f64>, d: usize },
+    /// A constant row per constraint; of a round hole one for each of the two coordinates it surrounds, the second behind all others.
+    Table { rows: Vec<f64>, d: usize, holes: Vec<(usize, [usize; 2])> },
 }
 
 impl Gauge {
@@ -61,9 +61,10 @@ impl Gauge {
         compliant: Vec<bool>,
         is_moving: bool,
         rows: Vec<f64>,
+        holes: Vec<(usize, [usize; 2])>,
         d: usize,
     ) -> Self {
-        let responses = Responses::Table { rows, d };
+        let responses = Responses::Table { rows, d, holes };
         Gauge { gaps, restitution, restitutions: None, bonds: None, compliant, is_moving, responses, energy: None }
     }
 
@@ -164,7 +165,17 @@ impl Gauge {
     /// the gradients last evaluated.
     pub fn response(&mut self, a: usize, out: &mut [f64]) {
         match &self.responses {
-            Responses::Table { rows, d } => out.copy_from_slice(&rows[a * d..(a + 1) * d]),
+            Responses::Table { rows, d, holes } => match holes.iter().position(|(stop, _)| *stop == a) {
+                None => out.copy_from_slice(&rows[a * d..(a + 1) * d]),
+                Some(k) => {
+                    out.fill(0.0);
+                    let second = self.gaps.values.len() + k;
+                    for (p, slope) in self.gaps.gradients.entries(a) {
+                        let row = if p == holes[k].1[0] { a } else { second };
+                        crate::linalg::add(out, slope, &rows[row * d..(row + 1) * d]);
+                    }
+                }
+            },
             Responses::Metric { metric, .. } => {
                 out.fill(0.0);
                 self.gaps.gradients.add_to(a, 1.0, out);

@@ -2,7 +2,7 @@
 
 use super::Keep;
 use crate::linalg::max_abs;
-use crate::motion::{Contact, EventHit, Measured, Phase, Pieces, Rubbed, Timeline, Touch, Trajectory};
+use crate::motion::{BaseShear, Contact, EventHit, Measured, Phase, Pieces, Rubbed, Timeline, Touch, Trajectory};
 use crate::stepping::Account;
 use crate::{Kind, SetupError};
 
@@ -99,6 +99,8 @@ pub(crate) struct Recorder {
     /// What friction did at stops.
     pub rubbed: Vec<Rubbed>,
     pub squared_forces: Vec<f64>,
+    /// Base shears over all steps.
+    pub shears: Vec<BaseShear>,
     pub shapes: Vec<(f64, Vec<f64>)>,
     shape_stride: u64,
     next_shape: u64,
@@ -129,6 +131,7 @@ impl Recorder {
             touches: Vec::new(),
             rubbed: Vec::new(),
             squared_forces: vec![0.0; m],
+            shears: Vec::new(),
             shapes: Vec::new(),
             shape_stride: 1,
             next_shape: 0,

@@ -4,6 +4,7 @@ use super::Options;
 use crate::engine::{Engine, StepEngine, StepPlan, grid};
 use crate::event::{EventEngine, EventPlan};
 use crate::linalg::Rows;
+use crate::motion::Slide;
 use crate::problem::{Instance, Problem, Start};
 use crate::record::{Crossings, Gauge};
 use crate::scheme::{self, Laws, Method, SCHEMES, Scheme, StructureSteps, Systems, TOLERANCE};
@@ -36,7 +37,10 @@ pub struct Begun {
 pub(crate) struct Observed {
     pub points: Rows,
     pub outline: Rows,
-    pub slides: Vec<Option<usize>>,
+    pub slides: Vec<Slide>,
+    /// The points that are base shears, and the damping forces in them, as rows on velocities.
+    pub shears: Vec<usize>,
+    pub drags: Rows,
     pub base: BaseMotion,
 }
 
@@ -92,6 +96,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 gauge: Gauge::of(&at),
                 crossings: Crossings::new(&at),
                 cells: at.cells().clone(),
+                shears: Vec::new(),
                 slides: None,
                 base: None,
                 closed: at.start().closed().map(<[usize]>::to_vec),
@@ -189,7 +194,9 @@ pub(super) fn structure(structure: &Structure, start: &Start, options: &Options)
             begun.observed = Some(Observed {
                 points: linear.points.clone(),
                 outline: linear.outline.clone(),
-                slides: structure.slides().to_vec(),
+                slides: structure.slides(),
+                shears: linear.shears.iter().map(|(p, _)| *p).collect(),
+                drags: linear.drags(),
                 base: BaseMotion::new(structure, at.cells()),
             });
             begun
@@ -237,6 +244,7 @@ fn stepped(
         compliant,
         structure.model().has_moving_constraints(),
         stepper.responses().unwrap_or_default(),
+        linear.holes.iter().map(|(a, hole)| (*a, hole.points)).collect(),
         q0.len(),
     );
     let Some(stepping) = scheme.steps().copied() else {
@@ -249,7 +257,8 @@ fn stepped(
         gauge: gauge.clone(),
         crossings: None,
         cells: at.cells().clone(),
-        slides: Some(structure.slides().to_vec()),
+        shears: linear.shears.iter().map(|(p, _)| *p).collect(),
+        slides: Some(structure.slides()),
         base: Some(BaseMotion::new(structure, at.cells())),
         closed: start.closed().map(<[usize]>::to_vec),
         t0: start.t,

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::ledger::Ledger;
-use crate::motion::{Obstacle, Rubbed, Timeline, Touch, Trajectory, Variation};
+use crate::motion::{BaseShear, Obstacle, Rubbed, Timeline, Touch, Trajectory, Variation};
 use crate::problem::Start;
 use crate::record::{Audit, Extremes};
 use crate::scheme::Scheme;
@@ -48,6 +48,8 @@ pub struct Run {
     pub rubbed: Vec<Rubbed>,
     /// ∫F²dt of each stop that is a spring.
     pub squared_forces: Vec<f64>,
+    /// Base shears of the points that ask for them: damping included.
+    pub shears: Vec<BaseShear>,
     /// Largest, smallest and root mean square of each point, for structures.
     pub extremes: Vec<Extremes>,
     /// Deflected shapes at some instants, for drawing.

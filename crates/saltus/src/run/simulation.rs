@@ -3,7 +3,7 @@
 use super::begin::Begun;
 use super::{Options, Progress, Run, System, advice};
 use crate::ledger::{Evidence, Ledger};
-use crate::motion::{EventHit, Obstacle, Side, Timeline, Trajectory, Variation, touches_of};
+use crate::motion::{BaseShear, EventHit, Obstacle, Side, Timeline, Trajectory, Variation, touches_of};
 use crate::problem::{PortChange, PortHistory, Reached, Start};
 use crate::record::{Audit, Extremes, Gauge, Keep};
 use crate::stepping::Account;
@@ -246,6 +246,7 @@ impl Simulation {
             touches: std::mem::take(&mut recorder.touches),
             rubbed: std::mem::take(&mut recorder.rubbed),
             squared_forces: std::mem::take(&mut recorder.squared_forces),
+            shears: std::mem::take(&mut recorder.shears),
             extremes: recorder.extremes_seen(),
             shapes: std::mem::take(&mut recorder.shapes),
             trajectory,
@@ -310,8 +311,21 @@ fn observe(begun: &Begun, run: &mut Run) {
         let instants = (0..run.trajectory.len()).step_by(stride);
         run.shapes = instants.map(|k| (run.trajectory.t[k], shape(run.trajectory.q(k)))).collect();
     }
+    let (modal, n) = (&run.trajectory, observed.drags.len());
+    let mut shears = vec![0.0; n * modal.len()];
+    for (k, row) in shears.chunks_exact_mut(n.max(1)).enumerate() {
+        for (s, force) in row.iter_mut().enumerate() {
+            let elastic = observed.points.dot(observed.shears[s], modal.q(k));
+            *force = elastic + observed.drags.dot(s, modal.v(k, Side::Right));
+        }
+    }
+    run.shears = observed.shears.iter().map(|&p| BaseShear::new(p)).collect();
+    for row in shears.chunks_exact(n.max(1)) {
+        run.shears.iter_mut().zip(row).for_each(|(seen, force)| seen.see(*force));
+    }
     run.trajectory = run.trajectory.mapped(&observed.points);
-    accelerations(&mut observed.base.clone(), &mut run.trajectory);
+    run.trajectory.history.with_shears(&observed.shears);
+    accelerations(&mut observed.base.clone(), &shears, &mut run.trajectory);
     run.touches = touches_of(&run.trajectory, &observed.slides);
     run.extremes = (0..run.trajectory.dimension()).map(|p| extremes(run, p)).collect();
     if let Status::Failed(StepFailure { q, v, .. }) = &mut run.status {
@@ -321,14 +335,15 @@ fn observe(begun: &Begun, run: &mut Run) {
 }
 
 /// The accelerations of a motion whose polynomials are known: right limits, at the end the left ones.
-fn accelerations(base: &mut BaseMotion, motion: &mut Trajectory) {
+fn accelerations(base: &mut BaseMotion, shears: &[f64], motion: &mut Trajectory) {
+    let n = motion.history.shear_points().len();
     let mut row = vec![0.0; motion.dimension()];
     for k in 0..motion.len() {
         let t = motion.t[k];
         let Some(piece) = motion.pieces.find(t, false).or_else(|| motion.pieces.find(t, true)) else { return };
         motion.pieces.accelerations(piece, t, &mut row);
         base.add(t, &mut row);
-        motion.history.fill_to(k + 1, &[], &row);
+        motion.history.fill_to(k + 1, &[], &row, &shears[k * n..(k + 1) * n]);
     }
 }
 

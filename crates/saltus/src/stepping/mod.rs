@@ -105,6 +105,14 @@ pub trait Stepper {
         None
     }
 
+    /// The forces of damping on the supports at the last node, one for each point that is a base shear.
+    fn drags(&self, _out: &mut [f64]) {}
+
+    /// The velocity at the last node where its contacts last, where it is not the mean of both limits: false, or filled in.
+    fn contact_velocity(&self, _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// What friction at the stops of a structure has done so far.
     fn rubbed(&self) -> Vec<crate::motion::Rubbed> {
         Vec::new()

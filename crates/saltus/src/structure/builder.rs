@@ -1,6 +1,6 @@
 //! Building a structure from Rust: parts, points, loads and stops.
 
-use super::{Assembly, Damping, InitialState, Load, Location, Part, Place, Rub, StopLaw, Structure};
+use super::{Assembly, Damping, Hole, InitialState, Load, Location, Part, Place, Rub, StopLaw, Structure};
 use crate::model::{self, Expression, Inertia, Text};
 use crate::{Kind, SetupError};
 use std::ops::{Add, Mul, Neg, Sub};
@@ -139,6 +139,19 @@ impl From<Part> for Result<Part, SetupError> {
     }
 }
 
+/// A round hole to be added to a structure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bored {
+    /// By how much the two points may be off its centre.
+    pub radius: f64,
+    /// Its centre.
+    pub centre: [f64; 2],
+    /// The restitution of a rigid one.
+    pub restitution: f64,
+    /// A spring instead.
+    pub stiffness: Option<f64>,
+}
+
 /// Collects the parts, points, loads and stops of a structure. The first mistake is reported by [`Builder::build`].
 ///
 /// ```
@@ -272,6 +285,28 @@ impl Builder {
         let slides: Vec<usize> = slides.iter().filter_map(|point| self.index(point)).collect();
         if let Some(last) = self.laws.last_mut() {
             last.friction = Some(Rub { coefficient, slides });
+        }
+    }
+
+    /// The group of stops whose sums the stop added last is part of.
+    pub fn grouped(&mut self, group: &str) {
+        if let Some(last) = self.laws.last_mut() {
+            last.group = Some(group.to_string());
+        }
+    }
+
+    /// A round hole in which two points, the displacements across it, stay within a radius of a centre: rigid with a restitution, or with
+    /// a stiffness. What goes around it slides.
+    pub fn hole(&mut self, name: &str, points: [&Point; 2], hole: Bored) {
+        let Some(indices) = self.index(points[0]).zip(self.index(points[1])) else { return };
+        let (y, z, [cy, cz], radius) = (points[0].name(), points[1].name(), hole.centre, hole.radius);
+        let gap = Hole::gap(&format!("{radius:?}"), [y, z], [&format!("{cy:?}"), &format!("{cz:?}")]);
+        match hole.stiffness {
+            Some(stiffness) => self.spring_stop(name, gap.as_str(), stiffness),
+            None => self.stop(name, gap.as_str(), hole.restitution),
+        }
+        if let Some(last) = self.laws.last_mut() {
+            last.hole = Some(Hole { points: [indices.0, indices.1], centre: hole.centre });
         }
     }
 

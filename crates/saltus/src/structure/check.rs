@@ -58,12 +58,7 @@ pub(super) fn matrices(
 }
 
 /// The laws of the stops must be such that they can act.
-pub(super) fn laws(
-    laws: &[StopLaw],
-    springs: &[Option<f64>],
-    points: usize,
-    at_equilibrium: bool,
-) -> Result<(), SetupError> {
+pub(super) fn laws(laws: &[StopLaw], springs: &[Option<f64>], points: usize) -> Result<(), SetupError> {
     for (law, spring) in laws.iter().zip(springs) {
         if !(law.damping >= 0.0 && law.damping.is_finite()) {
             let kind = Kind::OutOfRange { name: "damping".into(), value: law.damping };
@@ -74,12 +69,13 @@ pub(super) fn laws(
             return Err(SetupError::new("damping at a stop stands beside a stiffness: a rigid stop has none")
                 .help("give the stop a stiffness, or a restitution instead"));
         }
-        if law.is_hertz && at_equilibrium {
-            return Err(SetupError::new(
-                "contact statics are those of rigid stops and linear springs, not of Hertz' law",
-            )
-            .with_kind(Kind::Unsupported)
-            .help("start it elsewhere and let damping bring it to rest"));
+        if let Some(hole) = &law.hole {
+            if hole.points.iter().any(|&p| p >= points) || hole.points[0] == hole.points[1] {
+                return Err(SetupError::new("a round hole surrounds two points, the displacements across it"));
+            }
+            if !hole.centre.iter().all(|x| x.is_finite()) {
+                return Err(SetupError::new("the centre of a round hole must consist of finite numbers"));
+            }
         }
         let Some(rub) = &law.friction else { continue };
         if !(rub.coefficient >= 0.0 && rub.coefficient.is_finite()) {
@@ -87,10 +83,12 @@ pub(super) fn laws(
             let message = format!("a coefficient of friction must not be negative, as {} is", rub.coefficient);
             return Err(SetupError::new(message).with_kind(kind));
         }
-        if !(1..=2).contains(&rub.slides.len()) || rub.slides.iter().any(|&p| p >= points) {
-            return Err(SetupError::new(
-                "friction needs the point that slides along the stop: one in the plane, two in space",
-            ));
+        let slips = if law.hole.is_some() { 0..=1 } else { 1..=2 };
+        if !slips.contains(&rub.slides.len()) || rub.slides.iter().any(|&p| p >= points) {
+            return Err(SetupError::new(match law.hole {
+                Some(_) => "friction in a round hole goes around it, and along at most one further point",
+                None => "friction needs the point that slides along the stop: one in the plane, two in space",
+            }));
         }
     }
     Ok(())
@@ -119,6 +117,22 @@ pub(super) fn memory(matrices: &[&Symmetric], place: &[usize], sparse: Option<f6
     }
 }
 
+/// A round hole has a clearance.
+pub(super) fn clearances(structure: &Structure) -> Result<(), SetupError> {
+    let mut signals = structure.signals();
+    signals.evaluate(0.0);
+    for (a, hole) in &structure.linear.holes {
+        let (radius, stop) = (signals.offsets[*a] + hole.eccentricity(), &structure.model.constraints[*a]);
+        if !(radius > 0.0 && radius.is_finite()) {
+            let kind = Kind::OutOfRange { name: "within".into(), value: radius };
+            let message = format!("the clearance of the hole `{}` must be positive, not {radius}", stop.name);
+            let error = SetupError::new(message).with_kind(kind).at(stop.span.clone(), "not positive");
+            return Err(error.help("a preloaded support has its `centre` off the place of the points at rest"));
+        }
+    }
+    Ok(())
+}
+
 /// The start of the model must respect the stops.
 pub(super) fn start_of(structure: &Structure) -> Result<(), SetupError> {
     let mut signals = structure.signals();
@@ -136,12 +150,14 @@ pub(super) fn start(instance: &StructureInstance) -> Result<(), SetupError> {
 
 fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64) -> Result<(), SetupError> {
     for (a, constraint) in structure.model.constraints.iter().enumerate() {
-        if linear.stops.row(a).0.is_empty() {
+        let hole = linear.holes.iter().find(|(stop, _)| *stop == a).map(|(_, hole)| hole);
+        let across = hole.is_some_and(|hole| linear.points.row(hole.points[1]).0.is_empty());
+        if linear.stops.row(a).0.is_empty() || across {
             return Err(SetupError::new(format!("the stop `{}` acts on nothing that can move", constraint.name))
                 .at(constraint.span.clone(), "its points are held")
                 .help("a clamped end does not move; choose another place"));
         }
-        let gap = offsets[a] + linear.stops.dot(a, &linear.q0);
+        let gap = linear.gap(a, offsets[a], &linear.q0);
         let size = offsets[a].abs() + linear.reach(a);
         if !(gap >= -1e-9 * size) {
             return Err(SetupError::new(format!(

@@ -18,7 +18,7 @@ use super::instance::{PointNode, bounded};
 use super::passive::Passive;
 use super::signals::Averages;
 use super::{Linear, Signals, StructureInstance};
-use crate::linalg::{GAUSS_10, dot};
+use crate::linalg::{GAUSS_10, Rows, dot};
 use crate::stepping::{Account, Node, Stepper};
 use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub(super) struct Exact {
     linear: Arc<Linear>,
     /// What a unit impulse on a stop adds to the velocities of the points.
     responses: Vec<f64>,
+    /// What damping adds to base shears.
+    drags: Rows,
     h: f64,
     n: u64,
     started: bool,
@@ -56,8 +58,9 @@ pub(super) struct Exact {
     left: Vec<f64>,
     right: Vec<f64>,
     arriving: Vec<f64>,
-    /// w·η of the node before.
+    /// w·η of the node before, and the points there.
     behind: Vec<f64>,
+    before: Vec<f64>,
     impulses: Vec<f64>,
     account: Account,
     pending: Account,
@@ -77,7 +80,7 @@ struct Flow {
 impl Exact {
     pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
-        at.without_friction("exact flight")?;
+        at.plain_stops("exact flight")?;
         let t0 = at.start().t;
         if !linear.massless().is_empty() {
             return Err(SetupError::new(
@@ -125,6 +128,8 @@ impl Exact {
         let ones = vec![1.0; n];
         Ok(Exact {
             instance: at.clone(),
+            drags: linear.drags(),
+            before: (0..linear.points.len()).map(|p| linear.points.dot(p, &linear.q0)).collect(),
             responses: at.point_responses(Stops::diagonal(&linear, &ones).mobility(), 1.0),
             stops: Stops::diagonal(&linear, &flow.b),
             passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
@@ -145,9 +150,9 @@ impl Exact {
             next: zero(),
             left: linear.v0.clone(),
             right: linear.v0.clone(),
-            arriving: zero(),
             // Before the start it came with the velocity it has.
             behind: (0..m).map(|a| linear.stops.dot(a, &linear.q0) - h * linear.stops.dot(a, &linear.v0)).collect(),
+            arriving: zero(),
             impulses: vec![0.0; m],
             account: Account::default(),
             pending: Account::default(),
@@ -189,6 +194,9 @@ impl Exact {
             self.n += 1;
             for a in 0..self.behind.len() {
                 self.behind[a] = self.linear.stops.dot(a, &self.q);
+            }
+            for (p, x) in self.before.iter_mut().enumerate() {
+                *x = self.linear.points.dot(p, &self.q);
             }
             std::mem::swap(&mut self.q, &mut self.next);
             std::mem::swap(&mut self.left, &mut self.arriving);
@@ -252,7 +260,7 @@ impl Exact {
             }
         }
         if let Some(passive) = &mut self.passive {
-            passive.depart(&self.stops, &self.impulses);
+            passive.depart(&self.stops.slacks, |a| self.stops.own(a), &self.impulses);
         }
         self.keep_account();
         if self.n.is_multiple_of(64) { bounded(&self.next, "mode") } else { Ok(()) }
@@ -277,7 +285,7 @@ impl Stepper for Exact {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let was_in_contact = node.contact;
         self.step()?;
-        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        let points = PointNode { instance: &self.instance, responses: &self.responses, bores: &[] };
         points.place(node, self.n, self.h, &self.q, &self.impulses);
         let rows = &self.linear.points;
         for p in 0..node.q.len() {
@@ -305,6 +313,25 @@ impl Stepper for Exact {
         let modes = self.q.iter().zip(&self.squares).zip(&self.shares);
         let potential = 0.5 * modes.map(|((q, k), s)| s * k * q * q).sum::<f64>();
         Some(Account { kinetic, potential, ..self.account })
+    }
+
+    /// The rate of positions: where modes that the step barely resolves are held by a stop, kicked once a step, their velocities between
+    /// the kicks say nothing.
+    fn contact_velocity(&self, out: &mut [f64]) -> bool {
+        let (rows, rate) = (&self.linear.points, 0.5 / self.h);
+        for (p, v) in out.iter_mut().enumerate() {
+            *v = match self.n {
+                0 => rows.dot(p, &self.linear.v0),
+                _ => rate * (rows.dot(p, &self.next) - self.before[p]),
+            };
+        }
+        true
+    }
+
+    fn drags(&self, out: &mut [f64]) {
+        for (k, force) in out.iter_mut().enumerate() {
+            *force = 0.5 * (self.drags.dot(k, &self.left) + self.drags.dot(k, &self.right));
+        }
     }
 
     fn shape(&self) -> Option<Vec<f64>> {

@@ -1,5 +1,6 @@
 //! A structure at one start, in the coordinates in which it is run: its degrees of freedom, or modes.
 
+use super::hole::Bore;
 use super::{Linear, ModalDamping, Reduction, Signals, Structure};
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Node;
@@ -125,13 +126,22 @@ impl StructureInstance {
         self.structure.model.constraints.iter().map(|c| c.restitution).collect()
     }
 
-    /// Refuses friction at stops, for schemes that do not know it.
-    pub(super) fn without_friction(&self, scheme: &str) -> Result<(), SetupError> {
-        match self.structure.laws().iter().any(|law| law.friction.is_some()) {
-            true => Err(SetupError::new(format!("{scheme} does not know friction at the stops of a structure"))
-                .with_kind(Kind::Unsupported)
-                .help("use paoli-schatzman with the forcing newmark, which is the default")),
-            false => Ok(()),
+    /// Refuses what a scheme does not know at the stops: friction, round holes.
+    pub(super) fn plain_stops(&self, scheme: &str) -> Result<(), SetupError> {
+        let model = self.model();
+        let found = self.structure.laws().iter().zip(&model.constraints).find_map(|(law, stop)| {
+            let what = (law.friction.is_some().then_some("friction")).or(law.hole.is_some().then_some("a round hole"));
+            Some((what?, stop))
+        });
+        match found {
+            None => Ok(()),
+            Some((what, stop)) => Err(SetupError::new(format!(
+                "{scheme} does not know {what} at a stop of a structure, as `{}` has",
+                stop.name
+            ))
+            .with_kind(Kind::Unsupported)
+            .at(stop.span.clone(), what.to_string())
+            .help("the scheme that does: paoli-schatzman with the forcing newmark, both of them the defaults")),
         }
     }
 
@@ -190,7 +200,7 @@ fn at_rest(structure: &Structure, start: &Start, cells: &Cells, linear: &mut Lin
     signals.evaluate(start.t);
     if is_own && linear.dimension() != structure.linear.dimension() {
         let scale = structure.first_period().map_or(0.0, |period| (std::f64::consts::TAU / period).powi(2));
-        linear.q0 = super::statics::rest(linear, &signals.loads, &signals.offsets, scale)?.u;
+        linear.q0 = super::statics::rest(linear, structure.laws(), &signals.loads, &signals.offsets, scale)?.u;
     } else if !massless.is_empty() {
         let mut q0 = linear.q0.clone();
         linear.settle(&massless, &signals.loads, &signals.offsets, &mut q0)?;
@@ -212,6 +222,8 @@ pub(super) struct PointNode<'a> {
     pub instance: &'a StructureInstance,
     /// m rows: what a unit impulse adds to the velocities of the points.
     pub responses: &'a [f64],
+    /// Round holes, whose second rows stand behind the others.
+    pub bores: &'a [Bore],
 }
 
 impl PointNode<'_> {
@@ -232,8 +244,16 @@ impl PointNode<'_> {
 
     /// The jump of point p.
     pub fn jump(&self, p: usize, impulses: &[f64]) -> f64 {
-        let d = self.instance.linear.points.len();
-        impulses.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(a, x)| x * self.responses[a * d + p]).sum()
+        let (d, m) = (self.instance.linear.points.len(), impulses.len());
+        let acting = impulses.iter().enumerate().filter(|(_, x)| **x != 0.0);
+        let jump = acting.map(|(a, x)| match self.bores.iter().position(|bore| bore.stop == a) {
+            None => x * self.responses[a * d + p],
+            Some(k) => {
+                let pair = self.bores[k].unturned(*x, 0.0);
+                pair[0] * self.responses[a * d + p] + pair[1] * self.responses[(m + k) * d + p]
+            }
+        });
+        jump.sum()
     }
 
     /// Velocities from the mean velocities of the two steps that meet at the node.

@@ -5,6 +5,8 @@ use crate::SetupError;
 use crate::linalg::{NotPositiveDefinite, Rows, Symmetric};
 use crate::project::Polyhedron;
 
+use super::hole::Hole;
+
 /// A linear system with loads, stops and observed points.
 #[derive(Clone, Debug)]
 pub struct Linear {
@@ -16,10 +18,14 @@ pub struct Linear {
     pub stiffness: Symmetric,
     /// One row b for each signal.
     pub loads: Rows,
-    /// One row w for each stop.
+    /// One row w for each stop; of a round hole, that of its facet across the first of its points.
     pub stops: Rows,
+    /// The stops that are round holes.
+    pub holes: Vec<(usize, Hole)>,
     /// One row for each point: its displacement is row · u.
     pub points: Rows,
+    /// Points that are base shears, and the translation of their part.
+    pub shears: Vec<(usize, Vec<f64>)>,
     /// One row for each place by which it is drawn.
     pub outline: Rows,
     /// The displacement at t = 0.
@@ -32,6 +38,19 @@ impl Linear {
     /// Number of degrees of freedom.
     pub fn dimension(&self) -> usize {
         self.mass.dimension()
+    }
+
+    /// What damping adds to the base shears, as rows on velocities: C r.
+    pub(crate) fn drags(&self) -> Rows {
+        let mut force = vec![0.0; self.dimension()];
+        let row = |r: &Vec<f64>| {
+            match &self.damping {
+                Some(c) => c.multiply(r, &mut force),
+                None => force.fill(0.0),
+            }
+            force.iter().copied().enumerate().filter(|(_, f)| *f != 0.0).collect::<Vec<_>>()
+        };
+        self.shears.iter().map(|(_, r)| r).map(row).collect()
     }
 
     /// Which degrees of freedom have no mass at all.
@@ -51,6 +70,17 @@ impl Linear {
     pub fn is_compliant(&self, a: usize) -> bool {
         let (columns, _) = self.stops.row(a);
         columns.iter().any(|&i| self.mass.row(i).all(|(_, m)| m == 0.0))
+    }
+
+    /// The gap of a stop at a displacement, with its opening at rest.
+    pub(super) fn gap(&self, a: usize, offset: f64, u: &[f64]) -> f64 {
+        let Some((_, hole)) = self.holes.iter().find(|(stop, _)| *stop == a) else {
+            return offset + self.stops.dot(a, u);
+        };
+        // A spring has an end of its own, which is no part of the distance.
+        let ends = self.stops.entries(a).filter(|(i, _)| self.mass.row(*i).all(|(_, m)| m == 0.0));
+        let end: f64 = ends.map(|(i, w)| w * u[i]).sum();
+        offset + hole.eccentricity() - super::hole::length(hole.at(&self.points, u)) + end
     }
 
     /// By how much the start could move the gap of a stop, were all displacements as large as the largest: what cancels in it.
@@ -101,7 +131,7 @@ impl Linear {
         factor.solve(&mut z);
         massless.iter().zip(&z).for_each(|(&i, z)| q[i] = *z);
         let soft: Vec<usize> = (0..self.stops.len()).filter(|&a| self.is_compliant(a)).collect();
-        let mut gaps: Vec<f64> = soft.iter().map(|&a| offsets[a] + self.stops.dot(a, q)).collect();
+        let mut gaps: Vec<f64> = soft.iter().map(|&a| self.gap(a, offsets[a], q)).collect();
         let mut reactions = vec![0.0; self.stops.len()];
         if gaps.iter().all(|&g| g >= 0.0) {
             return Ok(reactions);

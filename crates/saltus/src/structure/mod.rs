@@ -18,6 +18,7 @@ mod contact;
 mod events;
 mod exact;
 mod facts;
+mod hole;
 mod instance;
 mod linear;
 mod modes;
@@ -28,6 +29,7 @@ mod part;
 mod passive;
 mod reduce;
 mod resolution;
+mod resting;
 mod rubbing;
 mod signals;
 mod springs;
@@ -35,9 +37,10 @@ mod statics;
 mod stop_law;
 
 pub use assembly::{Assembly, InitialState, Load, Location};
-pub use builder::{Beam, Builder, PartRef, Point};
+pub use builder::{Beam, Bored, Builder, PartRef, Point};
 pub(crate) use events::modal_model;
 pub use facts::StructureFacts;
+pub use hole::Hole;
 pub use instance::StructureInstance;
 pub use linear::Linear;
 pub use modes::Modes;
@@ -49,6 +52,7 @@ pub use statics::StaticContact;
 pub use stop_law::{Rub, StopLaw};
 
 use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs, solver_order};
+use crate::motion::Slide;
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
@@ -116,7 +120,7 @@ impl Structure {
         if let Some(p) = slides.iter().flatten().find(|&&p| p >= points.len()) {
             return Err(SetupError::new(format!("there is no point {p} to slide")));
         }
-        check::laws(&laws, &springs, points.len(), start.at_equilibrium)?;
+        check::laws(&laws, &springs, points.len())?;
         let forces = loads.iter().filter_map(|load| if let Load::Force(at) = load { Some(at) } else { None });
         if let Some(at) = points.iter().chain(forces).find(|at| at.part >= parts.len()) {
             return Err(SetupError::new(format!("there is no part {}: there are {}", at.part, parts.len())));
@@ -193,11 +197,21 @@ impl Structure {
         }
         let mut stop_rows = Rows::new();
         for a in 0..model.constraints.len() {
-            let mut w = gradient(&mut work, a, &point_rows)?;
+            let mut w = match &laws[a].hole {
+                Some(hole) => point_rows[hole.points[0]].iter().map(|&(i, x)| (i, -x)).collect(),
+                None => gradient(&mut work, a, &point_rows)?,
+            };
             if let Some(z) = sprung.iter().position(|(b, _)| *b == a) {
                 w.push((meshed + z, 1.0));
             }
             stop_rows.push(w);
+        }
+        let mut shears = Vec::new();
+        for (p, at) in points.iter().enumerate().filter(|(_, at)| at.place == Place::Shear) {
+            let mut r = vec![0.0; n];
+            let own = parts[at.part].translation().unwrap_or_default();
+            own.iter().enumerate().for_each(|(i, x)| r[starts[at.part] + i] = *x);
+            shears.push((p, r));
         }
         let points = point_rows.into_iter().collect();
         let mut outline = Rows::new();
@@ -230,7 +244,9 @@ impl Structure {
             stiffness,
             loads: load_rows,
             stops: stop_rows,
+            holes: laws.iter().enumerate().filter_map(|(a, law)| Some((a, law.hole.clone()?))).collect(),
             points,
+            shears,
             outline,
             q0,
             v0,
@@ -268,6 +284,7 @@ impl Structure {
             let modes = Modes::with_factor(&linear.mass, &linear.stiffness, 8.min(n), factor);
             structure.lowest.get_or_init(|| modes.ok());
         }
+        check::clearances(&structure)?;
         if start.at_equilibrium {
             let q0 = structure.static_contact(0.0)?.u;
             Arc::make_mut(&mut structure.linear).q0 = q0;
@@ -350,9 +367,13 @@ impl Structure {
         (0..self.linear.stops.len()).map(|a| self.linear.is_compliant(a)).collect()
     }
 
-    /// For each stop, the point that slides along it.
-    pub fn slides(&self) -> &[Option<usize>] {
-        &self.slides
+    /// For each stop, what slides along it: the points of its friction, else the one named for the wear, and the way around a hole.
+    pub fn slides(&self) -> Vec<Slide> {
+        let of = |(law, named): (&StopLaw, &Option<usize>)| Slide {
+            along: law.friction.as_ref().map_or_else(|| named.iter().copied().collect(), |rub| rub.slides.clone()),
+            around: law.hole.as_ref().map(|hole| (hole.points, hole.centre)),
+        };
+        self.laws.iter().zip(&self.slides).map(of).collect()
     }
 
     /// For each stop, what it does besides.

@@ -8,7 +8,7 @@
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
 use super::{Linear, Signals, StructureInstance};
-use crate::linalg::{Factor, Symmetric, add, dot};
+use crate::linalg::{Factor, Rows, Symmetric, add, dot};
 use crate::stepping::{Account, Node, Stepper};
 use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub(super) struct MoreauJean {
     linear: Arc<Linear>,
     /// What a unit impulse on a stop adds to the velocities of the points.
     responses: Vec<f64>,
+    /// What damping adds to base shears.
+    drags: Rows,
     h: f64,
     theta: f64,
     activation: f64,
@@ -44,7 +46,7 @@ pub(super) struct MoreauJean {
 impl MoreauJean {
     pub fn new(at: &StructureInstance, h: f64, theta: f64, activation: f64) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
-        at.without_friction("moreau-jean")?;
+        at.plain_stops("moreau-jean")?;
         if !linear.massless().is_empty() {
             return Err(SetupError::new("moreau-jean needs a mass behind every stop")
                 .with_kind(Kind::Unsupported)
@@ -66,6 +68,7 @@ impl MoreauJean {
         let stops = Stops::new(&linear, &factor, 1.0);
         Ok(MoreauJean {
             instance: at.clone(),
+            drags: linear.drags(),
             responses: at.point_responses(stops.mobility(), 1.0),
             stops,
             h,
@@ -174,7 +177,7 @@ impl Stepper for MoreauJean {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let is_start = !self.started;
         self.step()?;
-        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        let points = PointNode { instance: &self.instance, responses: &self.responses, bores: &[] };
         points.place(node, self.n, self.h, &self.q, &self.impulses);
         let rows = &self.linear.points;
         for p in 0..node.q.len() {
@@ -199,6 +202,10 @@ impl Stepper for MoreauJean {
         let kinetic = 0.5 * dot(&self.v, &self.change);
         self.linear.stiffness.multiply(&self.q, &mut self.change);
         Some(Account { kinetic, potential: 0.5 * dot(&self.q, &self.change), ..self.account })
+    }
+
+    fn drags(&self, out: &mut [f64]) {
+        out.iter_mut().enumerate().for_each(|(k, force)| *force = self.drags.dot(k, &self.v));
     }
 
     fn shape(&self) -> Option<Vec<f64>> {

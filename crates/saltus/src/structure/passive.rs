@@ -20,8 +20,6 @@
 //! is left is what the steps have taken by mistake, and later ones may give it back. With e = 1 that is all of it, so that errors of
 //! both signs cancel as they do without the limit.
 
-use super::contact::Stops;
-
 /// The accounts of the stops.
 pub(super) struct Passive {
     h: f64,
@@ -79,15 +77,15 @@ impl Passive {
         (&self.reach, &self.budget)
     }
 
-    /// After the stops have acted.
-    pub fn depart(&mut self, stops: &Stops, impulses: &[f64]) {
+    /// After the stops have acted: their slacks, and w s A⁻¹ w of each.
+    pub fn depart(&mut self, slacks: &[f64], own: impl Fn(usize) -> f64, impulses: &[f64]) {
         for (a, &p) in impulses.iter().enumerate() {
-            let next = stops.slacks[a] - self.restitution[a] * self.behind[a];
+            let next = slacks[a] - self.restitution[a] * self.behind[a];
             if p > 0.0 {
                 let e = self.restitution[a];
                 let speed = (self.now[a] - self.behind[a]) / self.h;
-                self.due[a].get_or_insert(0.5 * (1.0 - e * e) * speed * speed * self.h / stops.own(a));
-                let given = p * (stops.slacks[a] + self.reach[a]) / (2.0 * self.h);
+                self.due[a].get_or_insert(0.5 * (1.0 - e * e) * speed * speed * self.h / own(a));
+                let given = p * (slacks[a] + self.reach[a]) / (2.0 * self.h);
                 self.taken[a] = (self.taken[a] - given).max(0.0);
             } else if next >= 0.0
                 && self.now[a] >= 0.0

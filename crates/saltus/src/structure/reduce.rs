@@ -48,14 +48,16 @@ fn moved(rows: &Rows, place: &[usize]) -> Rows {
 
 /// The same system with its degrees of freedom in another order.
 pub(super) fn reordered(linear: &Linear, order: &[usize], place: &[usize]) -> Linear {
-    let pick = |x: &[f64]| order.iter().map(|&old| x[old]).collect();
+    let pick = |x: &[f64]| -> Vec<f64> { order.iter().map(|&old| x[old]).collect() };
     Linear {
         mass: linear.mass.reordered(order),
         damping: linear.damping.as_ref().map(|c| c.reordered(order)),
         stiffness: linear.stiffness.reordered(order),
         loads: moved(&linear.loads, place),
         stops: moved(&linear.stops, place),
+        holes: linear.holes.clone(),
         points: moved(&linear.points, place),
+        shears: linear.shears.iter().map(|(p, r)| (*p, pick(r))).collect(),
         outline: moved(&linear.outline, place),
         q0: pick(&linear.q0),
         v0: pick(&linear.v0),
@@ -110,6 +112,11 @@ impl Structure {
         if springs.count > 0 {
             append(&mut reduced, &springs);
         }
+        if reduction.residual && !full.holes.is_empty() {
+            return Err(SetupError::new("the residual flexibility is that of plane stops, not of round holes")
+                .with_kind(crate::Kind::Unsupported)
+                .help("leave it out and keep more modes"));
+        }
         if reduction.residual {
             residual(&massive, &modes, &mut reduced)?;
         }
@@ -162,6 +169,7 @@ fn append(system: &mut Linear, springs: &Springs) {
     system.loads = extend(&system.loads, &springs.loads);
     system.stops = extend(&system.stops, &springs.stops);
     system.points = extend(&system.points, &springs.points);
+    system.shears.iter_mut().for_each(|(_, r)| r.resize(all, 0.0));
     system.q0.resize(all, 0.0);
     system.v0.resize(all, 0.0);
 }
@@ -230,7 +238,9 @@ fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
         stiffness: Symmetric::new(m, stiffness),
         loads,
         stops,
+        holes: full.holes.clone(),
         points,
+        shears: full.shears.iter().map(|(p, r)| (*p, kept.iter().map(|&i| r[i]).collect())).collect(),
         outline,
         q0: kept.iter().map(|&i| full.q0[i]).collect(),
         v0: kept.iter().map(|&i| full.v0[i]).collect(),

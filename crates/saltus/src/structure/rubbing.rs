@@ -5,7 +5,6 @@
 //! then, where its work at a node is P_T·(slip before + slip after)/2h: springs beside it act with their whole weight at the nodes, too.
 
 use super::stop_law::StopLaw;
-use crate::linalg::Rows;
 use crate::motion::Rubbed;
 
 /// Inner sweeps over the two slips of one stop.
@@ -17,13 +16,14 @@ pub(super) struct Rubbing {
     list: Vec<Contact>,
     /// Slips of the step without contact.
     pub free: Vec<f64>,
-    pub done: Vec<Rubbed>,
+    done: Vec<Rubbed>,
 }
 
 struct Contact {
     stop: usize,
     coefficient: f64,
-    /// The first of its slips and how many they are, and the points.
+    is_rough: bool,
+    /// The first of its slips and how many they are, and the points: around a hole, the second of its two.
     first: usize,
     points: Vec<usize>,
 }
@@ -32,13 +32,29 @@ impl Rubbing {
     pub fn new(laws: &[StopLaw], h: f64) -> Self {
         let (mut list, mut done, mut first) = (Vec::new(), Vec::new(), 0);
         for (stop, law) in laws.iter().enumerate() {
-            if let Some(rub) = &law.friction {
-                list.push(Contact { stop, coefficient: rub.coefficient, first, points: rub.slides.clone() });
-                done.push(Rubbed { stop, coefficient: rub.coefficient, ..Rubbed::default() });
-                first += rub.slides.len();
+            // What is in a hole may slip around it, rough or not.
+            let around = law.hole.iter().map(|hole| hole.points[1]);
+            let points: Vec<usize> = around.chain(law.friction.iter().flat_map(|r| r.slides.iter().copied())).collect();
+            if !points.is_empty() {
+                let coefficient = law.friction.as_ref().map_or(0.0, |rub| rub.coefficient);
+                done.push(Rubbed { stop, coefficient, ..Rubbed::default() });
+                let count = points.len();
+                list.push(Contact { stop, coefficient, is_rough: law.friction.is_some(), first, points });
+                first += count;
             }
         }
         Rubbing { h, list, free: vec![0.0; first], done }
+    }
+
+    /// The first slip of a stop.
+    pub fn first_of(&self, stop: usize) -> Option<usize> {
+        self.list.iter().find(|c| c.stop == stop).map(|c| c.first)
+    }
+
+    /// What friction did, where there is some.
+    pub fn done(&self) -> Vec<Rubbed> {
+        let all = self.list.iter().zip(&self.done);
+        all.filter(|(contact, _)| contact.is_rough).map(|(_, done)| *done).collect()
     }
 
     /// The points of all slips, in order.
@@ -84,15 +100,13 @@ impl Rubbing {
         moved
     }
 
-    /// Heat at a node, in the step before it and in the one after; what the summary says of each stop.
+    /// Heat at a node, in the step before it and in the one after, whose slips are given; what the summary says of each stop.
     pub fn account(
         &mut self,
-        rows: &Rows,
+        slip: impl Fn(usize) -> (f64, f64),
         m: usize,
         multipliers: &[f64],
         is_first: bool,
-        before: &[f64],
-        after: &[f64],
     ) -> (f64, f64) {
         let (mut earlier, mut later) = (0.0, 0.0);
         for (contact, done) in self.list.iter().zip(&mut self.done) {
@@ -102,7 +116,7 @@ impl Rubbing {
             }
             let (mut now, mut heat) = (0.0_f64, [0.0; 2]);
             for j in slips {
-                let (first, second) = (rows.dot(j, before), rows.dot(j, after));
+                let (first, second) = slip(j);
                 // P/h is the force; half of it belongs to each of the two steps (the first step has one side only).
                 let force = multipliers[j] / self.h;
                 heat[0] -= if is_first { 0.0 } else { 0.5 * force * first };

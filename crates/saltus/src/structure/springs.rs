@@ -19,6 +19,7 @@
 
 use super::StructureInstance;
 use super::contact::most;
+use super::hole::{Bore, Place};
 use super::rubbing::Rubbing;
 use super::stop_law::{Spring, StopLaw};
 use crate::linalg::{Factor, Rows, add};
@@ -37,10 +38,14 @@ pub(super) struct Springs {
     /// The massless degree of freedom of each spring, and w/k: its displacement under a unit force.
     ends: Vec<Option<(usize, f64)>>,
     /// Rows on what has mass: of the stops, then of the slips.
-    rows: Rows,
+    pub rows: Rows,
     /// Columns h A⁻¹ w, and w h A⁻¹ w.
     mobility: Vec<f64>,
     gram: Vec<f64>,
+    /// Round holes; `gram` is then that of the rows turned into their directions, `unturned` as it was, and so are multipliers.
+    pub bores: Vec<Bore>,
+    unturned: Vec<f64>,
+    acting: Vec<f64>,
     /// y of each spring at both ends of the path along which its force is the mean slope; `end` is that at t_{n+1}.
     start: Vec<f64>,
     pub end: Vec<f64>,
@@ -55,8 +60,8 @@ pub(super) struct Springs {
 }
 
 impl Springs {
-    /// None unless each massless degree of freedom is the end of one spring, which nothing else moves; or where all stops are rigid
-    /// and without friction.
+    /// None unless each massless degree of freedom is the end of one spring, which nothing else moves; or where all stops are rigid,
+    /// plane and without friction.
     pub fn new(at: &StructureInstance, rows: &Rows, massless: &[usize], factor: &Factor, h: f64) -> Option<Self> {
         let (linear, laws) = (at.linear(), at.structure().laws());
         let (n, m) = (linear.dimension(), linear.stops.len());
@@ -64,7 +69,10 @@ impl Springs {
         let loaded =
             (0..linear.loads.len()).any(|l| linear.loads.entries(l).any(|(i, x)| x != 0.0 && massless.contains(&i)));
         let is_rough = laws.iter().any(|law| law.friction.is_some());
-        if (massless.is_empty() && !is_rough) || loaded || !massless.iter().all(|&i| is_own(i)) {
+        if (massless.is_empty() && !is_rough && linear.holes.is_empty())
+            || loaded
+            || !massless.iter().all(|&i| is_own(i))
+        {
             return None;
         }
         let mut taken = Vec::new();
@@ -82,8 +90,11 @@ impl Springs {
             }
         }
         let rubbing = Rubbing::new(laws, h);
-        let slips = rubbing.points().map(|p| linear.points.entries(p).filter(|(i, _)| !massless.contains(i)).collect());
-        let rows: Rows = (0..m).map(|a| rows.entries(a).collect::<Vec<_>>()).chain(slips).collect();
+        let massive = |p: usize| linear.points.entries(p).filter(|(i, _)| !massless.contains(i)).collect::<Vec<_>>();
+        let slips = rubbing.points().map(massive);
+        let hole = |a: usize| laws[a].hole.as_ref();
+        let own = |a: usize| hole(a).map_or_else(|| rows.entries(a).collect(), |hole| massive(hole.points[0]));
+        let rows: Rows = (0..m).map(own).chain(slips).collect();
         let all = rows.len();
         let mut mobility = vec![0.0; n * all];
         for (a, column) in mobility.chunks_exact_mut(n).enumerate() {
@@ -91,8 +102,15 @@ impl Springs {
             factor.solve(column);
             column.iter_mut().for_each(|x| *x *= h);
         }
-        let gram = (0..all * all).map(|k| rows.dot(k / all, &mobility[(k % all) * n..(k % all + 1) * n])).collect();
+        let gram: Vec<f64> =
+            (0..all * all).map(|k| rows.dot(k / all, &mobility[(k % all) * n..(k % all + 1) * n])).collect();
         let none = || vec![0.0; m];
+        let restitution = at.restitution();
+        let bores = linear.holes.iter().filter_map(|(a, hole)| {
+            let e = ends[*a].is_none().then_some(restitution[*a]);
+            Some(Bore::new(*a, m + rubbing.first_of(*a)?, hole, e))
+        });
+        let bores: Vec<Bore> = bores.collect();
         // Friction acts at the nodes, as rigid stops do.
         let is_mixed = is_rough || ends.iter().any(Option::is_none);
         Some(Springs {
@@ -102,6 +120,9 @@ impl Springs {
             ends,
             rows,
             mobility,
+            unturned: if bores.is_empty() { Vec::new() } else { gram.clone() },
+            acting: vec![0.0; all],
+            bores,
             gram,
             start: none(),
             end: none(),
@@ -140,6 +161,7 @@ impl Springs {
         let quiet = |a: usize| slacks[a] >= 0.0 && (self.springs[a].is_none() || self.start[a] >= 0.0);
         if (0..m).all(quiet) {
             self.multipliers.fill(0.0);
+            self.acting.fill(0.0);
             self.end.copy_from_slice(slacks);
             return Ok(false);
         }
@@ -150,6 +172,10 @@ impl Springs {
         for j in m..all {
             self.rubbing.free[j - m] = self.rows.dot(j, after);
         }
+        for bore in &self.bores {
+            self.rubbing.free[bore.slip - m] = bore.free_slip();
+        }
+        self.turn_rows();
         let lengths = slacks.iter().chain(&self.start).chain(&self.rubbing.free);
         let scale = lengths.fold(0.0_f64, |s, x| s.max(x.abs()));
         // The time over which the path goes.
@@ -195,6 +221,7 @@ impl Springs {
             let enough = if sweep < 500 { 8.0 * f64::EPSILON } else { 1e-12 };
             if change <= enough * scale {
                 slacks.copy_from_slice(&self.end);
+                self.unturn();
                 return Ok(self.multipliers.iter().any(|&p| p != 0.0));
             }
         }
@@ -203,8 +230,81 @@ impl Springs {
 
     /// x += Σ P h A⁻¹ w.
     pub fn correct(&self, x: &mut [f64]) {
-        for (a, &p) in self.multipliers.iter().enumerate().filter(|(_, p)| **p != 0.0) {
-            add(x, p, &self.mobility[a * self.n..(a + 1) * self.n]);
+        for (a, &p) in self.acting.iter().enumerate().filter(|(_, p)| **p != 0.0) {
+            add(x, p, self.column(a));
+        }
+    }
+
+    /// h A⁻¹ w of a row, that of its point for a hole.
+    pub fn column(&self, row: usize) -> &[f64] {
+        &self.mobility[row * self.n..(row + 1) * self.n]
+    }
+
+    /// w h A⁻¹ w of a stop, in the direction in which a hole is turned.
+    pub fn own(&self, a: usize) -> f64 {
+        self.gram[a * self.multipliers.len() + a]
+    }
+
+    /// Holes are seen at the beginning of a step: their radii are given.
+    pub fn aim(&mut self, place: &Place, mut radius: impl FnMut(usize) -> f64) {
+        for bore in &mut self.bores {
+            bore.aim(&self.rows, place, radius(bore.stop));
+        }
+    }
+
+    /// Whether the path of a spring is one of two steps in the step that has begun.
+    pub fn is_long(&self) -> bool {
+        self.is_mixed && !self.is_first
+    }
+
+    /// The rows of holes are turned into their directions.
+    fn turn_rows(&mut self) {
+        if !self.bores.is_empty() {
+            self.gram.copy_from_slice(&self.unturned);
+            self.bores.iter().for_each(|bore| bore.turn_rows(self.multipliers.len(), &mut self.gram));
+        }
+    }
+
+    /// Multipliers on the rows as they were.
+    fn unturn(&mut self) {
+        self.acting.copy_from_slice(&self.multipliers);
+        for bore in &self.bores {
+            let pair = bore.unturned(self.multipliers[bore.stop], self.multipliers[bore.slip]);
+            (self.acting[bore.stop], self.acting[bore.slip]) = (pair[0], pair[1]);
+        }
+    }
+
+    /// Turns holes to where the step has ended; by how much at most.
+    pub fn turn(&mut self) -> f64 {
+        let all = self.multipliers.len();
+        let mut most = 0.0_f64;
+        for bore in self.bores.iter_mut().filter(|bore| self.multipliers[bore.stop] != 0.0) {
+            let added = [bore.stop, bore.slip].map(|row| {
+                let row = &self.unturned[row * all..(row + 1) * all];
+                row.iter().zip(&self.acting).map(|(g, p)| g * p).sum()
+            });
+            most = most.max(bore.turn(bore.end(added)));
+        }
+        most
+    }
+
+    /// A step has ended: the forces of springs in holes are kept with their directions.
+    pub fn keep_thrusts(&mut self) {
+        for k in 0..self.bores.len() {
+            let force = self.force(self.bores[k].stop);
+            self.bores[k].thrust = self.bores[k].unturned(force, 0.0);
+        }
+    }
+
+    /// Adds a multiple of an impulse on a stop, in the direction it has, to a displacement.
+    pub fn push(&self, a: usize, scale: f64, x: &mut [f64]) {
+        match self.bores.iter().find(|bore| bore.stop == a) {
+            None => add(x, scale, self.column(a)),
+            Some(bore) => {
+                let pair = bore.unturned(scale, 0.0);
+                add(x, pair[0], self.column(bore.stop));
+                add(x, pair[1], self.column(bore.slip));
+            }
         }
     }
 
@@ -238,15 +338,23 @@ impl Springs {
         self.force(a) * (self.end[a] - self.start[a] - path)
     }
 
-    /// The move of the structure against spring a in a step.
+    /// The move of the structure against stop a in a step.
     pub fn path(&self, a: usize, step: &[f64]) -> f64 {
-        self.rows.dot(a, step)
+        match self.bores.iter().find(|bore| bore.stop == a) {
+            Some(bore) => bore.opening(&self.rows, step),
+            None => self.rows.dot(a, step),
+        }
     }
 
     /// What friction does at the node between two steps, in them: heat of the first and of the second.
     pub fn rubbed(&mut self, before: &[f64], after: &[f64]) -> (f64, f64) {
         let m = self.ends.len();
-        self.rubbing.account(&self.rows, m, &self.multipliers, self.is_first, before, after)
+        let Self { rows, bores, rubbing, .. } = self;
+        let slip = |j: usize| match bores.iter().find(|bore| bore.slip == j) {
+            Some(bore) => (bore.slid(rows, before), bore.slid(rows, after)),
+            None => (rows.dot(j, before), rows.dot(j, after)),
+        };
+        rubbing.account(slip, m, &self.multipliers, self.is_first)
     }
 }
 

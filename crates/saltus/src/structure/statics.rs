@@ -1,6 +1,7 @@
 //! Contact statics: K u = p + Σ λ w with 0 ≤ w·u + o ⊥ λ ≥ 0, condensed to the stops.
 
-use super::{Linear, Structure};
+use super::resting::Seats;
+use super::{Linear, StopLaw, Structure};
 use crate::linalg::{Factor, Metric, Rows, Symmetric, max_abs};
 use crate::problem::Start;
 use crate::project::Polyhedron;
@@ -36,12 +37,18 @@ const ROUNDS: usize = 400;
 /// Where K lets rigid bodies move, the stops may hold them: then by the proximal iteration (K + εM) u⁺ = … + εM u, each of them
 /// the same problem with a definite matrix, whose limit is an equilibrium (Rockafellar 1976, SIAM J. Control Optim. 14, 877). `scale`: ω² of
 /// the first elastic mode.
-pub(super) fn rest(linear: &Linear, loads: &[f64], offsets: &[f64], scale: f64) -> Result<Rest, SetupError> {
+pub(super) fn rest(
+    linear: &Linear,
+    laws: &[StopLaw],
+    loads: &[f64],
+    offsets: &[f64],
+    scale: f64,
+) -> Result<Rest, SetupError> {
     let n = linear.dimension();
     let mut force = vec![0.0; n];
     loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, *s, &mut force));
     if let Some(factor) = held(&linear.stiffness) {
-        return Condensed::new(linear, &factor).rest(force, offsets);
+        return Condensed::new(linear, laws, &factor).rest(force, offsets);
     }
     let free = || {
         SetupError::new("the structure is free to move as a rigid body, and neither loads nor stops hold it: it has no equilibrium, or many")
@@ -51,7 +58,7 @@ pub(super) fn rest(linear: &Linear, loads: &[f64], offsets: &[f64], scale: f64) 
     let shift = if scale > 0.0 { 0.01 * scale } else { 1.0 };
     let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (shift, &linear.mass)]);
     let factor = shifted.factor().map_err(|_| free())?;
-    let condensed = Condensed::new(linear, &factor);
+    let condensed = Condensed::new(linear, laws, &factor);
     let (mut u, mut weighted) = (linear.q0.clone(), vec![0.0; n]);
     for _ in 0..ROUNDS {
         linear.mass.multiply(&u, &mut weighted);
@@ -81,23 +88,28 @@ fn held(stiffness: &Symmetric) -> Option<Factor> {
 /// The stops of a system, seen through a factor.
 struct Condensed<'a> {
     linear: &'a Linear,
+    laws: &'a [StopLaw],
     factor: &'a Factor,
     columns: Vec<Vec<f64>>,
     gram: Vec<f64>,
 }
 
 impl<'a> Condensed<'a> {
-    fn new(linear: &'a Linear, factor: &'a Factor) -> Self {
+    fn new(linear: &'a Linear, laws: &'a [StopLaw], factor: &'a Factor) -> Self {
         let (n, m) = (linear.dimension(), linear.stops.len());
         let columns: Vec<Vec<f64>> = (0..m).map(|a| factor.solved(linear.stops.vector(a, n))).collect();
         let gram = (0..m).flat_map(|a| columns.iter().map(move |c| linear.stops.dot(a, c))).collect();
-        Condensed { linear, factor, columns, gram }
+        Condensed { linear, laws, factor, columns, gram }
     }
 
     /// The equilibrium under a force.
     fn rest(&self, mut u: Vec<f64>, offsets: &[f64]) -> Result<Rest, SetupError> {
         let m = offsets.len();
         self.factor.solve(&mut u);
+        if Seats::are_needed(self.laws) {
+            let (reactions, gaps) = Seats::new(self.linear, self.laws, self.factor).settle(&mut u, offsets)?;
+            return Ok(Rest { u, reactions, gaps });
+        }
         let mut gaps: Vec<f64> = (0..m).map(|a| offsets[a] + self.linear.stops.dot(a, &u)).collect();
         let mut reactions = vec![0.0; m];
         if gaps.iter().any(|&g| g < 0.0) {
@@ -123,15 +135,27 @@ impl Structure {
         signals.evaluate(t);
         let linear = &self.linear;
         let scale = self.first_period().map_or(0.0, |period| (std::f64::consts::TAU / period).powi(2));
-        let Rest { u, reactions, gaps } = rest(linear, &signals.loads, &signals.offsets, scale)?;
+        let Rest { u, reactions, gaps } = rest(linear, self.laws(), &signals.loads, &signals.offsets, scale)?;
         let n = linear.dimension();
         let mut residue = vec![0.0; n];
+        let massless = linear.massless();
         linear.stiffness.multiply(&u, &mut residue);
         let mut size = max_abs(&residue);
         signals.loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, -s, &mut residue));
         for (a, &lambda) in reactions.iter().enumerate() {
-            linear.stops.add_to(a, -lambda, &mut residue);
             size = size.max(lambda);
+            if let Some((_, hole)) = linear.holes.iter().find(|(stop, _)| *stop == a) {
+                let x = hole.at(&linear.points, &u);
+                let far = super::hole::length(x).max(f64::MIN_POSITIVE);
+                [0, 1].iter().for_each(|&i| linear.points.add_to(hole.points[i], lambda * x[i] / far, &mut residue));
+            } else {
+                linear.stops.add_to(a, -lambda, &mut residue);
+            }
+            // The end of a spring that is not linear, or in a hole, is where its energy says.
+            if self.laws[a].is_hertz || self.laws[a].hole.is_some() {
+                let ends = linear.stops.entries(a).filter(|(i, _)| massless.contains(i));
+                ends.for_each(|(i, _)| residue[i] = 0.0);
+            }
         }
         let residual = max_abs(&residue) / size.max(1e-300);
         let points = (0..linear.points.len()).map(|p| linear.points.dot(p, &u)).collect();

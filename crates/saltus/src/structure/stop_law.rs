@@ -1,4 +1,6 @@
-//! What a stop does besides closing: damping (Kelvin–Voigt), Hertz' law, friction.
+//! What a stop does besides closing: damping (Kelvin–Voigt), Hertz' law, friction, a round hole.
+
+use super::hole::Hole;
 
 /// The law of a stop, besides its gap, its restitution and its stiffness.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,6 +12,17 @@ pub struct StopLaw {
     pub is_hertz: bool,
     /// Coulomb friction.
     pub friction: Option<Rub>,
+    /// A round hole: the gap is a radius less a distance, not a plane.
+    pub hole: Option<Hole>,
+    /// The group of stops whose sums it is part of.
+    pub group: Option<String>,
+}
+
+impl StopLaw {
+    /// Whether it is more than a plane, rigid or with a linear spring.
+    pub(super) fn needs_rows(&self) -> bool {
+        self.damping != 0.0 || self.is_hertz || self.friction.is_some() || self.hole.is_some()
+    }
 }
 
 /// Coulomb friction at a stop.
@@ -17,7 +30,8 @@ pub struct StopLaw {
 pub struct Rub {
     /// The coefficient of friction.
     pub coefficient: f64,
-    /// The points whose displacements slide along the stop: one in the plane, two in space.
+    /// The points whose displacements slide along the stop: one in the plane, two in space. In a round hole the way around it is a slip
+    /// already: none, or the one along its axis.
     pub slides: Vec<usize>,
 }
 
@@ -44,8 +58,19 @@ impl Spring {
         }
     }
 
+    /// How fast it grows with the depth there.
+    pub fn slope(&self, y: f64) -> f64 {
+        self.stiffness * if self.is_hertz { 1.5 * (-y).max(0.0).sqrt() } else { 1.0 }
+    }
+
+    /// How deep a force compresses it.
+    pub fn depth(&self, force: f64) -> f64 {
+        let depth = force.max(0.0) / self.stiffness;
+        if self.is_hertz { depth.powf(2.0 / 3.0) } else { depth }
+    }
+
     /// Its force at a gap y, at rest.
-    fn at_rest(&self, y: f64) -> f64 {
+    pub fn at_rest(&self, y: f64) -> f64 {
         let depth = (-y).max(0.0);
         self.stiffness * if self.is_hertz { depth * depth.sqrt() } else { depth }
     }

@@ -2,6 +2,7 @@
 
 mod dry;
 mod points;
+mod records;
 pub mod report;
 mod rerun;
 
@@ -35,6 +36,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 ///   saltus sweep oscillator --sample 1000 --vary "w=normal(1,0.05)" --design sobol --out cloud
 ///
+///   saltus sweep pounding-record --records "ag=a.AT2,b.AT2" --out records
+///
 ///   saltus sweep rerun sweep --point 123 --report point.html
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -54,6 +57,10 @@ pub struct Args {
     /// e=0.5,0.7,0.9; several make a product, the first the slowest
     #[arg(long, value_name = "AXIS", help_heading = "Points")]
     over: Vec<String>,
+    /// One run for each record, with one table of results, records.csv: the files of an input, ag=a.csv,b.AT2, or seeds of a random one,
+    /// ag=seed:1,seed:2. Several inputs, as components of an earthquake, have lists of one length. Structures, too
+    #[arg(long, value_name = "NAME=FILES", conflicts_with_all = ["over", "sample", "vary", "points", "carry", "assemble", "transient", "periods", "period", "strobe", "section", "impacts", "stat", "settled", "tol", "emit_cuda", "resume", "shard", "format", "dry_run"], help_heading = "Points")]
+    records: Vec<String>,
     /// Draw so many points from the distributions of --vary
     #[arg(long, value_name = "N", help_heading = "Points")]
     sample: Option<u64>,
@@ -210,6 +217,9 @@ impl Args {
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(Sub::Rerun(args)) = &args.sub {
         return rerun::main(args);
+    }
+    if !args.records.is_empty() {
+        return records::main(args);
     }
     let formats = formats(&args.format)?;
     let part = args.part()?;

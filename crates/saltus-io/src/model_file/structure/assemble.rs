@@ -3,7 +3,7 @@
 use super::{BaseText, DampingText, Kind, KindName, LoadText, PartText, PointText, StructureText};
 use saltus::structure::bar::{BarMass, bar, building};
 use saltus::structure::beam::{End, Section, differences, hermite};
-use saltus::structure::{Assembly, Damping, InitialState, Layout, Load, Location, Part, Place, Rub, StopLaw};
+use saltus::structure::{Assembly, Damping, Hole, InitialState, Layout, Load, Location, Part, Place, Rub, StopLaw};
 use saltus::{Model, SetupError, Span};
 use std::sync::Arc;
 
@@ -109,6 +109,14 @@ impl StructureText {
                 damping: number("damping").map_or(0.0, |x| x.0),
                 is_hertz: hertz.is_some(),
                 friction: number("friction").map(|(coefficient, _)| Rub { coefficient, slides: own }),
+                hole: match &self.stops[k].around {
+                    Some([y, z]) => Some(Hole {
+                        points: [find(&y.0, &y.1)?, find(&z.0, &z.1)?],
+                        centre: [number("centre.0"), number("centre.1")].map(|x| x.map_or(0.0, |x| x.0)),
+                    }),
+                    None => None,
+                },
+                group: self.stops[k].group.clone(),
             });
         }
         let is_given = self.start.is_some() || wants_start;

@@ -76,6 +76,10 @@ struct PointText {
 struct StopText {
     name: String,
     slides: Vec<(String, Span)>,
+    /// The two points that a round hole surrounds.
+    around: Option<[(String, Span); 2]>,
+    /// The group whose sums it is part of.
+    group: Option<String>,
 }
 
 #[derive(Clone, Debug)]

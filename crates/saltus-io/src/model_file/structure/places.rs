@@ -190,6 +190,23 @@ impl Reader<'_> {
                 }
             }
         }
+        let around = match get(table, "point").filter(|v| v.get_ref().as_array().is_some()) {
+            Some(point) => Some(self.around(point, member)?),
+            None => None,
+        };
+        if let Some(list) = get(table, "centre").and_then(|v| v.get_ref().as_array()).filter(|_| around.is_some()) {
+            for (i, v) in list.iter().enumerate() {
+                self.member_number(member, format!("stop{at}.centre.{i}"), v, "the centre of a hole")?;
+            }
+        }
+        let group = match get(table, "group") {
+            Some(v) => Some(member.fill(&tree::string(v, "the name of a group of stops")?)),
+            None => None,
+        };
+        if group.as_ref().is_some_and(|g| g.trim().is_empty()) {
+            let span = get(table, "group").map_or(0..0, Value::span);
+            return Err(SetupError::new("a group of stops needs a name").at(span, "empty").into());
+        }
         let slides = match get(table, "slide") {
             Some(v) => tree::list(v)
                 .into_iter()
@@ -197,13 +214,22 @@ impl Reader<'_> {
                 .collect::<Result<Vec<_>, SetupError>>()?,
             None => Vec::new(),
         };
-        if slides.len() > 2 || (slides.len() == 2 && get(table, "friction").is_none()) {
+        let most = if get(table, "friction").is_some() && around.is_none() { 2 } else { 1 };
+        if slides.len() > most {
             let span = get(table, "slide").map_or(0..0, Value::span);
-            let error = SetupError::new("one point slides along a stop, with friction in space two");
+            let error = SetupError::new(match around {
+                Some(_) => "around a hole something slides already: one point more may slide along it",
+                None => "one point slides along a stop, with friction in space two",
+            });
             return Err(error.at(span, format!("{} points", slides.len())).into());
         }
         let stops = &mut self.structure.get_or_insert_default().stops;
-        stops.extend(names.iter().map(|name| StopText { name: name.clone(), slides: slides.clone() }));
+        stops.extend(names.iter().map(|name| StopText {
+            name: name.clone(),
+            slides: slides.clone(),
+            around: around.clone(),
+            group: group.clone(),
+        }));
         Ok(())
     }
 

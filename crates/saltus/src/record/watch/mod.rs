@@ -27,7 +27,7 @@ use self::bonded::Bonded;
 use super::gauge::Gauge;
 use super::recorder::Recorder;
 use crate::linalg::{Rows, add};
-use crate::motion::{Contact, Touch};
+use crate::motion::{Contact, Slide, Touch};
 use crate::project::Polyhedron;
 use crate::scheme::Stepping;
 use crate::stepping::Node;
@@ -73,8 +73,8 @@ pub(crate) struct Watch {
     v_law: Vec<f64>,
     response: Vec<f64>,
     reaction: Vec<f64>,
-    /// For each constraint, the observed coordinate that slides along it; touches are recorded where this is given.
-    slides: Option<Vec<Option<usize>>>,
+    /// For each constraint, what slides along it; touches are recorded where this is given.
+    slides: Option<Vec<Slide>>,
     /// Where there are joints or friction: the law with them.
     bonded: Option<Box<Bonded>>,
     /// Impulses of joints and slips in the step before.
@@ -189,8 +189,8 @@ impl Watch {
         }
     }
 
-    /// Records touches as well; `slides` names the coordinate that slides along each constraint.
-    pub fn with_touches(mut self, slides: Vec<Option<usize>>) -> Self {
+    /// Records touches as well; `slides` says what slides along each constraint.
+    pub fn with_touches(mut self, slides: Vec<Slide>) -> Self {
         self.slides = Some(slides);
         self
     }
@@ -307,8 +307,8 @@ impl Watch {
         let force = impulse / self.h;
         episode.touch.peak = episode.touch.peak.max(force).max(peak(episode.forces, force));
         episode.forces = [episode.forces[1], force];
-        if let Some(s) = self.slides.as_ref().and_then(|slides| slides[a]) {
-            episode.touch.wear += impulse * (0.5 * (node.v_left[s] + node.v_right[s])).abs();
+        if let Some(slide) = self.slides.as_ref().map(|slides| &slides[a]).filter(|s| s.is_some()) {
+            episode.touch.wear += impulse * slide.speed(&node.q, |p| 0.5 * (node.v_left[p] + node.v_right[p]));
         }
         if self.gauge.compliant[a] {
             out.squared_forces[a] += impulse * impulse / self.h;
@@ -348,8 +348,8 @@ impl Watch {
             touch.end = touch.end.min(node.t);
             out.squared_forces[a] -= beyond * beyond / self.h;
         }
-        if let Some(s) = self.slides.as_ref().and_then(|slides| slides[a]) {
-            touch.wear -= beyond * (0.5 * (node.v_left[s] + node.v_right[s])).abs();
+        if let Some(slide) = self.slides.as_ref().map(|slides| &slides[a]).filter(|s| s.is_some()) {
+            touch.wear -= beyond * slide.speed(&node.q, |p| 0.5 * (node.v_left[p] + node.v_right[p]));
         }
     }
 

@@ -20,26 +20,31 @@
 //! of massless ones is the mean of their energies at both nodes: W is convex, so a force −W'(y^{n+1}), α = 1, only takes.
 //! Where all stops are springs that keep energy, they live at the nodes, with the velocities of the trapezoidal rule: ½ |v|²_M + ½ |u|²_K.
 
-use super::contact::Stops;
-use super::instance::{PointNode, bounded};
-use super::nodal::Nodal;
-use super::passive::Passive;
-use super::resolution::{Resolution, resolution};
-use super::signals::Averages;
-use super::springs::Springs;
-use super::stop_law::StopLaw;
-use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
 use crate::motion::Rubbed;
 use crate::stepping::{Account, Node, Stepper};
+use crate::structure::contact::Stops;
+use crate::structure::instance::{PointNode, bounded};
+use crate::structure::nodal::Nodal;
+use crate::structure::passive::Passive;
+use crate::structure::resolution::{Resolution, resolution};
+use crate::structure::signals::Averages;
+use crate::structure::springs::Springs;
+use crate::structure::stop_law::StopLaw;
+use crate::structure::{Linear, Signals, StructureInstance};
 use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
+
+mod account;
+mod strike;
 
 pub(super) struct Newmark {
     instance: StructureInstance,
     linear: Arc<Linear>,
     /// What a unit impulse on a stop adds to the velocities of the points.
     responses: Vec<f64>,
+    /// What damping adds to base shears.
+    drags: Rows,
     h: f64,
     n: u64,
     factor: Factor,
@@ -62,6 +67,9 @@ pub(super) struct Newmark {
     /// Which stops act on massless degrees of freedom, and their rows on the others.
     compliant: Vec<bool>,
     pushed: Rows,
+    /// Which are round holes, and gaps without contact.
+    round: Vec<bool>,
+    slacks: Vec<f64>,
     massless: Vec<usize>,
     /// K_zz.
     flexibility: Vec<(usize, usize, f64)>,
@@ -122,14 +130,14 @@ impl Newmark {
                 linear.settle(&massless, &signals.loads, &signals.offsets, &mut q)?
             }
         };
-        let needs_springs = at.structure().laws().iter().any(|law| *law != StopLaw::default());
+        let needs_springs = at.structure().laws().iter().any(StopLaw::needs_rows);
         let springs = match resolution <= 1.0 || needs_springs {
             true => Springs::new(at, &pushed, &massless, &factor, h),
             false => None,
         };
         if needs_springs && springs.is_none() {
             return Err(SetupError::new(
-                "damping, Hertz' law and friction at stops need springs or masses of their own",
+                "round holes, damping, Hertz' law and friction at stops need springs or masses of their own",
             )
             .with_kind(Kind::Unsupported)
             .help("leave residual flexibility out, and loads and stops on massless nodes"));
@@ -143,7 +151,8 @@ impl Newmark {
         let stops = Stops::new(&linear, &factor, h);
         Ok(Newmark {
             instance: at.clone(),
-            responses: at.point_responses(stops.mobility(), 1.0 / h),
+            drags: linear.drags(),
+            responses: responses(at, &stops, springs.as_ref(), h),
             stops,
             passive: is_limited.then(|| Passive::new(&at.restitution(), h, at.rounding())),
             before: linear.v0.iter().map(|v| h * v).collect(),
@@ -161,6 +170,8 @@ impl Newmark {
             averages: Averages::new(&at.signals(), t0, h),
             compliant,
             pushed,
+            round: (0..m).map(|a| linear.holes.iter().any(|(stop, _)| *stop == a)).collect(),
+            slacks: none(),
             massless,
             flexibility,
             forces: [pressing, none(), none()],
@@ -186,7 +197,13 @@ impl Newmark {
             // A run that is taken up again may start with a spring compressed.
             let t = self.instance.start().t;
             for a in (0..self.compliant.len()).filter(|&a| self.compliant[a]) {
-                springs.end[a] = self.averages.offset(&mut self.signals, a, t) + self.pushed.dot(a, &self.q);
+                let offset = self.averages.offset(&mut self.signals, a, t);
+                let hole = self.linear.holes.iter().find(|(stop, _)| *stop == a).map(|(_, hole)| hole);
+                let bore = springs.bores.iter().find(|bore| bore.stop == a);
+                springs.end[a] = match (bore, hole) {
+                    (Some(bore), Some(hole)) => bore.gap_of(&springs.rows, &self.q, offset + hole.eccentricity()),
+                    _ => offset + self.pushed.dot(a, &self.q),
+                };
             }
             springs.ends().for_each(|(i, z)| self.q[i] = z);
         }
@@ -231,49 +248,6 @@ impl Newmark {
         self.massless.iter().for_each(|&i| self.after[i] = scale * self.scratch[i]);
     }
 
-    /// The stops act on the free step in `after`.
-    fn strike(&mut self) -> Result<(), Reason> {
-        self.evaluate_stops();
-        self.forces.rotate_right(1);
-        self.impulses.fill(0.0);
-        self.forces[0].fill(0.0);
-        if let Some(springs) = &mut self.springs {
-            springs.begin(self.n == 0);
-            let limits = self.passive.as_ref().map(Passive::limits);
-            if springs.resolve(&mut self.stops.slacks, &self.after, limits, self.instance.model())? {
-                springs.correct(&mut self.after);
-                springs.ends().for_each(|(i, z)| self.after[i] += z);
-                for a in 0..self.impulses.len() {
-                    self.forces[0][a] = if self.compliant[a] { springs.force(a) } else { 0.0 };
-                    self.impulses[a] =
-                        if self.compliant[a] { self.h * springs.force(a) } else { springs.multipliers[a] };
-                }
-            }
-            if let Some(passive) = &mut self.passive {
-                passive.depart(&self.stops, &self.impulses);
-            }
-            return Ok(());
-        }
-        let limits = self.passive.as_ref().map(Passive::limits);
-        if self.stops.resolve_limited(limits, self.instance.model())? {
-            self.stops.correct(&mut self.after);
-            for (a, &p) in self.stops.multipliers().iter().enumerate() {
-                match self.compliant[a] {
-                    // A force at t_{n+1}; its impulse is that of a whole step.
-                    true => {
-                        let whole = p / self.weights[0];
-                        (self.forces[0][a], self.impulses[a]) = (whole / self.h, whole);
-                    }
-                    false => self.impulses[a] = p,
-                }
-            }
-        }
-        if let Some(passive) = &mut self.passive {
-            passive.depart(&self.stops, &self.impulses);
-        }
-        Ok(())
-    }
-
     /// The right-hand side into `after`.
     fn gather(&mut self) -> Result<(), Reason> {
         let (h, linear) = (self.h, self.linear.clone());
@@ -289,104 +263,20 @@ impl Newmark {
         }
         for a in 0..self.compliant.len() {
             let (now, before) = (self.forces[0][a], self.forces[1][a]);
-            if self.compliant[a] && (now != 0.0 || before != 0.0) {
+            if self.compliant[a] && !self.round[a] && (now != 0.0 || before != 0.0) {
                 let felt = self.weights[1] * now + self.weights[2] * before;
                 self.pushed.add_to(a, h * h * felt, &mut self.after);
             }
         }
+        if let Some(springs) = self.springs.as_ref().filter(|_| self.weights[1] != 0.0) {
+            for bore in springs.bores.iter().filter(|bore| bore.thrust != [0.0; 2]) {
+                for (row, force) in [bore.stop, bore.slip].into_iter().zip(bore.thrust) {
+                    springs.rows.add_to(row, self.weights[1] * h * h * force, &mut self.after);
+                }
+            }
+        }
         self.hold_massless();
         Ok(())
-    }
-
-    /// The gaps the scheme evaluates, without contact.
-    fn evaluate_stops(&mut self) {
-        let h = self.h;
-        let t = self.instance.start().t + self.n as f64 * h;
-        for a in 0..self.restitution.len() {
-            let rows = &self.stops.rows;
-            let (q, before, after) = (rows.dot(a, &self.q), rows.dot(a, &self.before), rows.dot(a, &self.after));
-            if let Some(passive) = self.passive.as_mut().filter(|_| !self.compliant[a]) {
-                let gap = self.averages.offset(&mut self.signals, a, t) + q;
-                match self.n {
-                    0 => passive.begin(a, gap, gap - before, gap + after - 2.0 * rows.dot(a, &self.scratch)),
-                    _ => passive.arrive(a, gap),
-                }
-            }
-            self.stops.slacks[a] = if self.compliant[a] {
-                self.averages.offset(&mut self.signals, a, t + h) + q + after
-            } else {
-                let e = self.restitution[a];
-                // Averaged instant and position, times 1 + e.
-                let offset = self.averages.offset(&mut self.signals, a, t + h * (1.0 - e) / (1.0 + e));
-                (1.0 + e) * (offset + q) + after - e * before
-            };
-        }
-    }
-
-    /// The energy of the massless degrees of freedom, ½ z·K_zz z.
-    fn held(&self, z: impl Fn(usize) -> f64) -> f64 {
-        0.5 * self.flexibility.iter().map(|&(i, j, k)| k * z(i) * z(j)).sum::<f64>()
-    }
-
-    /// Work and losses at node n, now that both sides of it are known.
-    fn keep_account(&mut self) {
-        let h = self.h;
-        let (earlier, later) = match &mut self.springs {
-            Some(springs) => springs.rubbed(&self.before, &self.after),
-            None => (0.0, 0.0),
-        };
-        if let (Some(springs), Some(_)) = (&self.springs, &self.nodal) {
-            self.pending = Account { dissipated: later, ..Account::default() };
-            self.account.dissipated += earlier;
-            for a in (0..self.impulses.len()).filter(|&a| self.compliant[a]) {
-                self.pending.lost += springs.damped(a);
-            }
-            for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
-                self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
-            }
-            if !self.signals.is_fixed() {
-                let acting = (0..self.impulses.len()).filter(|&a| self.impulses[a] > 0.0);
-                let taken = acting.map(|a| springs.taken_by_wall(a, springs.path(a, &self.after)));
-                self.pending.lost += taken.sum::<f64>();
-            }
-            return;
-        }
-        // The first step has an account only where energies live at the nodes.
-        if self.n == 0 {
-            return;
-        }
-        // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
-        let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
-        let (mut pending, mut taken) = (Account { dissipated: earlier + later, ..Account::default() }, 0.0);
-        for (l, s) in self.averages.mean().iter().enumerate() {
-            if *s != 0.0 {
-                pending.work += s * path(&self.linear.loads, l);
-            }
-        }
-        for a in 0..self.impulses.len() {
-            if !self.compliant[a] {
-                if self.impulses[a] != 0.0 {
-                    pending.lost -= self.impulses[a] / h * path(&self.linear.stops, a);
-                }
-                continue;
-            }
-            // What the springs push; what they lose follows below.
-            let push: f64 = (0..3).map(|k| self.weights[k] * self.forces[k][a]).sum();
-            if push != 0.0 {
-                taken -= push * path(&self.pushed, a);
-            }
-        }
-        if !self.massless.is_empty() {
-            let held = |sign: f64, step: &[f64]| self.held(|i| self.q[i] + sign * step[i]);
-            taken -= 0.5 * (held(1.0, &self.after) - held(-1.0, &self.before));
-            for (l, s) in self.averages.mean().iter().enumerate().filter(|(_, s)| **s != 0.0) {
-                let own = self.linear.loads.entries(l).filter(|(i, _)| self.massless.contains(i));
-                taken += own.map(|(i, b)| 0.5 * s * b * (self.before[i] + self.after[i])).sum::<f64>();
-            }
-            pending.lost += taken;
-            self.taken += taken;
-        }
-        self.pending = pending;
     }
 }
 
@@ -430,7 +320,8 @@ impl Newmark {
 impl Stepper for Newmark {
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         self.step()?;
-        let points = PointNode { instance: &self.instance, responses: &self.responses };
+        let bores = self.springs.as_ref().map_or(&[][..], |s| &s.bores);
+        let points = PointNode { instance: &self.instance, responses: &self.responses, bores };
         points.place(node, self.n, self.h, &self.q, &self.impulses);
         points.staggered(node, self.h, &self.before, &self.after);
         if self.n == 0 {
@@ -451,7 +342,10 @@ impl Stepper for Newmark {
         let mut v: Vec<f64> = self.after.iter().zip(&self.before).map(|(a, b)| 0.5 * (a + b) / self.h).collect();
         let jumps = |a: usize| self.springs.is_none() || !self.compliant[a];
         for (a, &p) in self.impulses.iter().enumerate().filter(|(a, p)| **p != 0.0 && jumps(*a)) {
-            add(&mut v, 0.5 * p / self.h, self.stops.column(a));
+            match self.springs.as_ref().filter(|_| self.round[a]) {
+                Some(springs) => springs.push(a, 0.5 * p / self.h, &mut v),
+                None => add(&mut v, 0.5 * p / self.h, self.stops.column(a)),
+            }
         }
         Some((self.q.clone(), v))
     }
@@ -480,8 +374,18 @@ impl Stepper for Newmark {
         self.instance.shape(&self.q)
     }
 
+    fn drags(&self, out: &mut [f64]) {
+        let rate = 0.5 / self.h;
+        for (k, force) in out.iter_mut().enumerate() {
+            *force = match self.n {
+                0 => self.drags.dot(k, &self.linear.v0),
+                _ => rate * (self.drags.dot(k, &self.before) + self.drags.dot(k, &self.after)),
+            };
+        }
+    }
+
     fn rubbed(&self) -> Vec<Rubbed> {
-        self.springs.as_ref().map(|springs| springs.rubbing.done.clone()).unwrap_or_default()
+        self.springs.as_ref().map(|springs| springs.rubbing.done()).unwrap_or_default()
     }
 
     fn warning(&mut self) -> Option<String> {
@@ -492,4 +396,19 @@ impl Stepper for Newmark {
         let account = self.account().filter(|_| self.springs.is_none() && self.taken != 0.0)?;
         steps.of_springs(self.taken, account.work.abs().max(account.energy()).max(self.taken))
     }
+}
+
+/// What a unit impulse on each stop adds to the velocities of the points; of a hole one on its first point, and behind all stops one on
+/// its second.
+fn responses(at: &StructureInstance, stops: &Stops, springs: Option<&Springs>, h: f64) -> Vec<f64> {
+    let mut rows = at.point_responses(stops.mobility(), 1.0 / h);
+    let points = &at.linear().points;
+    for bore in springs.iter().flat_map(|springs| springs.bores.iter().map(move |bore| (springs, bore))) {
+        let (springs, bore) = bore;
+        let of = |row: usize| (0..points.len()).map(move |p| points.dot(p, springs.column(row)) / h);
+        let at = bore.stop * points.len();
+        rows.splice(at..at + points.len(), of(bore.stop));
+        rows.extend(of(bore.slip));
+    }
+    rows
 }
