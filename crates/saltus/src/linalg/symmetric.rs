@@ -3,7 +3,8 @@
 use super::band::Band;
 use super::envelope::Envelope;
 use super::sparse::Supernodal;
-use super::{NotPositiveDefinite, band};
+use super::unsymmetric::Profile;
+use super::{NotPositiveDefinite, Skew, band};
 
 /// A sparse symmetric matrix; both halves are stored.
 ///
@@ -141,6 +142,14 @@ impl Symmetric {
             },
         }
     }
+
+    /// Factors A + Σ s S with antisymmetric S; A must be positive definite.
+    pub fn factor_with(&self, skews: &[(f64, &Skew)]) -> Result<Factor, NotPositiveDefinite> {
+        match skews.is_empty() {
+            true => self.factor(),
+            false => Ok(Factor::Unsymmetric(Profile::new(self, skews)?)),
+        }
+    }
 }
 
 /// A factored matrix.
@@ -152,6 +161,8 @@ pub enum Factor {
     Envelope(Envelope),
     /// By supernodes.
     Sparse(Supernodal),
+    /// With a row profile, not symmetric.
+    Unsymmetric(Profile),
 }
 
 impl Factor {
@@ -161,6 +172,7 @@ impl Factor {
             Factor::Band(f) => f.solve(x),
             Factor::Envelope(f) => f.solve(x),
             Factor::Sparse(f) => f.solve(x),
+            Factor::Unsymmetric(f) => f.solve(x),
         }
     }
 
@@ -176,6 +188,7 @@ impl Factor {
             Factor::Band(f) => f.inverse(),
             Factor::Envelope(f) => f.inverse(),
             Factor::Sparse(f) => f.inverse(),
+            Factor::Unsymmetric(f) => f.inverse(),
         }
     }
 }

@@ -30,6 +30,7 @@ mod reduce;
 mod resolution;
 mod rubbing;
 mod signals;
+mod skew;
 mod springs;
 mod statics;
 mod stop_law;
@@ -48,7 +49,7 @@ pub use signals::Signals;
 pub use statics::StaticContact;
 pub use stop_law::{Rub, StopLaw};
 
-use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs, solver_order};
+use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs};
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
@@ -224,7 +225,10 @@ impl Structure {
         let is_massless: Vec<bool> = (0..n).map(|i| mass.row(i).all(|(_, m)| m == 0.0)).collect();
         // What has no mass is not damped either: it follows at once.
         let damped: Vec<_> = damped.into_iter().filter(|&(i, j, _)| !is_massless[i] && !is_massless[j]).collect();
+        let (gyroscopic, circulatory) = skew::gather(&parts, &starts, &is_massless)?;
         let linear = Linear {
+            gyroscopic,
+            circulatory,
             damping: damped.iter().any(|e| e.2 != 0.0).then(|| Symmetric::new(n, damped)),
             mass,
             stiffness,
@@ -237,10 +241,11 @@ impl Structure {
         };
         let signals = SignalCode::compile(&model)?;
         let mut bases = bases(&loads, &parts, &starts, n);
-        let SolverOrder { order, sparse } = solver_order(&[&linear.stiffness, &linear.mass]);
+        let has_own_damping = parts.iter().any(|p| matches!(p.damping, Damping::Matrix(_)));
+        let SolverOrder { order, sparse } = skew::order(&linear, has_own_damping);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
-        check::memory(&[&linear.stiffness, &linear.mass], &place, sparse)?;
+        check::memory(&linear, &place, sparse)?;
         let linear = reduce::reordered(&linear, &order, &place);
         for (_, along) in &mut bases {
             *along = order.iter().map(|&old| along[old]).collect();

@@ -80,10 +80,15 @@ impl Modes {
         self.squares.iter().map(|x| x.max(0.0).sqrt()).collect()
     }
 
-    /// A system in these coordinates; `damping` gives C's diagonal from the number of a mode and its ω.
-    pub fn reduce(&self, full: &Linear, damping: &dyn Fn(usize, f64) -> f64) -> Linear {
-        let m = self.len();
+    /// A diagonal damping matrix from the number of a mode and its ω; none where it is zero.
+    pub(super) fn damped(&self, damping: impl Fn(usize, f64) -> f64) -> Option<Symmetric> {
         let damped: Vec<f64> = self.frequencies().iter().enumerate().map(|(k, &w)| damping(k, w)).collect();
+        damped.iter().any(|&c| c != 0.0).then(|| Symmetric::diagonal(&damped))
+    }
+
+    /// A system in these coordinates, with the symmetric part of C in them.
+    pub fn reduce(&self, full: &Linear, damping: Option<Symmetric>) -> Linear {
+        let m = self.len();
         let row = |rows: &Rows, i: usize| self.shapes.iter().map(|phi| rows.dot(i, phi)).enumerate().collect::<Row>();
         let onto = |rows: &Rows| (0..rows.len()).map(|i| row(rows, i)).collect();
         let mut weighted = vec![0.0; full.dimension()];
@@ -93,7 +98,9 @@ impl Modes {
         };
         Linear {
             mass: Symmetric::diagonal(&vec![1.0; m]),
-            damping: damped.iter().any(|&c| c != 0.0).then(|| Symmetric::diagonal(&damped)),
+            damping,
+            gyroscopic: super::skew::projected(&full.gyroscopic, self),
+            circulatory: super::skew::projected(&full.circulatory, self),
             stiffness: Symmetric::diagonal(&self.squares),
             loads: onto(&full.loads),
             stops: onto(&full.stops),

@@ -28,7 +28,7 @@ use super::resolution::{Resolution, resolution};
 use super::signals::Averages;
 use super::springs::Springs;
 use super::stop_law::StopLaw;
-use super::{Linear, Signals, StructureInstance};
+use super::{Linear, Signals, StructureInstance, check};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
 use crate::motion::Rubbed;
 use crate::stepping::{Account, Node, Stepper};
@@ -89,13 +89,6 @@ impl Newmark {
         let linear = at.linear().clone();
         let t0 = at.start().t;
         let (n, m) = (linear.dimension(), linear.stops.len());
-        let unheld = |e: crate::linalg::NotPositiveDefinite| {
-            SetupError::new(format!(
-                "the matrix of a step, M + hC/2 + h²K/4, is not positive definite (degree of freedom {})",
-                e.pivot + 1
-            ))
-            .help("a massless degree of freedom needs a stiffness; a stiffness matrix has no negative eigenvalue")
-        };
         let massless = linear.massless();
         let compliant: Vec<bool> = (0..m).map(|a| linear.is_compliant(a)).collect();
         let pushed: Rows = (0..m).map(|a| linear.stops.entries(a).filter(|(i, _)| !massless.contains(i))).collect();
@@ -109,7 +102,8 @@ impl Newmark {
         let mut terms =
             vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
         terms.extend(linear.damping.as_ref().map(|c| (0.5 * h, c)));
-        let factor = Symmetric::combine(&terms).factor().map_err(unheld)?;
+        let skews = linear.skews(0.5 * h, 0.25 * h * h);
+        let factor = Symmetric::combine(&terms).factor_with(&skews).map_err(|e| check::step_matrix(e, h))?;
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
         // A stop on a massless node may press from the beginning.
@@ -195,6 +189,7 @@ impl Newmark {
         for (x, m) in self.after.iter_mut().zip(&self.scratch) {
             *x = m - 0.5 * h * h * *x;
         }
+        linear.add_skew(0.0, &self.before, -0.5 * h * h, &self.q, &mut self.after);
         self.averages.advance(&mut self.signals, 0)?;
         for l in 0..self.averages.next().len() {
             let mean = 0.5 * (self.averages.now()[l] + self.averages.next()[l]);
@@ -283,6 +278,7 @@ impl Newmark {
             c.multiply(&self.before, &mut self.damped);
             add(&mut self.after, -h, &self.damped);
         }
+        linear.add_skew(-h, &self.before, -h * h, &self.q, &mut self.after);
         self.averages.advance(&mut self.signals, self.n)?;
         for (l, s) in self.averages.mean().iter().enumerate() {
             linear.loads.add_to(l, h * h * s, &mut self.after);
@@ -344,6 +340,8 @@ impl Newmark {
             for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
                 self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
             }
+            let middle = |i: usize| self.q[i] + 0.5 * self.after[i];
+            self.pending.work -= self.linear.circulation(|i| self.after[i], middle);
             if !self.signals.is_fixed() {
                 let acting = (0..self.impulses.len()).filter(|&a| self.impulses[a] > 0.0);
                 let taken = acting.map(|a| springs.taken_by_wall(a, springs.path(a, &self.after)));
@@ -358,6 +356,8 @@ impl Newmark {
         // Rows · (u^{n+1} − u^{n−1})/2 = h · velocity.
         let path = |rows: &Rows, r: usize| 0.5 * (rows.dot(r, &self.before) + rows.dot(r, &self.after));
         let (mut pending, mut taken) = (Account { dissipated: earlier + later, ..Account::default() }, 0.0);
+        let mean = |i: usize| self.q[i] + 0.25 * (self.after[i] - self.before[i]);
+        pending.work -= self.linear.circulation(|i| 0.5 * (self.before[i] + self.after[i]), mean);
         for (l, s) in self.averages.mean().iter().enumerate() {
             if *s != 0.0 {
                 pending.work += s * path(&self.linear.loads, l);

@@ -1,7 +1,7 @@
 //! A part of a structure: its matrices, and how places on it become degrees of freedom.
 
 use crate::SetupError;
-use crate::linalg::Symmetric;
+use crate::linalg::{Skew, Symmetric};
 
 /// How a part is damped.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub enum Damping {
     Rayleigh(f64, f64),
     /// Damping ratios of the modes, lowest first; the last one holds for all further modes.
     Modal(Vec<f64>),
-    /// A matrix.
+    /// A matrix: its symmetric part.
     Matrix(Symmetric),
 }
 
@@ -67,10 +67,14 @@ pub struct Part {
     pub what: String,
     /// M.
     pub mass: Symmetric,
-    /// K.
+    /// The symmetric part of K.
     pub stiffness: Symmetric,
     /// C.
     pub damping: Damping,
+    /// The antisymmetric part of C, if it has any: gyroscopic forces.
+    pub gyroscopic: Option<Skew>,
+    /// The antisymmetric part of K, if it has any: circulatory forces.
+    pub circulatory: Option<Skew>,
     /// Where the degrees of freedom are.
     pub layout: Layout,
     /// M r over all nodes, those held included, for a base that moves; none: M r of the degrees of freedom.

@@ -161,6 +161,8 @@ impl StructureText {
                 mass: m.mass.clone(),
                 stiffness: m.stiffness.clone(),
                 damping: Damping::None,
+                gyroscopic: m.gyroscopic.clone(),
+                circulatory: m.circulatory.clone(),
                 layout: Layout::Matrices { direction: m.direction.clone() },
                 carried: None,
                 is_lumped_body: false,

@@ -7,7 +7,7 @@ mod places;
 mod read;
 
 use saltus::Span;
-use saltus::linalg::Symmetric;
+use saltus::linalg::{Skew, Symmetric};
 use std::sync::Arc;
 
 /// A structure as written: files are read, numbers still expressions of parameters (settings of the description).
@@ -50,6 +50,9 @@ struct Matrices {
     mass: Symmetric,
     stiffness: Symmetric,
     damping: Option<Symmetric>,
+    /// The antisymmetric parts of damping and stiffness.
+    gyroscopic: Option<Skew>,
+    circulatory: Option<Skew>,
     direction: Option<Vec<f64>>,
     /// Which files, for messages.
     files: String,
