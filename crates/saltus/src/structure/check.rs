@@ -38,7 +38,6 @@ pub(super) fn matrices(
     }
     // K + εM with ε far below any frequency but above rounding: definite unless K is indefinite.
     let ratio = (0..n).map(|i| linear.stiffness.at(i, i).abs() / mass.at(i, i)).fold(0.0, f64::max);
-    let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (1e-9 * ratio, &mass)]);
     if !ratio.is_finite() {
         return Err(SetupError::new("stiffness over mass is too large a number to compute with")
             .help("check the units of the data"));
@@ -47,6 +46,7 @@ pub(super) fn matrices(
     if let Ok(factor) = linear.stiffness.factor() {
         return Ok(Some(factor));
     }
+    let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (1e-9 * ratio, &mass)]);
     if let Err(e) = shifted.factor()
         && ratio > 0.0
     {

@@ -19,6 +19,7 @@ mod events;
 mod exact;
 mod facts;
 mod instance;
+mod lanczos;
 mod linear;
 mod modes;
 mod moreau_jean;
@@ -49,7 +50,7 @@ pub use signals::Signals;
 pub use statics::StaticContact;
 pub use stop_law::{Rub, StopLaw};
 
-use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs};
+use crate::linalg::{Dice, Factor, Rows, SolverOrder, Symmetric, max_abs};
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
@@ -82,6 +83,8 @@ pub struct Structure {
     pub(crate) place: Arc<Vec<usize>>,
     /// The entries of a factor, where that is sparse.
     pub(crate) sparse: Option<f64>,
+    /// The factor of K, until modes have been found with it: that of a large mesh is not computed twice.
+    held: Arc<Mutex<Option<Factor>>>,
     /// The lowest modes, computed when first asked for, and those of the last reduction.
     lowest: Arc<OnceLock<Option<Modes>>>,
     reduced: KeptModes,
@@ -156,10 +159,14 @@ impl Structure {
             }
             entries
         };
-        let mass = Symmetric::new(n, gather(&|p| Some(p.mass.clone())));
-        let mut stiffness = gather(&|p| Some(p.stiffness.clone()));
-        stiffness.extend(sprung.iter().enumerate().map(|(z, &(_, k))| (meshed + z, meshed + z, k)));
-        let stiffness = Symmetric::new(n, stiffness);
+        let (mass, stiffness) = match (&parts[..], sprung.is_empty()) {
+            ([part], true) => (part.mass.clone(), part.stiffness.clone()),
+            _ => {
+                let mut stiffness = gather(&|p| Some(p.stiffness.clone()));
+                stiffness.extend(sprung.iter().enumerate().map(|(z, &(_, k))| (meshed + z, meshed + z, k)));
+                (Symmetric::new(n, gather(&|p| Some(p.mass.clone()))), Symmetric::new(n, stiffness))
+            }
+        };
         let damping = reduce::modal_damping(&parts)?;
         let damped = gather(&|p| match &p.damping {
             Damping::None | Damping::Modal(_) => None,
@@ -264,15 +271,13 @@ impl Structure {
             starts: Arc::new(starts),
             place: Arc::new(place),
             sparse,
+            // (That of a narrow band is nothing; a massless degree of freedom has none in the modes.)
+            held: Arc::new(Mutex::new(
+                factor.filter(|f| !matches!(f, Factor::Band(_)) && !is_massless.contains(&true)),
+            )),
             lowest: Arc::default(),
             reduced: Arc::default(),
         };
-        if let (Some(factor), Some(_), false) = (factor, sparse, is_massless.contains(&true)) {
-            // The factor of a large mesh is not computed twice.
-            let linear = &structure.linear;
-            let modes = Modes::with_factor(&linear.mass, &linear.stiffness, 8.min(n), factor);
-            structure.lowest.get_or_init(|| modes.ok());
-        }
         if start.at_equilibrium {
             let q0 = structure.static_contact(0.0)?.u;
             Arc::make_mut(&mut structure.linear).q0 = q0;
@@ -382,8 +387,23 @@ impl Structure {
 
     /// The lowest modes, up to eight; none where they cannot be found.
     pub(crate) fn lowest(&self) -> Option<&Modes> {
-        let massive = self.linear.dimension() - self.linear.massless().len();
-        self.lowest.get_or_init(|| self.modes(massive.min(8)).ok()).as_ref()
+        self.lowest.get_or_init(|| self.lowest_modes().ok()).as_ref()
+    }
+
+    fn lowest_modes(&self) -> Result<Modes, SetupError> {
+        let count = (self.linear.dimension() - self.linear.massless().len()).min(8);
+        let kept = self.reduced.lock().ok().and_then(|kept| kept.as_ref().map(|(_, modes)| modes.clone()));
+        if let Some(modes) = kept.filter(|modes| modes.len() >= count) {
+            return Ok(modes.first(count));
+        }
+        match self.take_factor() {
+            Some(factor) => Modes::with_factor(&self.linear.mass, &self.linear.stiffness, count, Some(factor)),
+            None => self.modes(count),
+        }
+    }
+
+    fn take_factor(&self) -> Option<Factor> {
+        self.held.lock().ok().and_then(|mut held| held.take())
     }
 
     /// Evaluates loads and offsets.
@@ -403,7 +423,7 @@ impl Structure {
         {
             return Ok(modes.clone());
         }
-        let modes = Arc::new(Modes::new(&massive.mass, &massive.stiffness, count)?);
+        let modes = Arc::new(Modes::with_factor(&massive.mass, &massive.stiffness, count, self.take_factor())?);
         if let Ok(mut kept) = self.reduced.lock() {
             *kept = Some((count, modes.clone()));
         }
