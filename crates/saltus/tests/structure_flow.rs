@@ -23,7 +23,7 @@ fn structure(m: &[f64], c: &Matrix, k: &Matrix, start: (&[f64], &[f64]), stops: 
         damping: Damping::Matrix(damping),
         gyroscopic,
         circulatory,
-        layout: Layout::Matrices { direction: None },
+        layout: Layout::Matrices { direction: None, nodes: Vec::new() },
         carried: None,
         is_lumped_body: true,
     });

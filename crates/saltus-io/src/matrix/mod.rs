@@ -2,12 +2,14 @@
 
 mod abaqus;
 mod market;
+mod nodes;
 mod npy;
 mod npz;
 mod symmetry;
 mod text;
 mod vector;
 
+pub use nodes::nodes;
 pub use symmetry::{square, symmetric};
 pub use vector::vector;
 

@@ -1,10 +1,7 @@
 //! L D Lᵀ within the row profile: between the first entry of a row and the diagonal, where all fill-in stays.
 
 use super::wait::Wait;
-use super::{FOUR, NotPositiveDefinite, Symmetric, dot, dots};
-
-/// What a row has before and among the columns of its neighbour.
-type Parts<'a> = (&'a [f64], &'a [f64]);
+use super::{FOUR, NotPositiveDefinite, Symmetric, dot};
 
 /// The factor of a matrix with a row profile.
 #[derive(Clone, Debug)]
@@ -67,20 +64,6 @@ impl Envelope {
         &self.inverse
     }
 
-    /// Rows i − 1 and i: what each has before the columns that both have, that common part, which begins at the column given last, and
-    /// the entry of row i at column i − 1.
-    fn pair(&self, i: usize) -> (Parts<'_>, (&[f64], &[f64], f64), usize) {
-        let row = |i: usize| &self.lower[self.starts[i]..self.starts[i + 1]];
-        let (a, b) = (row(i - 1), row(i));
-        let from = self.first[i - 1].max(self.first[i]).min(i - 1);
-        let (b, beside) = match b.split_last() {
-            Some((last, b)) => (b, *last),
-            None => (b, 0.0),
-        };
-        let (a, b) = (a.split_at(from - self.first[i - 1]), b.split_at(from.saturating_sub(self.first[i])));
-        (a, (b.0, b.1, beside), from)
-    }
-
     /// x = A⁻¹ x of four vectors.
     pub fn solve_block(&self, x: &mut [[f64; FOUR]]) {
         let n = x.len();
@@ -105,34 +88,15 @@ impl Envelope {
     /// x = A⁻¹ x.
     pub fn solve(&self, x: &mut [f64]) {
         let n = x.len();
-        // Two rows at a time share what they read of x.
-        for i in (1..n).step_by(2) {
-            let (a, b, from) = self.pair(i);
-            x[i - 1] -= dot(a.0, &x[self.first[i - 1]..from]);
-            x[i] -= dot(b.0, &x[self.first[i].min(from)..from]);
-            let (sa, sb) = dots(a.1, b.1, &x[from..i - 1]);
-            x[i - 1] -= sa;
-            x[i] -= sb + b.2 * x[i - 1];
-        }
-        if n % 2 == 1 {
-            let i = n - 1;
-            x[i] -= dot(&self.lower[self.starts[i]..], &x[self.first[i]..i]);
+        for i in 0..n {
+            let row = &self.lower[self.starts[i]..self.starts[i + 1]];
+            x[i] -= dot(row, &x[self.first[i]..i]);
         }
         x.iter_mut().zip(&self.inverse).for_each(|(x, d)| *x *= d);
-        if n % 2 == 1 {
-            let (i, xi) = (n - 1, x[n - 1]);
-            super::add(&mut x[self.first[i]..i], -xi, &self.lower[self.starts[i]..]);
-        }
-        for i in (1..n).step_by(2).rev() {
-            let (a, b, from) = self.pair(i);
-            let xb = x[i];
-            x[i - 1] -= b.2 * xb;
-            let xa = x[i - 1];
-            super::add(&mut x[self.first[i - 1]..from], -xa, a.0);
-            super::add(&mut x[self.first[i].min(from)..from], -xb, b.0);
-            for ((x, a), b) in x[from..i - 1].iter_mut().zip(a.1).zip(b.1) {
-                *x -= a * xa + b * xb;
-            }
+        for i in (0..n).rev() {
+            let row = &self.lower[self.starts[i]..self.starts[i + 1]];
+            let xi = x[i];
+            super::add(&mut x[self.first[i]..i], -xi, row);
         }
     }
 }

@@ -65,22 +65,6 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// The inner products of two vectors with a third.
-pub(crate) fn dots(a: &[f64], b: &[f64], x: &[f64]) -> (f64, f64) {
-    let (mut sa, mut sb) = ([0.0; 4], [0.0; 4]);
-    let n = x.len();
-    let ((a, a_rest), (b, b_rest), (x, x_rest)) =
-        (a[..n].as_chunks::<4>(), b[..n].as_chunks::<4>(), x.as_chunks::<4>());
-    for ((a, b), x) in a.iter().zip(b).zip(x) {
-        for k in 0..4 {
-            sa[k] += a[k] * x[k];
-            sb[k] += b[k] * x[k];
-        }
-    }
-    let rest = |a: &[f64]| a.iter().zip(x_rest).map(|(a, x)| a * x).sum::<f64>();
-    (sa.iter().sum::<f64>() + rest(a_rest), sb.iter().sum::<f64>() + rest(b_rest))
-}
-
 /// Largest absolute entry; NaN if any entry is NaN, so that a bad state cannot pass for a small one.
 pub(crate) fn max_abs(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })

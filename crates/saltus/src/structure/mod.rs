@@ -43,7 +43,7 @@ pub use facts::StructureFacts;
 pub use instance::StructureInstance;
 pub use linear::Linear;
 pub use modes::Modes;
-pub use part::{Damping, Layout, Part, Place, Row};
+pub use part::{Damping, DrawnNode, Layout, Part, Place, Row};
 pub use reduce::Reduction;
 pub(crate) use signals::BaseMotion;
 pub use signals::Signals;
@@ -81,6 +81,8 @@ pub struct Structure {
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Arc<Vec<usize>>,
     pub(crate) place: Arc<Vec<usize>>,
+    /// Where the points are.
+    places: Vec<Location>,
     /// The entries of a factor, where that is sparse.
     pub(crate) sparse: Option<f64>,
     /// The factor of K, until modes have been found with it: that of a large mesh is not computed twice.
@@ -207,6 +209,7 @@ impl Structure {
             }
             stop_rows.push(w);
         }
+        let places = points;
         let points = point_rows.into_iter().collect();
         let mut outline = Rows::new();
         for (part, &at) in parts.iter().zip(&starts) {
@@ -270,6 +273,7 @@ impl Structure {
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
+            places,
             sparse,
             // (That of a narrow band is nothing; a massless degree of freedom has none in the modes.)
             held: Arc::new(Mutex::new(
@@ -380,6 +384,25 @@ impl Structure {
         &self.linear
     }
 
+    /// Where the points are.
+    pub fn places(&self) -> &[Location] {
+        &self.places
+    }
+
+    /// For each stop, the points its gap depends on, and by how much.
+    pub fn stop_slopes(&self) -> Vec<Vec<(usize, f64)>> {
+        let mut model = self.model.as_ref().clone();
+        let gaps: Vec<_> = model.constraints.iter().map(|c| c.gap).collect();
+        let mut of = |gap| {
+            let slopes = (0..model.q.len()).filter_map(|p| {
+                let slope = model.graph.derivative(gap, model.q[p]);
+                Some((p, model.graph.value(slope)?))
+            });
+            slopes.filter(|(_, s)| *s != 0.0).collect()
+        };
+        gaps.into_iter().map(&mut of).collect()
+    }
+
     /// The parts.
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -445,6 +468,7 @@ impl Structure {
         }
         let row = self.row_of(at.part, &part.row(&at.place)?);
         Arc::make_mut(&mut self.linear).points.push(row);
+        self.places.push(at.clone());
         let model = Arc::make_mut(&mut self.model);
         let (q, v) = (model.graph.symbol(name), model.graph.symbol(&format!("{name}'")));
         model.q.push(q);

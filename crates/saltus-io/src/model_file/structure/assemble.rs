@@ -163,7 +163,7 @@ impl StructureText {
                 damping: Damping::None,
                 gyroscopic: m.gyroscopic.clone(),
                 circulatory: m.circulatory.clone(),
-                layout: Layout::Matrices { direction: m.direction.clone() },
+                layout: Layout::Matrices { direction: m.direction.clone(), nodes: m.nodes.clone() },
                 carried: None,
                 is_lumped_body: false,
             },

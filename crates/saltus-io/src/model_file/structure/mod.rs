@@ -8,6 +8,7 @@ mod read;
 
 use saltus::Span;
 use saltus::linalg::{Skew, Symmetric};
+use saltus::structure::DrawnNode;
 use std::sync::Arc;
 
 /// A structure as written: files are read, numbers still expressions of parameters (settings of the description).
@@ -54,6 +55,7 @@ struct Matrices {
     gyroscopic: Option<Skew>,
     circulatory: Option<Skew>,
     direction: Option<Vec<f64>>,
+    nodes: Vec<DrawnNode>,
     /// Which files, for messages.
     files: String,
 }

@@ -78,6 +78,7 @@ impl Reader<'_> {
                 "damping",
                 "direction",
                 "unsymmetric",
+                "nodes",
                 "masses",
                 "stiffnesses",
             ])
@@ -104,7 +105,7 @@ impl Reader<'_> {
             Some(KindName::Beam) => NUMBERS.into_iter().chain(["ends", "mass"]).collect(),
             Some(KindName::Differences) => NUMBERS.into_iter().chain(["ends"]).collect(),
             Some(KindName::Bar) => NUMBERS.into_iter().filter(|n| *n != "inertia").chain(["ends", "mass"]).collect(),
-            None => vec!["mass", "stiffness", "direction", "unsymmetric"],
+            None => vec!["mass", "stiffness", "direction", "unsymmetric", "nodes"],
         };
         for (key, _) in tree::entries(table) {
             let name: &str = key.get_ref();
@@ -220,9 +221,17 @@ impl Reader<'_> {
             Some(v) => Some(self.direction(v)?.resolve(n, v.span())?),
             None => None,
         };
+        let nodes = match get(table, "nodes") {
+            Some(value) => {
+                let file = tree::string(value, "the file of nodes")?;
+                let path = self.data_file(&file);
+                matrix::nodes(&path, n).map_err(|e| Failure::in_file(e, value))?
+            }
+            None => Vec::new(),
+        };
         let name = |v: &Value| v.get_ref().as_str().unwrap_or_default().to_string();
         let files = format!("the matrices `{}` and `{}`", name(mass_at), name(stiffness_at));
-        Ok(Matrices { mass, stiffness, damping, gyroscopic, circulatory, direction, files })
+        Ok(Matrices { mass, stiffness, damping, gyroscopic, circulatory, direction, nodes, files })
     }
 
     /// Reads a matrix, which must be square, and symmetric unless it may have an antisymmetric part: both parts, and labels of rows.
