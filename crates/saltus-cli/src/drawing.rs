@@ -141,6 +141,15 @@ fn lines(part: &Part) -> Vec<[usize; 2]> {
         .filter(|&(i, j, x)| i < j && x != 0.0 && of[i] != of[j] && of[i].max(of[j]) < nodes.len())
         .map(|(i, j, _)| [of[i].min(of[j]), of[i].max(of[j])])
         .collect();
+    // A held node has no entries in K: it is joined to the nearest one that moves.
+    let moves = |k: &usize| nodes[*k].moves.iter().any(|m| !m.is_empty());
+    let far = |a: usize, b: usize| (nodes[a].at[0] - nodes[b].at[0]).hypot(nodes[a].at[1] - nodes[b].at[1]);
+    if nodes.len() < MOST_LINES / 4 {
+        for held in (0..nodes.len()).filter(|k| !moves(k)) {
+            let nearest = (0..nodes.len()).filter(moves).min_by(|&a, &b| far(held, a).total_cmp(&far(held, b)));
+            pairs.extend(nearest.map(|other| [held.min(other), held.max(other)]));
+        }
+    }
     pairs.sort_unstable();
     pairs.dedup();
     if pairs.len() > MOST_LINES { Vec::new() } else { pairs }
@@ -198,7 +207,8 @@ fn stops(
             terms.iter().find_map(|&(p, s)| Some((p, s, spot(structure, offsets, structure.places().get(p)?)?)));
         let Some((point, slope, spot)) = found.filter(|(_, s, _)| *s != 0.0) else { continue };
         let is_fixed = terms.len() == 1 && !structure.model().is_moving(a);
-        let half = 0.02 * size;
+        let is_floor = spot.along == [1.0, 0.0] && matches!(structure.places()[point].place, Place::Floor(_));
+        let half = if is_floor { 0.3 } else { 0.02 * size };
         let length = spot.along[0].hypot(spot.along[1]).max(1e-300);
         let across = [-spot.along[1] / length * half, spot.along[0] / length * half];
         let (mut x, mut y) = (Vec::new(), Vec::new());
@@ -218,4 +228,58 @@ fn stops(
         bars.push(Shape { name, t, x, y, is_wall: true, stop: Some(a), factor: 1.0, ..Shape::default() });
     }
     bars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus::Options;
+    use saltus::structure::beam::Section;
+    use saltus::structure::{Beam, Builder, InitialState, bar};
+
+    #[test]
+    fn buildings_stand_and_touch_where_they_hit() {
+        let mut made = Builder::new("two buildings");
+        let a = made.part(bar::building(&[1.0, 1.0], &[400.0, 400.0]));
+        let b = made.part(bar::building(&[2.0, 2.0], &[900.0, 900.0]));
+        let (left, right) = (made.point("left", a.floor(2)), made.point("right", b.floor(2)));
+        made.stop("joint", format!("0.02 + {} - {}", right.name(), left.name()), 0.0);
+        made.start(InitialState { velocity: 0.5, ..InitialState::default() });
+        let structure = made.build().expect("a structure");
+        let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(2.0)).expect("runs");
+        assert!(!run.touches.is_empty());
+        let shapes = shapes(&structure, &run);
+        let [a, b, ground, joint] = &shapes[..] else { panic!("{} shapes", shapes.len()) };
+        // Upright: floors are levels, and move sideways.
+        assert_eq!((&a.y, &b.y), (&vec![vec![0.0, 1.0, 2.0]], &vec![vec![0.0, 1.0, 2.0]]));
+        assert!(ground.is_wall && joint.stop == Some(0));
+        let distance: Vec<f64> = a.x.iter().zip(&b.x).map(|(a, b)| b[2] - a[2]).collect();
+        let least = distance.iter().fold(f64::INFINITY, |m, x| m.min(*x));
+        assert!(least.abs() < 1e-9 * a.factor, "they come as near as {least}");
+        assert!((b.x[0][0] - a.x[0][0] - 0.02 * a.factor).abs() < 1e-12);
+        // The bar of the stop rides on the other building.
+        for (bar, b) in joint.x.iter().zip(&b.x) {
+            assert!((0.5 * (bar[0] + bar[1]) - b[2]).abs() < 1e-9 * a.factor, "{bar:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn both_sides_of_a_guide_are_bars_that_the_tube_touches() {
+        let mut made = Builder::new("tube");
+        let section = Section { rigidity: 5.0, mass_per_length: 1.0 };
+        let beam = made.part(Beam::hermite(2.0, section, 10).clamped_free());
+        let tip = made.point("tip", beam.at(2.0));
+        made.force(&tip, "3*sin(4*t)");
+        made.stop("above", 0.05 - &tip, 0.0);
+        made.stop("below", 0.05 + &tip, 0.0);
+        let structure = made.build().expect("a structure");
+        let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(3.0)).expect("runs");
+        let shapes = shapes(&structure, &run);
+        let [tube, above, below] = &shapes[..] else { panic!("{} shapes", shapes.len()) };
+        let far = 0.05 * tube.factor;
+        assert!((above.y[0][0] - far).abs() < 1e-12 && (below.y[0][0] + far).abs() < 1e-12);
+        assert!(above.t.is_empty() && above.x[0][0] < 2.0 && above.x[0][1] > 2.0);
+        let highest = tube.y.iter().fold(f64::NEG_INFINITY, |m, y| m.max(y[y.len() - 1]));
+        assert!((highest - far).abs() < 1e-9 * tube.factor, "{highest} {far}");
+    }
 }

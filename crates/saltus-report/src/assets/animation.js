@@ -156,7 +156,7 @@ function animate(data, page) {
       if (style === "body" && isTrailing()) paintTrails(place);
       data.shapes.filter((s) => s.style === style).forEach((s) => paintShape(s, place));
     }
-    for (const style of ["wall", "body"]) data.sampled.filter((s) => s.style === style).forEach(paintSampled);
+    for (const style of ["body", "wall"]) data.sampled.filter((s) => s.style === style).forEach(paintSampled);
     now.textContent = "t = " + t.toPrecision(5) + (data.unit ? " " + data.unit : "");
   }
 

@@ -23,8 +23,8 @@ pub(super) fn gather(
     };
     let (c, k) = (of(|p| &p.gyroscopic), of(|p| &p.circulatory));
     for part in parts {
-        let sizes = [&part.gyroscopic, &part.circulatory].into_iter().flatten().map(Skew::dimension);
-        for found in sizes.filter(|&found| found != part.dimension()) {
+        let mut sizes = [&part.gyroscopic, &part.circulatory].into_iter().flatten().map(Skew::dimension);
+        if let Some(found) = sizes.find(|&found| found != part.dimension()) {
             return Err(SetupError::length("an antisymmetric part", part.dimension(), found));
         }
     }
