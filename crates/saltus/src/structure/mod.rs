@@ -82,7 +82,7 @@ pub struct Structure {
     pub(crate) starts: Arc<Vec<usize>>,
     pub(crate) place: Arc<Vec<usize>>,
     /// Where the points are.
-    places: Vec<Location>,
+    places: Arc<Vec<Location>>,
     /// The entries of a factor, where that is sparse.
     pub(crate) sparse: Option<f64>,
     /// The factor of K, until modes have been found with it: that of a large mesh is not computed twice.
@@ -273,7 +273,7 @@ impl Structure {
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
-            places,
+            places: Arc::new(places),
             sparse,
             // (That of a narrow band is nothing; a massless degree of freedom has none in the modes.)
             held: Arc::new(Mutex::new(
@@ -468,7 +468,7 @@ impl Structure {
         }
         let row = self.row_of(at.part, &part.row(&at.place)?);
         Arc::make_mut(&mut self.linear).points.push(row);
-        self.places.push(at.clone());
+        Arc::make_mut(&mut self.places).push(at.clone());
         let model = Arc::make_mut(&mut self.model);
         let (q, v) = (model.graph.symbol(name), model.graph.symbol(&format!("{name}'")));
         model.q.push(q);
