@@ -39,3 +39,27 @@ impl Wait {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::linalg::Symmetric;
+    use crate::preparing::watch;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    #[test]
+    fn a_large_factor_says_how_far_it_is() {
+        let n = 4000;
+        // (What is outside is left out.)
+        let near = (0..n).flat_map(|i| (1..=50).flat_map(move |k| [(i, i + k, -0.01), (i + k, i, -0.01)]));
+        let matrix = Symmetric::new(n, near.chain((0..n).map(|i| (i, i, 4.0))).collect());
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let kept = seen.clone();
+        watch(Some(Box::new(move |stage| kept.borrow_mut().push(stage.done))));
+        assert!(matrix.factor().is_ok());
+        watch(None);
+        assert!(matrix.factor().is_ok());
+        let seen = seen.borrow();
+        assert!(seen.len() > 3 && seen.is_sorted() && seen[0] == 0.0 && seen[seen.len() - 1] == 1.0, "{seen:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What a structure is made of, and the rows that follow from it.
 
-use super::{Part, Place, Row, StopLaw};
+use super::{Part, Place, Row, StopLaw, Structure};
 use crate::{Model, SetupError};
 use std::sync::Arc;
 
@@ -131,4 +131,25 @@ pub(super) fn gradient(model: &mut Model, a: usize, points: &[Row]) -> Result<Ro
         row.iter().for_each(|(i, x)| *sum.entry(*i).or_default() += slope * x);
     }
     Ok(sum.into_iter().filter(|(_, x)| *x != 0.0).collect())
+}
+
+impl Structure {
+    /// Where the points are.
+    pub fn places(&self) -> &[Location] {
+        &self.places
+    }
+
+    /// For each stop, the points its gap depends on, and by how much.
+    pub fn stop_slopes(&self) -> Vec<Vec<(usize, f64)>> {
+        let mut model = self.model.as_ref().clone();
+        let gaps: Vec<_> = model.constraints.iter().map(|c| c.gap).collect();
+        let mut of = |gap| {
+            let slopes = (0..model.q.len()).filter_map(|p| {
+                let slope = model.graph.derivative(gap, model.q[p]);
+                Some((p, model.graph.value(slope)?))
+            });
+            slopes.filter(|(_, s)| *s != 0.0).collect()
+        };
+        gaps.into_iter().map(&mut of).collect()
+    }
 }

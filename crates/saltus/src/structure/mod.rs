@@ -384,25 +384,6 @@ impl Structure {
         &self.linear
     }
 
-    /// Where the points are.
-    pub fn places(&self) -> &[Location] {
-        &self.places
-    }
-
-    /// For each stop, the points its gap depends on, and by how much.
-    pub fn stop_slopes(&self) -> Vec<Vec<(usize, f64)>> {
-        let mut model = self.model.as_ref().clone();
-        let gaps: Vec<_> = model.constraints.iter().map(|c| c.gap).collect();
-        let mut of = |gap| {
-            let slopes = (0..model.q.len()).filter_map(|p| {
-                let slope = model.graph.derivative(gap, model.q[p]);
-                Some((p, model.graph.value(slope)?))
-            });
-            slopes.filter(|(_, s)| *s != 0.0).collect()
-        };
-        gaps.into_iter().map(&mut of).collect()
-    }
-
     /// The parts.
     pub fn parts(&self) -> &[Part] {
         &self.parts
