@@ -205,3 +205,48 @@ fn exact_flight_of_coupled_modes_is_refused() {
     let error = structure.run(&options).expect_err("coupled");
     assert!(error.to_string().contains("couples the modes"), "{error}");
 }
+
+/// The lowest frequencies of equal tubes, each as often as there are tubes, whatever finds them.
+#[test]
+fn equal_parts_have_all_their_modes() {
+    use saltus::structure::Beam;
+    use saltus::structure::beam::Section;
+    let section = Section { rigidity: 3.0, mass_per_length: 1.0 };
+    for (tubes, elements) in [(7, 5), (9, 60)] {
+        let mut made = Builder::new("bundle");
+        for k in 0..tubes {
+            let part = made.part(Beam::hermite(1.0, section, elements));
+            let tip = made.point(&format!("tip{k}"), part.at(1.0));
+            made.stop(&format!("stop{k}"), 1.0 - &tip, 0.0);
+        }
+        let structure = made.build().expect("a structure");
+        let modes = structure.modes(3 * tubes).expect("modes");
+        for k in 0..3 {
+            let own = &modes.squares[k * tubes..(k + 1) * tubes];
+            let exact = 3.0 * [1.875_104_068_711_961_f64, 4.694_091_132_974_175, 7.854_757_438_237_613][k].powi(4);
+            assert!(own.iter().all(|x| (x / exact - 1.0).abs() < 2e-2 / elements as f64), "{tubes}: {own:?} {exact}");
+        }
+        // Orthogonal, each of length one.
+        let mass = &structure.linear().mass;
+        for (i, a) in modes.shapes.iter().enumerate() {
+            for (j, b) in modes.shapes.iter().enumerate() {
+                let expected = if i == j { 1.0 } else { 0.0 };
+                assert!((mass.form(a, b) - expected).abs() < 1e-9, "{tubes}: {i} {j}");
+            }
+        }
+    }
+}
+
+/// All modes are the degrees of freedom in other coordinates, also where every frequency is the same.
+#[test]
+fn all_modes_of_equal_oscillators_move_as_they_do() {
+    let n = 50;
+    let c: Matrix = (0..n).map(|i| (0..n).map(|j| if j >= i { 1.0 } else { 0.0 }).collect()).collect();
+    let k: Matrix = (0..n).map(|i| (0..n).map(|j| if j == i { 1e3 } else { 0.0 }).collect()).collect();
+    let v: Vec<f64> = (0..n).map(|i| 1.0 - 0.01 * i as f64).collect();
+    let structure = structure(&vec![1.0; n], &c, &k, (&vec![0.0; n], &v), &[(0.01, 1, 0.0), (0.02, 2, 0.5)]);
+    let options = Options::steps("paoli-schatzman", 1e-3).until(1.0);
+    let run = structure.run(&options).expect("runs");
+    let modal = structure.run(&options.modes(n)).expect("runs");
+    assert!(apart(&end(&run), &end(&modal)) < 1e-10, "{:e}", apart(&end(&run), &end(&modal)));
+}

@@ -18,12 +18,50 @@ pub(super) struct Ritz {
 
 /// The `count` largest eigenvalues of an operator that is symmetric in the metric of M; `solve` applies K⁻¹ to four vectors.
 ///
-/// Repeated eigenvalues (two equal buildings) are found up to multiplicity four.
+/// A space that grows from four vectors has at most four of the vectors of one eigenvalue (of equal tubes there may be more): where there
+/// are as many, the rest is searched for outside of what was found, until nothing that belongs to it turns up.
 pub(super) fn largest(mass: &Symmetric, count: usize, mut solve: impl FnMut(&mut Block)) -> Ritz {
     let n = mass.dimension();
-    let mut dice = Dice::new(7);
+    let mut found = outside(mass, count, &mut solve, &[], 7);
+    for seed in 8..8 + count as u64 {
+        let four = found.values.windows(FOUR).any(|v| v[0] - v[FOUR - 1] <= 1e-6 * v[0]);
+        let more = (count / 4).max(8).min(n.saturating_sub(found.values.len() + 2 * FOUR));
+        if !four || more == 0 {
+            break;
+        }
+        let known: Vec<Block> = found.vectors.chunks(FOUR).map(|four| block(n, four)).collect();
+        let others = outside(mass, more, &mut solve, &known, seed);
+        let least = found.values.last().copied().unwrap_or(0.0);
+        let before = found.values.len();
+        for (value, vector) in others.values.into_iter().zip(others.vectors).filter(|(v, _)| *v > (1.0 + 1e-9) * least)
+        {
+            let at = found.values.partition_point(|v| *v >= value);
+            found.values.insert(at, value);
+            found.vectors.insert(at, vector);
+        }
+        let is_complete = found.values.len() == before;
+        found.values.truncate(count);
+        found.vectors.truncate(count);
+        if is_complete {
+            break;
+        }
+    }
+    found
+}
+
+/// Up to four vectors side by side.
+fn block(n: usize, vectors: &[Vec<f64>]) -> Block {
+    (0..n).map(|i| std::array::from_fn(|r| vectors.get(r).map_or(0.0, |x| x[i]))).collect()
+}
+
+/// The largest eigenvalues with vectors outside of some that are known.
+fn outside(mass: &Symmetric, count: usize, solve: &mut impl FnMut(&mut Block), known: &[Block], seed: u64) -> Ritz {
+    let n = mass.dimension();
+    let mut dice = Dice::new(seed);
     let random = (0..n).map(|_| std::array::from_fn(|_| dice.between(-0.5, 0.5))).collect();
-    let mut basis = Basis { mass, q: Vec::new(), image: vec![[0.0; FOUR]; n], dice };
+    let mut basis = Basis { mass, q: known.to_vec(), known: known.len(), image: vec![[0.0; FOUR]; n], dice };
+    let mut random: Block = random;
+    basis.project_out(&mut random);
     let (first, _) = basis.orthonormal(random);
     basis.q.push(first);
     // The projected operator by columns of blocks, and what stands below the last.
@@ -33,11 +71,11 @@ pub(super) fn largest(mass: &Symmetric, count: usize, mut solve: impl FnMut(&mut
         let mut w = vec![[0.0; FOUR]; n];
         mass.multiply_block(&basis.q[basis.q.len() - 1], &mut w);
         solve(&mut w);
-        columns.push(basis.project_out(&mut w));
+        columns.push(basis.project_out(&mut w).split_off(basis.known));
         let (next, beside) = basis.orthonormal(w);
         below.push(beside);
-        let size = FOUR * basis.q.len();
-        let is_full = size + FOUR > n || size > 12 * count + 400;
+        let size = FOUR * (basis.q.len() - basis.known);
+        let is_full = size + FOUR * (basis.known + 1) > n || size > 12 * count + 400;
         if size >= look || is_full {
             look = size + (size / 8).max(FOUR);
             let mut pairs = eigen(size, &projected(size, &columns, &below));
@@ -86,6 +124,8 @@ fn projected(size: usize, columns: &[Vec<Square>], below: &[Square]) -> Vec<f64>
 struct Basis<'a> {
     mass: &'a Symmetric,
     q: Vec<Block>,
+    /// How many of them were known before.
+    known: usize,
     /// A buffer.
     image: Block,
     dice: Dice,
@@ -156,7 +196,7 @@ impl Basis<'_> {
     /// Σ z q.
     fn combined(&self, z: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; self.image.len()];
-        for (q, z) in self.q.iter().zip(z.chunks_exact(FOUR)) {
+        for (q, z) in self.q[self.known..].iter().zip(z.chunks_exact(FOUR)) {
             x.iter_mut().zip(q).for_each(|(x, q)| *x += dot(q, z));
         }
         x
