@@ -224,7 +224,7 @@ fn equal_parts_have_all_their_modes() {
         for k in 0..3 {
             let own = &modes.squares[k * tubes..(k + 1) * tubes];
             let exact = 3.0 * [1.875_104_068_711_961_f64, 4.694_091_132_974_175, 7.854_757_438_237_613][k].powi(4);
-            assert!(own.iter().all(|x| (x / exact - 1.0).abs() < 2e-2 / elements as f64), "{tubes}: {own:?} {exact}");
+            assert!(own.iter().all(|x| (x / exact - 1.0).abs() < 5e-2 / elements as f64), "{tubes}: {own:?} {exact}");
         }
         // Orthogonal, each of length one.
         let mass = &structure.linear().mass;
