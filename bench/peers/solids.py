@@ -1,9 +1,10 @@
-"""Solids of eight-node bricks: set-up and steps of Saltus beside SciPy's splu and eigsh, in processor time.
+"""Solids of eight-node bricks: set-up and steps of Saltus beside SciPy's splu and eigsh, in one run.
 
     python3 bench/peers/solids.py [--saltus target/release/saltus] [cube] [tower]
 
 `cube` has 38 088 degrees of freedom (22 x 22 x 24 bricks on a fixed base), `tower` 35 964 (5 x 5 x 333).
-Processor time, not time on the clock, so that other work on the machine does not count.
+Times are processor time, so that other work on the machine counts little, with the time on the clock in brackets. Each
+program runs in a process of its own; its memory is the largest it held.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -58,35 +60,63 @@ def bricks(nx, ny, nz, side=0.1, young=2e11, poisson=0.3, density=7800.0):
 
 
 def timed(work):
-    start = time.process_time()
+    clock, start = time.perf_counter(), time.process_time()
     result = work()
-    return time.process_time() - start, result
+    return (time.process_time() - start, time.perf_counter() - clock), result
+
+
+def resident():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def splu(K, M):
+    """The matrix of a step factored, and the solves and products of steps."""
+    A = (M + H * H / 4 * K).tocsc()
+    before = resident()
+    factor, lu = timed(lambda: sl.splu(A))
+    u = np.ones(K.shape[0])
+    steps = timed(lambda: [lu.solve(K @ u) for _ in range(20)])[0]
+    return {"factor": factor, "step": [x / 20 for x in steps], "entries": int(lu.L.nnz + lu.U.nnz), "MB": resident(), "before": before}
+
+
+def eigsh(K, M):
+    """Fifty modes."""
+    taken, (squares, _) = timed(lambda: sl.eigsh(K, 50, M, sigma=0))
+    return {"time": taken, "frequency": float(np.sqrt(squares.min()) / (2 * np.pi)), "MB": resident()}
+
+
+PEERS = {"splu": splu, "eigsh": eigsh}
+
+
+def peer(which, name):
+    """A peer in a process of its own."""
+    words = [sys.executable, os.path.abspath(__file__), "--peer", which, name]
+    return json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
 def ours(saltus, folder, *options):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run([saltus, "run", "solid.toml", "--json", *options], cwd=folder, capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, json.loads(out.stdout)
+    """One run: processor time and time on the clock, the largest memory in MB, what it said."""
+    with open(f"{folder}/said.json", "w") as said:
+        clock = time.perf_counter()
+        child = subprocess.Popen([saltus, "run", "solid.toml", "--json", *options], cwd=folder, stdout=said)
+        _, status, used = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"saltus ended with {status}")
+    with open(f"{folder}/said.json") as said:
+        return (used.ru_utime + used.ru_stime, time.perf_counter() - clock), used.ru_maxrss / 1e3, json.load(said)
 
 
-def memory(saltus, folder, *options):
-    """The largest resident set of one run, in MB."""
-    child = subprocess.Popen([saltus, "run", "solid.toml", "--json", *options], cwd=folder, stdout=subprocess.DEVNULL)
-    return os.wait4(child.pid, 0)[2].ru_maxrss / 1e3
+def both(times, unit=1):
+    return f"{unit * times[0]:.3g} ({unit * times[1]:.3g})"
 
 
-def compare(name, size, saltus):
-    K, M = bricks(*size)
+def compare(name, saltus):
+    K, M = bricks(*SIZES[name])
     n = K.shape[0]
-    print(f"{name}: {n} degrees of freedom, {K.nnz} entries")
-    A = (M + H * H / 4 * K).tocsc()
-    resident = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    before = resident()
-    factor_s, lu = timed(lambda: sl.splu(A))
-    u = np.ones(n)
-    step_s = timed(lambda: [lu.solve(K @ u) for _ in range(10)])[0] / 10
-    print(f"  SciPy splu: {factor_s:.1f} s, {lu.L.nnz + lu.U.nnz} entries, {resident() - before:.0f} MB more; solve and product {1e3 * step_s:.1f} ms")
+    print(f"{name}: {n} degrees of freedom, {K.nnz} entries", flush=True)
+    theirs = peer("splu", name)
+    print(f"  SciPy splu: {both(theirs['factor'])} s, {theirs['entries']} entries, {theirs['MB']:.0f} MB, {theirs['MB'] - theirs['before']:.0f} of them for it;", end=" ")
+    print(f"solve and product {both(theirs['step'], 1e3)} ms", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         sp.save_npz(f"{folder}/K.npz", K)
         sp.save_npz(f"{folder}/M.npz", M)
@@ -96,26 +126,34 @@ def compare(name, size, saltus):
                 "structure = { mass = 'M.npz', stiffness = 'K.npz', direction = 'all' }\n"
                 "constraint = [{ name = 'wall', gap = '1e-6 - top', restitution = 0 }]\n"
             )
-        few, run = ours(saltus, folder)
-        many, _ = ours(saltus, folder, "--end", f"{110 * H}")
-        step = (many - few) / 100
-        print(f"  Saltus: {few - 10 * step:.1f} s until the first step (files, checks, frequencies, factors), {run['structure']['factor_entries']} entries,", end=" ")
-        print(f"{memory(saltus, folder):.0f} MB in all; step {1e3 * step:.1f} ms")
-        print(f"  set-up {(few - 10 * step) / factor_s:.2f} of splu, step {step_s / step:.1f} times as fast")
+        few, memory, run = ours(saltus, folder)
+        many, _, _ = ours(saltus, folder, "--end", f"{210 * H}")
+        step = [(b - a) / 200 for a, b in zip(few, many)]
+        setup = [a - 10 * s for a, s in zip(few, step)]
+        print(f"  Saltus: {both(setup)} s until the first step (files, checks, frequencies, factors), {run['structure']['factor_entries']} entries,", end=" ")
+        print(f"{memory:.0f} MB; step {both(step, 1e3)} ms")
+        print(f"  set-up {setup[0] / theirs['factor'][0]:.2f} of splu, memory {memory / theirs['MB']:.2f}, step {theirs['step'][0] / step[0]:.1f} times as fast (processor time)", flush=True)
         if name == "tower":
-            eigsh_s, (squares, _) = timed(lambda: sl.eigsh(K, 50, M, sigma=0))
-            modal, _ = ours(saltus, folder, "--modes", "50")
-            print(f"  50 modes: eigsh {eigsh_s:.1f} s, Saltus {modal - (few - 10 * step):.1f} s more than without modes")
+            their_modes = peer("eigsh", name)
+            modal, memory, run = ours(saltus, folder, "--modes", "50")
+            off = run["structure"]["frequencies_hz"][0] / their_modes["frequency"] - 1
+            print(f"  50 modes: eigsh {both(their_modes['time'])} s, {their_modes['MB']:.0f} MB; the whole run of Saltus {both(modal)} s, {memory:.0f} MB; first frequencies differ by {off:.0e}")
+
+
+SIZES = {"cube": (22, 22, 24), "tower": (5, 5, 333)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--saltus", default="target/release/saltus")
+    parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
     parser.add_argument("solids", nargs="*", default=[])
     given = parser.parse_args()
-    sizes = {"cube": (22, 22, 24), "tower": (5, 5, 333)}
-    for name in given.solids or sizes:
-        compare(name, sizes[name], os.path.abspath(given.saltus))
+    if given.peer:
+        print(json.dumps(PEERS[given.peer](*bricks(*SIZES[given.solids[0]]))))
+        return
+    for name in given.solids or SIZES:
+        compare(name, os.path.abspath(given.saltus))
 
 
 if __name__ == "__main__":

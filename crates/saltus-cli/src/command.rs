@@ -49,6 +49,7 @@ pub fn command(words: Vec<OsString>) -> ExitCode {
         Err(error) => return misused(&error, &words),
     };
     progress::listen();
+    progress::watch_set_up();
     let (outcome, json) = cli.perform();
     let code = outcome.unwrap_or_else(|refusal| {
         let code = refusal.show(json);

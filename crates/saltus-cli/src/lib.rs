@@ -5,6 +5,7 @@ mod command;
 mod commands;
 mod diagnose;
 mod done;
+mod drawing;
 pub mod embed;
 mod locate;
 mod progress;

@@ -172,6 +172,32 @@ impl Bar {
     }
 }
 
+/// Shows how far the preparation of a run is, on a terminal, once two seconds have passed: what it is, its memory, the time left.
+pub fn watch_set_up() {
+    let started = Instant::now();
+    let mut bar: Option<ProgressBar> = None;
+    saltus::preparing::watch(Some(Box::new(move |stage| {
+        if stage.done >= 1.0 {
+            if let Some(bar) = bar.take() {
+                bar.finish_and_clear();
+            }
+            return;
+        }
+        if bar.is_none() && started.elapsed() > Duration::from_secs(2) {
+            let new = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("set-up: {msg}  {bar:24} {percent:>3} %  about {eta} left")
+            {
+                new.set_style(style);
+            }
+            bar = Some(new);
+        }
+        if let Some(bar) = &bar {
+            bar.set_message(format!("{}, {:.0} MB", stage.what, stage.bytes / 1e6));
+            bar.set_position((1000.0 * stage.done) as u64);
+        }
+    })));
+}
+
 /// Shows the progress of a sweep once two seconds have passed.
 pub struct SweepBar {
     started: Instant,

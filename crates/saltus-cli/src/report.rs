@@ -1,11 +1,12 @@
 //! `--report FILE.html`: pages of what a command found.
 
 use crate::done::Done;
+use crate::drawing;
 use crate::setup::{Ready, Refusal};
 use crate::text::out;
-use saltus::{Run, SetupError, Structure};
+use saltus::SetupError;
 use saltus_io::{ModelFile, output};
-use saltus_report::{Origin, Page, RunReport, Shape};
+use saltus_report::{Origin, Page, RunReport};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::Path;
@@ -54,43 +55,10 @@ pub fn of_run(ready: &Ready, done: &Done, findings: Vec<String>) -> Result<Page,
         origin: origin(&ready.file),
         wall_s: done.wall_s,
         findings: settled.into_iter().chain(findings).collect(),
-        shapes: system.as_structure().map_or_else(Vec::new, |structure| shapes(structure, &done.run)),
+        shapes: system.as_structure().map_or_else(Vec::new, |structure| drawing::shapes(structure, &done.run)),
         shocks: done.shocks.as_ref(),
         settled: &done.settled,
     })
-}
-
-/// The deflected shapes of the parts, magnified to a sixth of their length, one above the other.
-fn shapes(structure: &Structure, run: &Run) -> Vec<Shape> {
-    let outlines: Vec<Vec<f64>> =
-        structure.parts().iter().map(|p| p.outline().into_iter().map(|(x, _)| x).collect()).collect();
-    let length = outlines.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let largest = run.shapes.iter().flat_map(|(_, u)| u).fold(0.0_f64, |m, u| m.max(u.abs()));
-    if !(length > 0.0 && largest > 0.0) {
-        return Vec::new();
-    }
-    let wanted = length / 6.0 / largest;
-    // A round factor is easier to read.
-    let power = 10f64.powf(wanted.log10().floor());
-    let factor = [5.0, 2.0, 1.0].into_iter().map(|x| x * power).find(|x| *x <= wanted).unwrap_or(power);
-    let mut at = 0;
-    let mut shapes = Vec::new();
-    for (k, (x, part)) in outlines.into_iter().zip(structure.parts()).enumerate() {
-        let range = at..at + x.len();
-        at = range.end;
-        if x.is_empty() {
-            continue;
-        }
-        shapes.push(Shape {
-            name: if part.name.is_empty() { part.what.clone() } else { part.name.clone() },
-            t: run.shapes.iter().map(|(t, _)| *t).collect(),
-            frames: run.shapes.iter().map(|(_, u)| u[range.clone()].to_vec()).collect(),
-            x,
-            factor,
-            offset: -0.5 * length * k as f64,
-        });
-    }
-    shapes
 }
 
 /// Writes a page.

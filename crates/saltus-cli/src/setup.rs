@@ -195,6 +195,8 @@ pub struct Ready {
     pub own_start: bool,
     /// The start that --assemble took, where it is another than the one given.
     pub assembled: Option<String>,
+    /// What reading and checking it took, in seconds.
+    pub opening_s: f64,
     given: Settings,
     penetration: Option<f64>,
     end_is_given: bool,
@@ -203,6 +205,7 @@ pub struct Ready {
 impl ModelArgs {
     /// Reads, resolves and checks the model.
     pub fn ready(&self, asked: &Asked) -> Result<Ready, Refusal> {
+        let began = std::time::Instant::now();
         let mut changes = Changes { set: pairs("--set", &self.set, false)?, ..Changes::default() };
         let mut file = locate::model(&self.model)?;
         for (name, word) in pairs("--input", &self.input, false)? {
@@ -250,6 +253,7 @@ impl ModelArgs {
             saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         ready.end_is_given = asked.run.is_some_and(|r| r.end.is_some());
+        ready.opening_s = began.elapsed().as_secs_f64();
         Ok(ready)
     }
 }
@@ -341,7 +345,17 @@ impl Ready {
         }
         opened.defaults.residual |= residual;
         let end_is_given = changes.run.iter().any(|(name, _)| name == "end");
-        Ok(Ready { file, changes, opened, own_start: true, assembled: None, given, penetration, end_is_given })
+        Ok(Ready {
+            file,
+            changes,
+            opened,
+            own_start: true,
+            assembled: None,
+            opening_s: 0.0,
+            given,
+            penetration,
+            end_is_given,
+        })
     }
 
     /// A saved run that is made again.
@@ -353,6 +367,7 @@ impl Ready {
             opened,
             own_start,
             assembled: None,
+            opening_s: 0.0,
             given: Settings::new(),
             penetration: None,
             end_is_given: true,

@@ -314,3 +314,62 @@ fn what_would_not_fit_into_memory_is_refused_with_the_figure() {
     let error = with_files(&mass, &stiffness, "").expect_err("a factor of many GiB");
     assert!(error.error.message.contains("would take about"), "{:?}", error.error);
 }
+
+/// Damping and stiffness may be unsymmetric where the model says so; a mass matrix never.
+#[test]
+fn unsymmetric_matrices_are_meant_to_be_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("written");
+    put("M.mtx", MASS);
+    put("K.mtx", STIFFNESS);
+    put("C.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 0.5\n1 2 -3\n2 1 1\n");
+    put("G.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1.5\n");
+    let load = |keys: &str| {
+        let text = format!(
+            "[structure]\n{keys}\n[points]\nu = 2\n[[constraint]]\nname = \"stop\"\ngap = \"1 - u\"\nrestitution = 0\n"
+        );
+        ModelFile::parse("m.toml", &text, dir.path()).and_then(|file| file.system())
+    };
+    let refused = |keys: &str, message: &str| {
+        let error = load(keys).err().unwrap_or_else(|| panic!("`{keys}` should be refused"));
+        place(&error, message);
+    };
+    let files = "mass = \"M.mtx\"\nstiffness = \"K.mtx\"\n";
+    refused(&format!("{files}damping = \"C.mtx\""), "the damping matrix is not symmetric");
+    refused(&format!("{files}damping = \"G.mtx\""), "the damping matrix is not symmetric");
+    refused(&format!("{files}unsymmetric = true"), "has no effect");
+    refused(&format!("{files}unsymmetric = 1"), "true or false");
+    refused("mass = \"C.mtx\"\nstiffness = \"K.mtx\"\nunsymmetric = true", "the mass matrix is not symmetric");
+    for (name, symmetric, skew) in [("C.mtx", -1.0, -2.0), ("G.mtx", 0.0, -1.5)] {
+        let opened = load(&format!("{files}damping = \"{name}\"\nunsymmetric = true")).expect("read");
+        let linear = opened.system.as_structure().expect("a structure").linear();
+        let gyroscopic = linear.gyroscopic.as_ref().expect("an antisymmetric part");
+        let (_, x) = gyroscopic.row(0).next().expect("an entry");
+        // (The order of the solver may have turned the sign.)
+        assert_eq!(x.abs(), f64::abs(skew), "{name}");
+        let beside = linear.damping.as_ref().map_or(0.0, |c| c.at(0, 1));
+        assert_eq!(beside, symmetric, "{name}");
+        assert!(linear.circulatory.is_none());
+    }
+}
+
+/// Where nodes are, for pictures.
+#[test]
+fn nodes_of_matrices() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let put = |name: &str, text: &str| fs::write(dir.path().join(name), text).expect("written");
+    put("nodes.txt", "# x, y, dofs\n0, 0, 0, 0\n1.5, 0, 1, 2  # the tip\n");
+    put("space.txt", "0 0 0 0 0 0\n1 0 2 1 0 2\n");
+    put("five.txt", "0 0 1 2 0\n");
+    put("third.txt", "0 0 1 3\n");
+    let read = |name: &str| saltus_io::matrix::nodes(&dir.path().join(name), 2);
+    let nodes = read("nodes.txt").expect("read");
+    assert_eq!(nodes[0].moves, [vec![], vec![]]);
+    assert_eq!((nodes[1].at, &nodes[1].moves), ([1.5, 0.0], &[vec![(0, 1.0)], vec![(1, 1.0)]]));
+    // In one plane of space, that plane.
+    let nodes = read("space.txt").expect("read");
+    assert_eq!((nodes[1].at, &nodes[1].moves), ([1.0, 2.0], &[vec![(0, 1.0)], vec![(1, 1.0)]]));
+    for (name, message) in [("five.txt", "has 5 numbers"), ("third.txt", "no degree of freedom")] {
+        assert!(read(name).expect_err(name).to_string().contains(message), "{name}");
+    }
+}

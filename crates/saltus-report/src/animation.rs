@@ -9,21 +9,62 @@ use saltus::problem::Drawing;
 use saltus::{SetupError, Side, Trajectory};
 use serde_json::{Value, json};
 
-/// A line given by samples instead of expressions, such as a deflected beam.
+/// Lines given by samples instead of expressions, such as a deflected beam or a stop.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// Its name.
     pub name: String,
-    /// Positions along the line, undeformed.
-    pub x: Vec<f64>,
-    /// The times of the frames, increasing.
+    /// The times of the frames, increasing; none for what does not move.
     pub t: Vec<f64>,
-    /// The deflection at each position, one row per frame, not magnified.
-    pub frames: Vec<Vec<f64>>,
+    /// Where its nodes are, magnified: one row per frame, or one for all.
+    pub x: Vec<Vec<f64>>,
+    /// The same upwards.
+    pub y: Vec<Vec<f64>>,
+    /// Pairs of nodes that are joined by lines; none: one line through all nodes.
+    pub lines: Option<Vec<[usize; 2]>>,
+    /// Whether its nodes are drawn as well.
+    pub has_dots: bool,
+    /// Whether it is a wall.
+    pub is_wall: bool,
+    /// The stop that it is: it flashes at impacts.
+    pub stop: Option<usize>,
     /// The magnification of the deflection; stated in the caption.
     pub factor: f64,
-    /// The height at which the undeformed line is drawn.
-    pub offset: f64,
+}
+
+impl Shape {
+    fn nodes(&self) -> usize {
+        self.x.first().map_or(0, Vec::len)
+    }
+
+    /// Whether every frame has a place for every node.
+    fn is_whole(&self) -> bool {
+        let n = self.nodes();
+        let fits = |rows: &[Vec<f64>]| {
+            rows.iter().all(|row| row.len() == n)
+                && (rows.len() == 1 || (rows.len() == self.t.len() && !rows.is_empty()))
+        };
+        n > 0 && fits(&self.x) && fits(&self.y)
+    }
+
+    fn data(&self) -> Value {
+        let stride = self.t.len().div_ceil((MAX_VALUES / self.nodes()).max(2)).max(1);
+        let kept: Vec<usize> = match self.t.len() {
+            0 => vec![0],
+            frames => (0..frames).step_by(stride).chain([frames - 1]).collect(),
+        };
+        let rows = |rows: &[Vec<f64>]| -> Vec<f64> {
+            match rows {
+                [row] => row.clone(),
+                _ => kept.iter().flat_map(|&k| rows[k].iter().copied()).collect(),
+            }
+        };
+        let t: Vec<f64> = kept.iter().filter_map(|&k| self.t.get(k).copied()).collect();
+        json!({
+            "name": self.name, "n": self.nodes(), "t": numbers(&t), "x": rounded(&rows(&self.x)), "y": rounded(&rows(&self.y)),
+            "lines": self.lines, "dots": self.has_dots, "style": if self.is_wall { "wall" } else { "body" }, "stop": self.stop,
+        })
+    }
 }
 
 /// The largest number of values in all frames together.
@@ -80,17 +121,7 @@ pub fn animation(
             }));
         }
     }
-    let sampled: Vec<Value> = shapes
-        .iter()
-        .filter(|s| !s.t.is_empty() && s.frames.len() == s.t.len())
-        .map(|s| {
-            let stride = s.t.len().div_ceil((MAX_VALUES / s.x.len().max(1)).max(2)).max(1);
-            let kept: Vec<usize> = (0..s.t.len()).step_by(stride).chain([s.t.len() - 1]).collect();
-            let t: Vec<f64> = kept.iter().map(|&k| s.t[k]).collect();
-            let y: Vec<f64> = kept.iter().flat_map(|&k| s.frames[k].iter().map(|y| s.offset + s.factor * y)).collect();
-            json!({ "name": s.name, "x": rounded(&s.x), "t": numbers(&t), "y": rounded(&y) })
-        })
-        .collect();
+    let sampled: Vec<Value> = shapes.iter().filter(|s| s.is_whole()).map(Shape::data).collect();
     if drawn.is_empty() && sampled.is_empty() {
         return Ok(Value::Null);
     }

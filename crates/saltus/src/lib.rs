@@ -34,6 +34,7 @@ pub mod ledger;
 pub mod linalg;
 pub mod model;
 pub mod motion;
+pub mod preparing;
 pub mod problem;
 pub mod project;
 mod record;

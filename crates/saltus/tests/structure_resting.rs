@@ -16,8 +16,10 @@ fn mass() -> Part {
         mass: Symmetric::diagonal(&[1.3, 1.3]),
         stiffness: Symmetric::new(2, vec![(0, 0, 40.0), (0, 1, 9.0), (1, 0, 9.0), (1, 1, 15.0)]),
         damping: Damping::Rayleigh(0.1, 0.0),
-        layout: Layout::Matrices { direction: None },
+        layout: Layout::Matrices { direction: None, nodes: Vec::new() },
         carried: None,
+        gyroscopic: None,
+        circulatory: None,
         is_lumped_body: true,
     }
 }

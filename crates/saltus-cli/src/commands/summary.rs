@@ -23,7 +23,8 @@ pub fn print(ready: &Ready, done: &Done) {
     let setup = run.setup.as_secs_f64();
     let stepping = (done.wall_s - setup).max(0.0);
     let per_step = stepping / run.steps.max(1) as f64;
-    let before = if setup > 0.1 { format!(", after {} of set-up", duration(setup)) } else { String::new() };
+    let setup = setup + ready.opening_s;
+    let before = if setup > 0.5 { format!(", after {} of set-up", duration(setup)) } else { String::new() };
     out!("{} in {}, {} per step{before}\n\n", count(run.steps, "step"), duration(stepping), duration(per_step));
     if let Some(facts) = &done.facts {
         structure(facts);

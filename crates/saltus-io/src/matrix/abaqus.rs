@@ -1,6 +1,6 @@
 //! What Abaqus writes with `*MATRIX OUTPUT`: `row, column, value`, or nodes and degrees of freedom instead of indices.
 
-use super::{Entry, Format, SparseMatrix, text};
+use super::{Entry, Format, Half, SparseMatrix, text};
 use crate::FileError;
 use crate::lines::{Line, Source};
 use saltus::Span;
@@ -56,7 +56,8 @@ fn coordinate<'a>(
     let size = largest(&entries, |e| e.row.max(e.column));
     let below = entries.iter().any(|e| e.row > e.column);
     let above = entries.iter().any(|e| e.row < e.column);
-    Ok(SparseMatrix::assemble(Format::Abaqus, (size, size), entries, below != above))
+    let half = if below != above { Half::Mirrored } else { Half::None };
+    Ok(SparseMatrix::assemble(Format::Abaqus, (size, size), entries, half))
 }
 
 fn labelled<'a>(source: &Source, what: &str, lines: impl Iterator<Item = Line<'a>>) -> Result<SparseMatrix, FileError> {
@@ -83,14 +84,14 @@ fn labelled<'a>(source: &Source, what: &str, lines: impl Iterator<Item = Line<'a
         Entry { row: place(row), column: place(column), value, line }
     });
     let size = dofs.len();
-    let full = SparseMatrix::assemble(Format::Abaqus, (size, size), entries.clone().collect(), false);
+    let full = SparseMatrix::assemble(Format::Abaqus, (size, size), entries.clone().collect(), Half::None);
     // Abaqus stores a half by its own order of the nodes, so in ours the entries may lie on both sides of the diagonal.
     let apart = full.entries.iter().filter(|e| e.0 != e.1);
     let mut pairs: Vec<_> = apart.map(|&(i, j, _)| (i.min(j), i.max(j))).collect();
     pairs.sort_unstable();
     let mut matrix = match pairs.windows(2).any(|two| two[0] == two[1]) {
         true => full,
-        false => SparseMatrix::assemble(Format::Abaqus, (size, size), entries.collect(), true),
+        false => SparseMatrix::assemble(Format::Abaqus, (size, size), entries.collect(), Half::Mirrored),
     };
     matrix.labels = Some(dofs.iter().map(|(node, degree)| format!("n{node}.d{degree}")).collect());
     Ok(matrix)

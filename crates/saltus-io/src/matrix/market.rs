@@ -1,6 +1,6 @@
 //! Matrix Market files, coordinate and array: <https://math.nist.gov/MatrixMarket/formats.html>.
 
-use super::{Entry, Format, LARGEST, SparseMatrix, text};
+use super::{Entry, Format, Half, LARGEST, SparseMatrix, text};
 use crate::FileError;
 use crate::lines::{Line, Source};
 
@@ -9,7 +9,7 @@ const EXAMPLE: &str = "the first line must be like `%%MatrixMarket matrix coordi
 /// Reads a file that starts with a comment, which should be the banner.
 pub fn read(source: &Source, what: &str) -> Result<SparseMatrix, FileError> {
     let mut lines = source.written();
-    let (dense, symmetric) = banner(source, &lines.next().unwrap_or_default(), what)?;
+    let (dense, half) = banner(source, &lines.next().unwrap_or_default(), what)?;
     let mut lines = lines.filter(|line| !line.text.starts_with('%'));
     let Some(size) = lines.next() else {
         let message = format!("{what} ends before the line that says its size");
@@ -17,13 +17,13 @@ pub fn read(source: &Source, what: &str) -> Result<SparseMatrix, FileError> {
         return Err(source.fail(last(source).span(), message, "the last line", help));
     };
     match dense {
-        true => array(source, what, &size, lines, symmetric),
-        false => coordinate(source, what, &size, lines, symmetric),
+        true => array(source, what, &size, lines, half),
+        false => coordinate(source, what, &size, lines, half),
     }
 }
 
-/// What the first line says: whether it is an array, and whether it is symmetric.
-fn banner(source: &Source, line: &Line, what: &str) -> Result<(bool, bool), FileError> {
+/// What the first line says: whether it is an array, and whether one half stands for both.
+fn banner(source: &Source, line: &Line, what: &str) -> Result<(bool, Half), FileError> {
     let words: Vec<_> = line.fields().map(|(span, word)| (span, word.to_ascii_lowercase())).collect();
     let [first, object, format, field, symmetry] = &words[..] else {
         let message = format!("the header of {what} needs five words, it has {}", words.len());
@@ -54,21 +54,18 @@ fn banner(source: &Source, line: &Line, what: &str) -> Result<(bool, bool), File
         }
         _ => return refuse(field, "the entries are either `real` or `integer`", EXAMPLE),
     }
-    let symmetric = match symmetry.1.as_str() {
-        "general" => false,
-        "symmetric" => true,
-        "skew-symmetric" => {
-            let help = "write the symmetric part; gyroscopic matrices are not supported";
-            return refuse(symmetry, "such a matrix neither stores nor dissipates energy", help);
-        }
+    let half = match symmetry.1.as_str() {
+        "general" => Half::None,
+        "symmetric" => Half::Mirrored,
+        "skew-symmetric" => Half::Negated,
         "hermitian" => return refuse(symmetry, "its entries must be real", "write a real matrix as `symmetric`"),
         _ => return refuse(symmetry, "the symmetry is either `general` or `symmetric`", EXAMPLE),
     };
-    Ok((array, symmetric))
+    Ok((array, half))
 }
 
 /// The numbers on the size line: rows, columns and, of a sparse matrix, entries.
-fn sizes<const N: usize>(source: &Source, line: &Line, what: &str, symmetric: bool) -> Result<[usize; N], FileError> {
+fn sizes<const N: usize>(source: &Source, line: &Line, what: &str, half: Half) -> Result<[usize; N], FileError> {
     let names = if N == 2 { "rows and columns" } else { "rows, columns and entries" };
     let help = format!("after the comments comes a line with {N} whole numbers: {names}");
     let fail = |span, message: &str, label: &str| Err(source.fail(span, format!("{what}: {message}"), label, &help));
@@ -87,7 +84,7 @@ fn sizes<const N: usize>(source: &Source, line: &Line, what: &str, symmetric: bo
             Err(_) => return fail(span, "the sizes must be whole numbers", "not a whole number"),
         };
     }
-    match symmetric && sizes[0] != sizes[1] {
+    match half != Half::None && sizes[0] != sizes[1] {
         true => fail(line.span(), "the header says `symmetric`, but it is not square", "not square"),
         false => Ok(sizes),
     }
@@ -98,9 +95,9 @@ fn coordinate<'a>(
     what: &str,
     size: &Line,
     lines: impl Iterator<Item = Line<'a>>,
-    symmetric: bool,
+    half: Half,
 ) -> Result<SparseMatrix, FileError> {
-    let [rows, columns, stored] = sizes(source, size, what, symmetric)?;
+    let [rows, columns, stored] = sizes(source, size, what, half)?;
     let mut entries: Vec<Entry> = Vec::new();
     let mut lines = lines.peekable();
     while let Some(line) = lines.next() {
@@ -123,18 +120,23 @@ fn coordinate<'a>(
                 return Err(source.fail(span, message, "beyond the size", "correct the size line or this index"));
             }
         }
-        if symmetric && j > i {
+        if half != Half::None && j > i {
             let message =
                 format!("{what} has the entry ({i}, {j}) above the diagonal, but the header says `symmetric`");
             let help = "a symmetric file stores the lower half only: leave this entry out, swap its row and column if \
                         only the upper half is stored, or write `general` in the header if both are";
             return Err(source.fail(line.span(), message, "above the diagonal", help));
         }
+        if half == Half::Negated && i == j && entry.value != 0.0 {
+            let message = format!("{what} has the entry ({i}, {i}), but the header says `skew-symmetric`");
+            let help = "such a matrix has zeros on the diagonal; write `general` in the header and store both halves";
+            return Err(source.fail(line.span(), message, "on the diagonal", help));
+        }
         entries.push(entry);
     }
     match entries.len() < stored {
         true => Err(truncated(source, what, entries.len(), stored)),
-        false => Ok(SparseMatrix::assemble(Format::MatrixMarket, (rows, columns), entries, symmetric)),
+        false => Ok(SparseMatrix::assemble(Format::MatrixMarket, (rows, columns), entries, half)),
     }
 }
 
@@ -143,13 +145,23 @@ fn array<'a>(
     what: &str,
     size: &Line,
     lines: impl Iterator<Item = Line<'a>>,
-    symmetric: bool,
+    half: Half,
 ) -> Result<SparseMatrix, FileError> {
-    let [rows, columns] = sizes(source, size, what, symmetric)?;
+    let [rows, columns] = sizes(source, size, what, half)?;
     // At most 10^14, because both are bounded.
-    let stored = if symmetric { rows * (rows + 1) / 2 } else { rows * columns };
+    let stored = match half {
+        Half::None => rows * columns,
+        Half::Mirrored => rows * (rows + 1) / 2,
+        Half::Negated => rows * (rows - 1) / 2,
+    };
     let (mut entries, mut count) = (Vec::new(), 0);
-    let (mut row, mut column) = (0, 0);
+    // The first row of a column: of a half, that of the diagonal or the one below.
+    let first = |column: usize| match half {
+        Half::None => 0,
+        Half::Mirrored => column,
+        Half::Negated => column + 1,
+    };
+    let (mut row, mut column) = (first(0), 0);
     for line in lines {
         for (span, field) in line.fields() {
             if count == stored {
@@ -165,13 +177,13 @@ fn array<'a>(
             row += 1;
             if row == rows {
                 column += 1;
-                row = if symmetric { column } else { 0 };
+                row = first(column);
             }
         }
     }
     match count < stored {
         true => Err(truncated(source, what, count, stored)),
-        false => Ok(SparseMatrix::assemble(Format::MatrixMarket, (rows, columns), entries, symmetric)),
+        false => Ok(SparseMatrix::assemble(Format::MatrixMarket, (rows, columns), entries, half)),
     }
 }
 

@@ -2,13 +2,15 @@
 
 mod abaqus;
 mod market;
+mod nodes;
 mod npy;
 mod npz;
 mod symmetry;
 mod text;
 mod vector;
 
-pub use symmetry::symmetric;
+pub use nodes::nodes;
+pub use symmetry::{square, symmetric};
 pub use vector::vector;
 
 use crate::lines::Source;
@@ -64,6 +66,14 @@ pub struct SparseMatrix {
     pub format: Format,
 }
 
+/// Whether a file stores one half of a matrix, and how the other follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Half {
+    None,
+    Mirrored,
+    Negated,
+}
+
 /// An entry as a file stores it, with its line.
 struct Entry {
     row: usize,
@@ -74,10 +84,12 @@ struct Entry {
 
 impl SparseMatrix {
     /// Sorts the entries, sums those at the same place, and adds the other half where only one is stored.
-    fn assemble(format: Format, (rows, columns): (usize, usize), mut entries: Vec<Entry>, half: bool) -> Self {
-        if half {
+    fn assemble(format: Format, (rows, columns): (usize, usize), mut entries: Vec<Entry>, half: Half) -> Self {
+        if half != Half::None {
+            let sign = if half == Half::Negated { -1.0 } else { 1.0 };
             let others = entries.iter().filter(|e| e.row != e.column);
-            let others: Vec<Entry> = others.map(|e| Entry { row: e.column, column: e.row, ..*e }).collect();
+            let others: Vec<Entry> =
+                others.map(|e| Entry { row: e.column, column: e.row, value: sign * e.value, ..*e }).collect();
             entries.extend(others);
         }
         // Stable: equal places are summed in the same order in both halves, so the sums are equal to the last bit.

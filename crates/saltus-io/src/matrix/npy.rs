@@ -1,6 +1,6 @@
 //! NumPy arrays: the members of an npz archive, and a dense matrix as an `.npy` file.
 
-use super::{Entry, Format, LARGEST, SparseMatrix, bytes, whole};
+use super::{Entry, Format, Half, LARGEST, SparseMatrix, bytes, whole};
 use crate::FileError;
 use npyz::{Deserialize, NpyFile, Order};
 use std::path::Path;
@@ -54,7 +54,7 @@ pub fn read(path: &Path, what: &str) -> Result<SparseMatrix, FileError> {
         let (row, column) = place(k);
         Entry { row, column, value, line: 0 }
     });
-    Ok(SparseMatrix::assemble(Format::Npy, (rows, columns), entries.collect(), false))
+    Ok(SparseMatrix::assemble(Format::Npy, (rows, columns), entries.collect(), Half::None))
 }
 
 /// Checks that a matrix of this size is one, and not too large.

@@ -1,6 +1,6 @@
 //! Sparse matrices as SciPy's `save_npz` writes them: a zip archive of arrays, compressed or not.
 
-use super::{Entry, Format, SparseMatrix, npy, whole};
+use super::{Entry, Format, Half, SparseMatrix, npy, whole};
 use crate::{FileError, read as reading};
 use saltus::text::number;
 use std::fs::File;
@@ -68,7 +68,7 @@ pub fn read(path: &Path, what: &str) -> Result<SparseMatrix, FileError> {
             return Err(whole(path, message, "use .tocsr(): `scipy.sparse.save_npz(\"K.npz\", K.tocsr())`"));
         }
     };
-    Ok(SparseMatrix::assemble(Format::Npz, (rows, columns), entries, false))
+    Ok(SparseMatrix::assemble(Format::Npz, (rows, columns), entries, Half::None))
 }
 
 impl Archive<'_> {

@@ -15,13 +15,7 @@ const ROUNDING: f64 = 1e-9;
 /// # Errors
 /// Says which half is missing, or which two entries differ most; in a text file, with the line.
 pub fn symmetric(matrix: &SparseMatrix, path: &Path, what: &str) -> Result<(), FileError> {
-    if matrix.rows != matrix.columns {
-        let message = format!("{what} must be square, but it is {} × {}", matrix.rows, matrix.columns);
-        return Err(match matrix.format {
-            Format::MatrixMarket => fail(matrix, path, size, message, "not square", "is it the right file?"),
-            _ => whole(path, message, "is it the right file?"),
-        });
-    }
+    square(matrix, path, what)?;
     let largest = matrix.entries.iter().fold(0.0, |largest: f64, e| largest.max(e.2.abs()));
     let (mut below, mut above) = (false, false);
     let (mut most, mut worst) = (ROUNDING * largest, None);
@@ -53,11 +47,26 @@ pub fn symmetric(matrix: &SparseMatrix, path: &Path, what: &str) -> Result<(), F
                 let number = *matrix.lines.as_ref()?.get(k)?;
                 source.lines().find(|line| line.number == number).map(|line| line.span())
             };
-            let help = "store the same value at both places; differences below 1e-9 of the largest entry are taken for \
-                        rounding";
+            let help = "store the same value at both places (differences below 1e-9 of the largest entry are taken for \
+                        rounding); damping or stiffness that is meant so, of flow or rotation: `unsymmetric = true` in [structure]";
             Err(fail(matrix, path, place, message, &format!("({column}, {row}) is {mirrored}"), help))
         }
     }
+}
+
+/// Checks that a matrix is square.
+///
+/// # Errors
+/// Its size.
+pub fn square(matrix: &SparseMatrix, path: &Path, what: &str) -> Result<(), FileError> {
+    if matrix.rows == matrix.columns {
+        return Ok(());
+    }
+    let message = format!("{what} must be square, but it is {} × {}", matrix.rows, matrix.columns);
+    Err(match matrix.format {
+        Format::MatrixMarket => fail(matrix, path, size, message, "not square", "is it the right file?"),
+        _ => whole(path, message, "is it the right file?"),
+    })
 }
 
 /// Only one half is stored.

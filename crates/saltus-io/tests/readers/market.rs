@@ -52,12 +52,22 @@ fn mistakes_in_the_header() {
         ("real", "pattern", "places but no values", "with its values"),
         ("real", "complex", "must be real", "real part"),
         ("real", "float", "either `real` or `integer`", "the first line"),
-        ("general", "skew-symmetric", "neither stores nor dissipates", "symmetric part"),
         ("general", "hermitian", "must be real", "`symmetric`"),
         ("general", "lower", "either `general` or `symmetric`", "the first line"),
     ] {
         refused(&format!("{HEAD} general\n1 1 1\n1 1 1\n").replace(from, to), message, (1, to), help);
     }
+}
+
+#[test]
+fn one_half_of_an_antisymmetric_matrix() {
+    let stored = matrix(&format!("{HEAD} skew-symmetric\n3 3 2\n2 1 4\n3 2 -5\n")).expect("good");
+    assert_eq!(stored.entries, [(0, 1, -4.0), (1, 0, 4.0), (1, 2, 5.0), (2, 1, -5.0)]);
+    let array = HEAD.replace("coordinate", "array");
+    let stored = matrix(&format!("{array} skew-symmetric\n3 3\n4\n0\n-5\n")).expect("good");
+    assert_eq!(stored.entries, [(0, 1, -4.0), (1, 0, 4.0), (1, 2, 5.0), (2, 1, -5.0)]);
+    let text = format!("{HEAD} skew-symmetric\n2 2 1\n2 2 1\n");
+    refused(&text, "the header says `skew-symmetric`", (3, "2 2 1"), "zeros on the diagonal");
 }
 
 #[test]

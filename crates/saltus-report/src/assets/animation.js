@@ -49,7 +49,10 @@ function animate(data, page) {
       if (size <= 2 * Math.max(width, height)) x.forEach((_, k) => include(x[k], y[k], 0));
     }
   }
-  for (const s of data.sampled) for (let i = 0; i < s.y.length; i++) include(s.x[i % s.x.length], s.y[i], 0);
+  for (const s of data.sampled) {
+    const frames = Math.max(s.x.length, s.y.length);
+    for (let i = 0; i < frames; i++) include(s.x[s.x.length === s.n ? i % s.n : i], s.y[s.y.length === s.n ? i % s.n : i], 0);
+  }
   if (!(box[2] >= box[0])) return;
 
   let scale = 1, shift = [0, 0];
@@ -132,6 +135,19 @@ function animate(data, page) {
     context.globalAlpha = 1;
   }
 
+  // Lines through samples: parts of a structure, and its stops.
+  function paintSampled(s) {
+    const [k, part] = s.t.length ? locate(s.t, t) : [0, 0], n = s.n;
+    const at = (c, i) => c.length === n ? c[i] : c[k * n + i] + part * ((c[(k + 1) * n + i] ?? c[k * n + i]) - c[k * n + i]);
+    const points = Array.from({ length: n }, (_, i) => [at(s.x, i), at(s.y, i)]);
+    const lit = s.stop !== null && flashes.has(s.stop), colour = page.colour(lit ? "flash" : s.style);
+    context.setLineDash([]); context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = s.style === "wall" ? (lit ? 4 : 2) : s.lines ? 1.5 : 3;
+    if (s.lines) for (const [i, j] of s.lines) { trace([points[i], points[j]], false); context.stroke(); }
+    else { trace(points, false); context.stroke(); }
+    if (s.dots) for (const [x, y] of points) { context.beginPath(); context.arc(X(x), Y(y), s.lines ? 2 : 4, 0, 7); context.fill(); }
+  }
+
   function paint() {
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     const place = locate(data.t, t);
@@ -140,12 +156,7 @@ function animate(data, page) {
       if (style === "body" && isTrailing()) paintTrails(place);
       data.shapes.filter((s) => s.style === style).forEach((s) => paintShape(s, place));
     }
-    for (const s of data.sampled) {
-      const [k, part] = locate(s.t, t), n = s.x.length;
-      const at = (i) => s.y[k * n + i] + part * ((s.y[(k + 1) * n + i] ?? s.y[k * n + i]) - s.y[k * n + i]);
-      context.setLineDash([]); context.strokeStyle = page.colour("body"); context.lineWidth = 3;
-      trace(Array.from(s.x, (x, i) => [x, at(i)]), false); context.stroke();
-    }
+    for (const style of ["body", "wall"]) data.sampled.filter((s) => s.style === style).forEach(paintSampled);
     now.textContent = "t = " + t.toPrecision(5) + (data.unit ? " " + data.unit : "");
   }
 

@@ -18,7 +18,7 @@ mod stability;
 mod with_states;
 
 use crate::SetupError;
-use crate::linalg::{Dice, max_abs};
+use crate::linalg::{Dice, Symmetric, max_abs};
 use crate::problem::{Problem, driven};
 use crate::run::System;
 use crate::structure::Structure;
@@ -241,14 +241,27 @@ fn of_structure(structure: &Structure, t: f64) -> Result<Equilibria, SetupError>
         .filter(|&a| at_rest.reactions[a] > 0.0 || at_rest.gaps[a] <= 1e-12 * max_abs(&at_rest.points))
         .collect();
     let degenerate = closed.iter().copied().filter(|&a| at_rest.reactions[a] == 0.0).collect();
-    let lowest = structure.lowest_square();
+    // The potential decides where forces have one and damping takes energy.
+    let linear = structure.linear();
+    let gives = linear.damping.as_ref().is_some_and(|c| {
+        let size = c.entries().fold(0.0_f64, |m, e| m.max(e.2.abs()));
+        let rounding = Symmetric::diagonal(&vec![1e-9 * size; c.dimension()]);
+        Symmetric::combine(&[(1.0, c), (1.0, &rounding)]).factor().is_err()
+    });
+    let stability = match (linear.circulatory.is_some(), gives) {
+        (true, _) => Stability::Unknown { why: "the stiffness is not symmetric: such forces have no potential" },
+        (_, true) => {
+            Stability::Unknown { why: "the damping matrix is not positive semidefinite: it may bring energy in" }
+        }
+        _ => Stability::Stable { curvature: structure.lowest_square() },
+    };
     let equilibrium = Equilibrium {
         reactions: closed.iter().map(|&a| at_rest.reactions[a]).collect(),
         closed,
         degenerate,
         family: Vec::new(),
         isolation: Isolation::Isolated,
-        stability: Stability::Stable { curvature: lowest },
+        stability,
         residual: at_rest.residual,
         joint_reactions: Vec::new(),
         z: Vec::new(),

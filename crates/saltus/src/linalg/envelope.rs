@@ -1,6 +1,7 @@
 //! L D Lᵀ within the row profile: between the first entry of a row and the diagonal, where all fill-in stays.
 
-use super::{NotPositiveDefinite, Symmetric, dot};
+use super::wait::Wait;
+use super::{FOUR, NotPositiveDefinite, Symmetric, dot};
 
 /// The factor of a matrix with a row profile.
 #[derive(Clone, Debug)]
@@ -24,7 +25,10 @@ impl Envelope {
         let mut lower = vec![0.0; starts[n]];
         let mut inverse = vec![0.0; n];
         let mut scaled = Vec::new();
+        let work = |i: usize| ((i - first[i]) as f64).powi(2);
+        let mut wait = Wait::new((0..n).map(work).sum(), 8.0 * starts[n] as f64);
         for i in 0..n {
+            wait.did(work(i));
             let (done, rest) = lower.split_at_mut(starts[i]);
             let row = &mut rest[..i - first[i]];
             let mut pivot = 0.0;
@@ -51,12 +55,34 @@ impl Envelope {
             }
             inverse[i] = 1.0 / pivot;
         }
+        wait.end();
         Ok(Envelope { first, starts, lower, inverse })
     }
 
     /// The entries of D⁻¹.
     pub fn inverse(&self) -> &[f64] {
         &self.inverse
+    }
+
+    /// x = A⁻¹ x of four vectors.
+    pub fn solve_block(&self, x: &mut [[f64; FOUR]]) {
+        let n = x.len();
+        for i in 0..n {
+            let row = &self.lower[self.starts[i]..self.starts[i + 1]];
+            let mut sum = [0.0; FOUR];
+            for (l, x) in row.iter().zip(&x[self.first[i]..i]) {
+                (0..FOUR).for_each(|r| sum[r] += l * x[r]);
+            }
+            (0..FOUR).for_each(|r| x[i][r] -= sum[r]);
+        }
+        x.iter_mut().zip(&self.inverse).for_each(|(x, d)| x.iter_mut().for_each(|x| *x *= d));
+        for i in (0..n).rev() {
+            let row = &self.lower[self.starts[i]..self.starts[i + 1]];
+            let xi = x[i];
+            for (l, x) in row.iter().zip(&mut x[self.first[i]..i]) {
+                (0..FOUR).for_each(|r| x[r] -= l * xi[r]);
+            }
+        }
     }
 
     /// x = A⁻¹ x.

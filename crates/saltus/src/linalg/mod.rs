@@ -5,6 +5,7 @@
 //! that are asked for once.
 
 mod band;
+mod block;
 mod cholesky;
 mod delassus;
 mod dense_update;
@@ -16,12 +17,16 @@ mod metric;
 mod ordering;
 mod random;
 mod rows;
+mod skew;
 mod sparse;
 mod spectrum;
 mod symmetric;
 mod twofold;
+mod unsymmetric;
+mod wait;
 
 pub(crate) use band::WIDEST;
+pub(crate) use block::{Block, FOUR, each_column, inners, subtract};
 pub(crate) use cholesky::GrowingFactor;
 pub(crate) use delassus::Delassus;
 pub use fourier::fourier;
@@ -31,6 +36,7 @@ pub(crate) use ordering::{SolverOrder, factor_entries, solver_order};
 pub use ordering::{fill_reducing, small_profile};
 pub use random::Dice;
 pub use rows::Rows;
+pub use skew::Skew;
 pub(crate) use spectrum::{Svd, eigen, eigenvalues, generalized_eigen};
 pub use symmetric::{Factor, Symmetric};
 pub(crate) use twofold::TwofoldFactor;

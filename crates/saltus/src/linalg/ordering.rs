@@ -56,6 +56,9 @@ pub(crate) struct SolverOrder {
     pub sparse: Option<f64>,
 }
 
+/// A profile narrower on average than this times √n is that of something long and thin.
+const THIN: f64 = 0.7;
+
 /// A sparse factor is worth it where it has fewer entries than this part of a profile.
 const WORTH: f64 = 0.8;
 
@@ -65,7 +68,9 @@ pub(crate) fn solver_order(patterns: &[&Symmetric]) -> SolverOrder {
     let terms: Vec<(f64, &Symmetric)> = patterns.iter().map(|a| (1.0, *a)).collect();
     let union = Symmetric::pattern(&terms).reordered(&order);
     let profile = profile(&union);
-    if union.half_bandwidth() <= WIDEST {
+    // A long and thin mesh (a tower, a tube) has no better order than along its length.
+    let n = union.dimension() as f64;
+    if union.half_bandwidth() <= WIDEST || profile < THIN * n * n.sqrt() {
         return SolverOrder { order, sparse: None };
     }
     let own = fill_reducing(&[&union]);

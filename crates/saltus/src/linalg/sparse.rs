@@ -2,7 +2,8 @@
 //! 1034), with dense kernels. The order of rows is the caller's: [`fill_reducing`](super::fill_reducing) gives a good one.
 
 use super::dense_update::Update;
-use super::{NotPositiveDefinite, Symmetric};
+use super::wait::Wait;
+use super::{FOUR, NotPositiveDefinite, Symmetric};
 
 const NONE: usize = usize::MAX;
 
@@ -147,7 +148,14 @@ impl Supernodal {
         let (mut head, mut link, mut at) = (vec![NONE; count], vec![NONE; count], vec![0; count]);
         let mut place = vec![0; n];
         let mut update = Update::default();
+        let work = |s: usize| {
+            let height = (self.row_starts[s + 1] - self.row_starts[s]) as f64;
+            height * height * (self.firsts[s + 1] - self.firsts[s]) as f64
+        };
+        let works: Vec<f64> = (0..count).map(work).collect();
+        let mut wait = Wait::new(works.iter().sum(), 8.0 * self.values.len() as f64);
         for s in 0..count {
+            wait.did(works[s]);
             let (first, end) = (self.firsts[s], self.firsts[s + 1]);
             let (done, rest) = self.values.split_at_mut(self.value_starts[s]);
             let rows = &self.rows[self.row_starts[s]..self.row_starts[s + 1]];
@@ -194,6 +202,7 @@ impl Supernodal {
                 (link[s], head[t]) = (head[t], s);
             }
         }
+        wait.end();
         Ok(self)
     }
 
@@ -233,6 +242,49 @@ impl Supernodal {
                 let column = &panel[c * height..(c + 1) * height];
                 let sum: f64 = column[c + 1..width].iter().zip(&own[c + 1..]).map(|(l, x)| l * x).sum();
                 own[c] = (own[c] - sum) / column[c];
+            }
+        }
+    }
+}
+
+impl Supernodal {
+    /// x = A⁻¹ x of four vectors: the panels are read once for all of them.
+    pub fn solve_block(&self, x: &mut [[f64; FOUR]]) {
+        let count = self.firsts.len() - 1;
+        for s in 0..count {
+            let (rows, first, width) = (self.panel_rows(s), self.firsts[s], self.firsts[s + 1] - self.firsts[s]);
+            let (height, panel) = (rows.len(), &self.values[self.value_starts[s]..self.value_starts[s + 1]]);
+            let (own, later) = x.split_at_mut(first + width);
+            let own = &mut own[first..];
+            for c in 0..width {
+                let column = &panel[c * height..(c + 1) * height];
+                own[c].iter_mut().for_each(|x| *x /= column[c]);
+                let value = own[c];
+                for (x, l) in own[c + 1..].iter_mut().zip(&column[c + 1..width]) {
+                    (0..FOUR).for_each(|r| x[r] -= l * value[r]);
+                }
+                for (&i, l) in rows[width..].iter().zip(&column[width..]) {
+                    let x = &mut later[i as usize - first - width];
+                    (0..FOUR).for_each(|r| x[r] -= l * value[r]);
+                }
+            }
+        }
+        for s in (0..count).rev() {
+            let (rows, first, width) = (self.panel_rows(s), self.firsts[s], self.firsts[s + 1] - self.firsts[s]);
+            let (height, panel) = (rows.len(), &self.values[self.value_starts[s]..self.value_starts[s + 1]]);
+            let (own, later) = x.split_at_mut(first + width);
+            let own = &mut own[first..];
+            for c in (0..width).rev() {
+                let column = &panel[c * height..(c + 1) * height];
+                let mut sum = [0.0; FOUR];
+                for (&i, l) in rows[width..].iter().zip(&column[width..]) {
+                    let x = &later[i as usize - first - width];
+                    (0..FOUR).for_each(|r| sum[r] += l * x[r]);
+                }
+                for (l, x) in column[c + 1..width].iter().zip(&own[c + 1..]) {
+                    (0..FOUR).for_each(|r| sum[r] += l * x[r]);
+                }
+                (0..FOUR).for_each(|r| own[c][r] = (own[c][r] - sum[r]) / column[c]);
             }
         }
     }

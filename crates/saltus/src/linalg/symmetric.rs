@@ -3,7 +3,8 @@
 use super::band::Band;
 use super::envelope::Envelope;
 use super::sparse::Supernodal;
-use super::{NotPositiveDefinite, band};
+use super::unsymmetric::Profile;
+use super::{FOUR, NotPositiveDefinite, Skew, band, each_column};
 
 /// A sparse symmetric matrix; both halves are stored.
 ///
@@ -18,7 +19,7 @@ use super::{NotPositiveDefinite, band};
 pub struct Symmetric {
     n: usize,
     starts: Vec<usize>,
-    columns: Vec<usize>,
+    columns: Vec<u32>,
     values: Vec<f64>,
     band: Option<Band>,
 }
@@ -27,25 +28,49 @@ impl Symmetric {
     /// From entries (row, column, value) of the whole matrix; those of one place are added up.
     ///
     /// Entries outside n × n are left out; whoever reads a file has refused them.
-    pub fn new(n: usize, mut entries: Vec<(usize, usize, f64)>) -> Self {
-        entries.retain(|&(i, j, _)| i < n && j < n);
-        entries.sort_unstable_by_key(|&(i, j, _)| (i, j));
-        let (mut starts, mut columns, mut values) = (vec![0; n + 1], Vec::new(), Vec::<f64>::new());
-        let mut last = None;
-        for (i, j, x) in entries {
-            if last == Some((i, j)) {
-                if let Some(sum) = values.last_mut() {
-                    *sum += x;
-                }
-                continue;
-            }
-            last = Some((i, j));
-            columns.push(j);
-            values.push(x);
-            starts[i + 1] = columns.len();
+    pub fn new(n: usize, entries: Vec<(usize, usize, f64)>) -> Self {
+        let inside = |e: &&(usize, usize, f64)| e.0 < n && e.1 < n;
+        let mut ends = vec![0; n + 1];
+        entries.iter().filter(inside).for_each(|e| ends[e.0 + 1] += 1);
+        (0..n).for_each(|i| ends[i + 1] += ends[i]);
+        // By rows first, in the order given.
+        let mut pairs = vec![(0_u32, 0.0_f64); ends[n]];
+        let mut next = ends.clone();
+        for e in entries.iter().filter(inside) {
+            pairs[next[e.0]] = (e.1 as u32, e.2);
+            next[e.0] += 1;
         }
-        for i in 1..=n {
-            starts[i] = starts[i].max(starts[i - 1]);
+        drop(entries);
+        Self::by_rows(n, pairs.len(), |i, row| row.extend_from_slice(&pairs[ends[i]..ends[i + 1]]))
+    }
+
+    /// From rows of (column, value); those of one place are added up.
+    fn by_rows(n: usize, most: usize, mut fill: impl FnMut(usize, &mut Vec<(u32, f64)>)) -> Self {
+        let (mut starts, mut columns, mut values) =
+            (Vec::with_capacity(n + 1), Vec::with_capacity(most), Vec::<f64>::with_capacity(most));
+        let mut row = Vec::new();
+        starts.push(0);
+        for i in 0..n {
+            row.clear();
+            fill(i, &mut row);
+            // Stable, so that sums are the same in both halves.
+            if !row.is_sorted_by_key(|e| e.0) {
+                row.sort_by_key(|e| e.0);
+            }
+            for &(j, x) in &row {
+                match values.last_mut().filter(|_| columns.len() > starts[i] && columns.last() == Some(&j)) {
+                    Some(sum) => *sum += x,
+                    None => {
+                        columns.push(j);
+                        values.push(x);
+                    }
+                }
+            }
+            starts.push(columns.len());
+        }
+        if columns.len() < most {
+            columns.shrink_to_fit();
+            values.shrink_to_fit();
         }
         let mut matrix = Symmetric { n, starts, columns, values, band: None };
         let b = matrix.half_bandwidth();
@@ -71,7 +96,7 @@ impl Symmetric {
     /// The stored entries (column, value) of a row.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.starts[i]..self.starts[i + 1];
-        self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+        self.columns[range.clone()].iter().map(|&j| j as usize).zip(self.values[range].iter().copied())
     }
 
     /// The entry at a place.
@@ -96,7 +121,11 @@ impl Symmetric {
             None => {
                 for (i, y) in y.iter_mut().enumerate() {
                     let range = self.starts[i]..self.starts[i + 1];
-                    *y = self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&j, a)| a * x[j]).sum();
+                    *y = self.columns[range.clone()]
+                        .iter()
+                        .zip(&self.values[range])
+                        .map(|(&j, a)| a * x[j as usize])
+                        .sum();
                 }
             }
         }
@@ -110,22 +139,46 @@ impl Symmetric {
     /// Σ s A over several matrices of one size.
     pub fn combine(terms: &[(f64, &Symmetric)]) -> Self {
         let n = terms.iter().map(|(_, a)| a.n).max().unwrap_or(0);
-        let entries = terms.iter().filter(|(s, _)| *s != 0.0);
-        Symmetric::new(n, entries.flat_map(|(s, a)| a.entries().map(move |(i, j, x)| (i, j, s * x))).collect())
+        let most = terms.iter().map(|(_, a)| a.values.len()).sum();
+        Self::by_rows(n, most, |i, row| {
+            for (s, a) in terms.iter().filter(|(s, a)| *s != 0.0 && i < a.n) {
+                row.extend(a.row(i).map(|(j, x)| (j as u32, s * x)));
+            }
+        })
     }
 
     /// The same with rows and columns in another order: `order[k]` is the old index of the new k.
     pub fn reordered(&self, order: &[usize]) -> Self {
         let mut place = vec![0; self.n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
-        Symmetric::new(self.n, self.entries().map(|(i, j, x)| (place[i], place[j], x)).collect())
+        Self::by_rows(self.n, self.values.len(), |k, row| {
+            row.extend(self.row(order[k]).map(|(j, x)| (place[j] as u32, x)));
+        })
     }
 
     /// Ones wherever one of several matrices has an entry that is not zero, and on the diagonal.
     pub(crate) fn pattern(terms: &[(f64, &Symmetric)]) -> Self {
         let n = terms.iter().map(|(_, a)| a.n).max().unwrap_or(0);
-        let entries = terms.iter().flat_map(|(_, a)| a.entries()).filter(|e| e.2 != 0.0).map(|(i, j, _)| (i, j, 1.0));
-        Symmetric::new(n, entries.chain((0..n).map(|i| (i, i, 1.0))).collect())
+        let most = n + terms.iter().map(|(_, a)| a.values.len()).sum::<usize>();
+        let mut ones = Self::by_rows(n, most, |i, row| {
+            row.push((i as u32, 1.0));
+            for (_, a) in terms.iter().filter(|(_, a)| i < a.n) {
+                row.extend(a.row(i).filter(|(_, x)| *x != 0.0).map(|(j, _)| (j as u32, 1.0)));
+            }
+        });
+        ones.values.fill(1.0);
+        ones
+    }
+
+    /// y = A x of four vectors.
+    pub(crate) fn multiply_block(&self, x: &[[f64; FOUR]], y: &mut [[f64; FOUR]]) {
+        for (i, y) in y.iter_mut().enumerate() {
+            let mut sum = [0.0; FOUR];
+            for (j, a) in self.row(i) {
+                (0..FOUR).for_each(|r| sum[r] += a * x[j][r]);
+            }
+            *y = sum;
+        }
     }
 
     /// Factors A = L D Lᵀ; A must be positive definite.
@@ -141,6 +194,14 @@ impl Symmetric {
             },
         }
     }
+
+    /// Factors A + Σ s S with antisymmetric S; A must be positive definite.
+    pub fn factor_with(&self, skews: &[(f64, &Skew)]) -> Result<Factor, NotPositiveDefinite> {
+        match skews.is_empty() {
+            true => self.factor(),
+            false => Ok(Factor::Unsymmetric(Profile::new(self, skews)?)),
+        }
+    }
 }
 
 /// A factored matrix.
@@ -152,6 +213,8 @@ pub enum Factor {
     Envelope(Envelope),
     /// By supernodes.
     Sparse(Supernodal),
+    /// With a row profile, not symmetric.
+    Unsymmetric(Profile),
 }
 
 impl Factor {
@@ -161,6 +224,16 @@ impl Factor {
             Factor::Band(f) => f.solve(x),
             Factor::Envelope(f) => f.solve(x),
             Factor::Sparse(f) => f.solve(x),
+            Factor::Unsymmetric(f) => f.solve(x),
+        }
+    }
+
+    /// x = A⁻¹ x of four vectors; `column` is a buffer.
+    pub(crate) fn solve_block(&self, x: &mut [[f64; FOUR]], column: &mut Vec<f64>) {
+        match self {
+            Factor::Sparse(f) => f.solve_block(x),
+            Factor::Envelope(f) => f.solve_block(x),
+            other => each_column(x, column, |x| other.solve(x)),
         }
     }
 
@@ -176,6 +249,7 @@ impl Factor {
             Factor::Band(f) => f.inverse(),
             Factor::Envelope(f) => f.inverse(),
             Factor::Sparse(f) => f.inverse(),
+            Factor::Unsymmetric(f) => f.inverse(),
         }
     }
 }
@@ -262,6 +336,16 @@ mod tests {
             prop_assert!(y.iter().zip(&x).all(|(p, q)| (p - q).abs() < 1e-11));
             // The pivots are those of the profile.
             let dense = Envelope::new(&a).expect("definite");
+            // Four vectors at once are four vectors.
+            let four: Vec<[f64; 4]> = x.iter().map(|x| [*x, 1.0, -x, x * x]).collect();
+            let mut product = vec![[0.0; 4]; n];
+            a.multiply_block(&four, &mut product);
+            for factor in [Factor::Sparse(factor.clone()), Factor::Envelope(dense.clone())] {
+                let mut solved = product.clone();
+                factor.solve_block(&mut solved, &mut Vec::new());
+                let near = |(p, q): (&[f64; 4], &[f64; 4])| (0..4).all(|r| (p[r] - q[r]).abs() < 1e-11);
+                prop_assert!(solved.iter().zip(&four).all(near));
+            }
             let same = |(p, q): (&f64, &f64)| (p / q - 1.0).abs() < 1e-11;
             prop_assert!(factor.inverse().iter().zip(dense.inverse()).all(same));
         }

@@ -1,6 +1,6 @@
 //! What a structure is made of, and the rows that follow from it.
 
-use super::{Part, Place, Row, StopLaw};
+use super::{Part, Place, Row, StopLaw, Structure};
 use crate::{Model, SetupError};
 use std::sync::Arc;
 
@@ -114,6 +114,18 @@ pub(super) fn base(parts: &[Part], starts: &[usize], shares: &[(usize, Option<Ve
     Ok(row)
 }
 
+/// Points that observe the shear of a base: which, and the translation of their parts.
+pub(super) fn shears(points: &[Location], parts: &[Part], starts: &[usize], n: usize) -> Vec<(usize, Vec<f64>)> {
+    let translation = |at: &Location| {
+        let mut r = vec![0.0; n];
+        let own = parts[at.part].translation().unwrap_or_default();
+        own.iter().enumerate().for_each(|(i, x)| r[starts[at.part] + i] = *x);
+        r
+    };
+    let of_base = points.iter().enumerate().filter(|(_, at)| at.place == Place::Shear);
+    of_base.map(|(p, at)| (p, translation(at))).collect()
+}
+
 /// The row of a gap that is affine in the points.
 pub(super) fn gradient(model: &mut Model, a: usize, points: &[Row]) -> Result<Row, SetupError> {
     let constraint = model.constraints[a].clone();
@@ -131,4 +143,25 @@ pub(super) fn gradient(model: &mut Model, a: usize, points: &[Row]) -> Result<Ro
         row.iter().for_each(|(i, x)| *sum.entry(*i).or_default() += slope * x);
     }
     Ok(sum.into_iter().filter(|(_, x)| *x != 0.0).collect())
+}
+
+impl Structure {
+    /// Where the points are.
+    pub fn places(&self) -> &[Location] {
+        &self.places
+    }
+
+    /// For each stop, the points its gap depends on, and by how much.
+    pub fn stop_slopes(&self) -> Vec<Vec<(usize, f64)>> {
+        let mut model = self.model.as_ref().clone();
+        let gaps: Vec<_> = model.constraints.iter().map(|c| c.gap).collect();
+        let mut of = |gap| {
+            let slopes = (0..model.q.len()).filter_map(|p| {
+                let slope = model.graph.derivative(gap, model.q[p]);
+                Some((p, model.graph.value(slope)?))
+            });
+            slopes.filter(|(_, s)| *s != 0.0).collect()
+        };
+        gaps.into_iter().map(&mut of).collect()
+    }
 }

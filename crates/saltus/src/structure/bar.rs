@@ -84,6 +84,8 @@ pub fn bar(
         mass: Symmetric::new(count, mass),
         stiffness: Symmetric::new(count, stiffness),
         damping: Damping::None,
+        gyroscopic: None,
+        circulatory: None,
         layout: Layout::Line {
             nodes: (0..=elements).map(|k| k as f64 * h).collect(),
             values,
@@ -118,6 +120,8 @@ pub fn building(masses: &[f64], stiffnesses: &[f64]) -> Result<Part, SetupError>
         mass: Symmetric::diagonal(masses),
         stiffness: Symmetric::new(n, entries),
         damping: Damping::None,
+        gyroscopic: None,
+        circulatory: None,
         layout: Layout::Floors,
         carried: None,
         is_lumped_body: true,

@@ -61,6 +61,8 @@ pub fn differences(length: f64, section: Section, d: usize) -> Result<Part, Setu
         mass: Symmetric::diagonal(&vec![section.mass_per_length * dx; d]),
         stiffness: Symmetric::new(d, entries),
         damping: Damping::None,
+        gyroscopic: None,
+        circulatory: None,
         layout: Layout::Line {
             nodes: (1..=d).map(|j| j as f64 * dx).collect(),
             values: (0..d).map(Some).collect(),
@@ -146,6 +148,8 @@ pub fn hermite(
         mass: Symmetric::new(count, mass),
         stiffness: Symmetric::new(count, stiffness),
         damping: Damping::None,
+        gyroscopic: None,
+        circulatory: None,
         layout: Layout::Line { nodes: (0..=elements).map(|k| k as f64 * h).collect(), values, slopes, nearest: false },
         carried: Some(carried),
         is_lumped_body: false,

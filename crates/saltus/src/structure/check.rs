@@ -2,7 +2,7 @@
 
 use super::facts::label;
 use super::{Linear, Part, StopLaw, Structure, StructureInstance};
-use crate::linalg::{Factor, Symmetric};
+use crate::linalg::{Factor, NotPositiveDefinite, Symmetric};
 use crate::text::{gib, grouped};
 use crate::{Kind, SetupError};
 
@@ -38,7 +38,6 @@ pub(super) fn matrices(
     }
     // K + εM with ε far below any frequency but above rounding: definite unless K is indefinite.
     let ratio = (0..n).map(|i| linear.stiffness.at(i, i).abs() / mass.at(i, i)).fold(0.0, f64::max);
-    let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (1e-9 * ratio, &mass)]);
     if !ratio.is_finite() {
         return Err(SetupError::new("stiffness over mass is too large a number to compute with")
             .help("check the units of the data"));
@@ -47,6 +46,7 @@ pub(super) fn matrices(
     if let Ok(factor) = linear.stiffness.factor() {
         return Ok(Some(factor));
     }
+    let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (1e-9 * ratio, &mass)]);
     if let Err(e) = shifted.factor()
         && ratio > 0.0
     {
@@ -55,6 +55,15 @@ pub(super) fn matrices(
         ));
     }
     Ok(None)
+}
+
+/// Why the matrix of a step has no factor.
+pub(super) fn step_matrix(e: NotPositiveDefinite, h: f64) -> SetupError {
+    SetupError::new(format!(
+        "the matrix of a step, M + hC/2 + h²K/4, is not positive definite (degree of freedom {}) with h = {h}",
+        e.pivot + 1
+    ))
+    .help("a massless degree of freedom needs a stiffness; a stiffness matrix has no negative eigenvalue; where damping is negative, take a smaller step")
 }
 
 /// The laws of the stops must be such that they can act.
@@ -95,16 +104,20 @@ pub(super) fn laws(laws: &[StopLaw], springs: &[Option<f64>], points: usize) -> 
 }
 
 /// What factors need, in the order in which they will be factored: the entries of a sparse one, or everything between the first entry
-/// of a row and the diagonal. They are three: of M, of K, and of the matrix of a step.
-pub(super) fn memory(matrices: &[&Symmetric], place: &[usize], sparse: Option<f64>) -> Result<(), SetupError> {
+/// of a row and the diagonal. They are three: of M, of K, and of the matrix of a step, which takes twice as much where it is not symmetric.
+pub(super) fn memory(linear: &Linear, place: &[usize], sparse: Option<f64>) -> Result<(), SetupError> {
+    let matrices = [Some(&linear.stiffness), Some(&linear.mass), linear.damping.as_ref()];
     let mut first: Vec<usize> = (0..place.len()).collect();
-    for (i, j, _) in matrices.iter().flat_map(|a| a.entries()) {
+    let skews = linear.skews(1.0, 1.0);
+    let skew = skews.iter().flat_map(|(_, a)| a.entries());
+    for (i, j, _) in matrices.into_iter().flatten().flat_map(Symmetric::entries).chain(skew) {
         let (i, j) = (place[i], place[j]);
         first[i] = first[i].min(j);
     }
     let profile: f64 = first.iter().enumerate().map(|(i, first)| (i - first) as f64).sum();
     // (A sparse factor has the indices of its panels besides, far fewer than entries.)
-    let bytes = 3.0 * 8.0 * sparse.map_or(profile, |entries| 1.1 * entries);
+    let factors = if linear.is_symmetric() { 3.0 } else { 4.0 };
+    let bytes = factors * 8.0 * sparse.map_or(profile, |entries| 1.1 * entries);
     match bytes > super::MOST_MEMORY {
         true => Err(SetupError::new(format!(
             "the factors of matrices with {} degrees of freedom and this pattern would take about {}",

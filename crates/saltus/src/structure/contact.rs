@@ -2,12 +2,15 @@
 //! the stops that could act.
 
 use super::linear::Linear;
-use crate::linalg::{Factor, Rows, add};
+use crate::linalg::{Factor, Rows, add, dot};
 use crate::project::{Polyhedron, ProjectionError};
 use crate::{Model, Reason};
 
 /// Sweeps over the stops of a step, at most.
 const SWEEPS: usize = 20_000;
+
+/// Rounds with the antisymmetric part of an unsymmetric matrix, at most.
+const ROUNDS: usize = 300;
 
 /// The stops of a structure, seen through a factored matrix.
 #[derive(Clone, Debug)]
@@ -15,8 +18,9 @@ pub struct Stops {
     pub rows: Rows,
     /// Columns s A⁻¹ w, one after the other: what a unit multiplier does to the unknown.
     mobility: Vec<f64>,
-    /// w_α s A⁻¹ w_β by rows.
+    /// w_α s A⁻¹ w_β by rows: the symmetric part, and the rest where A is not symmetric.
     gram: Vec<f64>,
+    skew: Vec<f64>,
     units: Rows,
     kernel: Polyhedron,
     /// Gap of the constraint as the scheme sees it; in, without contact, out, with it.
@@ -30,7 +34,7 @@ pub struct Stops {
 impl Stops {
     /// Condenses; `scale` is the s of s A⁻¹.
     pub fn new(linear: &Linear, factor: &Factor, scale: f64) -> Self {
-        Self::with(linear, |x| {
+        Self::with(linear, !matches!(factor, Factor::Unsymmetric(_)), |x| {
             factor.solve(x);
             x.iter_mut().for_each(|x| *x *= scale);
         })
@@ -38,10 +42,10 @@ impl Stops {
 
     /// The same where each unknown answers by itself: `response` is the diagonal of s A⁻¹.
     pub fn diagonal(linear: &Linear, response: &[f64]) -> Self {
-        Self::with(linear, |x| x.iter_mut().zip(response).for_each(|(x, r)| *x *= r))
+        Self::with(linear, true, |x| x.iter_mut().zip(response).for_each(|(x, r)| *x *= r))
     }
 
-    fn with(linear: &Linear, solve: impl Fn(&mut [f64])) -> Self {
+    fn with(linear: &Linear, is_symmetric: bool, solve: impl Fn(&mut [f64])) -> Self {
         let rows = linear.stops.clone();
         let (n, m) = (linear.dimension(), rows.len());
         let mut mobility = vec![0.0; n * m];
@@ -56,10 +60,16 @@ impl Stops {
                 (gram[a * m + b], gram[b * m + a]) = (x, x);
             }
         }
+        let mut skew = Vec::new();
+        if !is_symmetric {
+            let full: Vec<f64> = (0..m * m).map(|k| rows.dot(k / m, &mobility[(k % m) * n..(k % m + 1) * n])).collect();
+            skew = (0..m * m).map(|k| 0.5 * (full[k] - full[(k % m) * m + k / m])).collect();
+            gram = full.iter().zip(&skew).map(|(x, s)| x - s).collect();
+        }
         let units = (0..m).map(|a| [(a, 1.0)]).collect();
         let none = || vec![0.0; m];
         let kernel = Polyhedron::new(m, m);
-        Stops { rows, mobility, gram, units, kernel, slacks: none(), free: none(), multipliers: none(), n }
+        Stops { rows, mobility, gram, skew, units, kernel, slacks: none(), free: none(), multipliers: none(), n }
     }
 
     /// Makes all slacks non-negative by multipliers ≥ 0, complementary to them; true if any acts.
@@ -80,13 +90,10 @@ impl Stops {
         let name = |a: usize| model.constraints[a].name.clone();
         let m = self.slacks.len();
         self.free.copy_from_slice(&self.slacks);
-        let done = self.kernel.complete(&self.gram, &self.units, &mut self.slacks).map_err(|e| match e {
+        let done = self.complete().map_err(|e| match e {
             ProjectionError::Empty { constraint } => Reason::Incompatible { constraint: name(constraint) },
             ProjectionError::Stalled { constraint } => Reason::Stalled { constraint: name(constraint) },
         });
-        if done.is_ok() {
-            self.multipliers.copy_from_slice(&self.kernel.multipliers()[..m]);
-        }
         let Some((reach, budget)) = limits.filter(|(reach, _)| reach.iter().any(|r| *r > 0.0)) else {
             return done.map(|()| true);
         };
@@ -107,6 +114,34 @@ impl Stops {
         }
     }
 
+    /// Multipliers without limits. Where the matrix is not symmetric, the rest of it acts with the multipliers of the round before:
+    /// it is a part of the order of the step.
+    fn complete(&mut self) -> Result<(), ProjectionError> {
+        let m = self.slacks.len();
+        if self.skew.is_empty() {
+            self.kernel.complete(&self.gram, &self.units, &mut self.slacks)?;
+            self.multipliers.copy_from_slice(&self.kernel.multipliers()[..m]);
+            return Ok(());
+        }
+        self.multipliers.fill(0.0);
+        let scale = self.free.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        for _ in 0..ROUNDS {
+            for a in 0..m {
+                self.slacks[a] = self.free[a] + dot(&self.skew[a * m..(a + 1) * m], &self.multipliers);
+            }
+            self.kernel.complete(&self.gram, &self.units, &mut self.slacks)?;
+            let mut change = 0.0_f64;
+            for (a, (old, new)) in self.multipliers.iter_mut().zip(self.kernel.multipliers()).enumerate() {
+                change = change.max((*old - new).abs() * self.gram[a * m + a]);
+                *old = *new;
+            }
+            if change <= 8.0 * f64::EPSILON * scale {
+                return Ok(());
+            }
+        }
+        Err(ProjectionError::Stalled { constraint: 0 })
+    }
+
     /// A limited multiplier falls as the slack grows, so there is one solution; found one stop after the other, until nothing
     /// changes.
     fn sweep(&mut self, reach: &[f64], budget: &[f64]) -> bool {
@@ -116,7 +151,10 @@ impl Stops {
             let mut change = 0.0_f64;
             for a in 0..m {
                 let (row, own) = (&self.gram[a * m..(a + 1) * m], self.gram[a * m + a]);
-                let others: f64 = (0..m).filter(|&b| b != a).map(|b| row[b] * self.multipliers[b]).sum();
+                let mut others: f64 = (0..m).filter(|&b| b != a).map(|b| row[b] * self.multipliers[b]).sum();
+                if !self.skew.is_empty() {
+                    others += dot(&self.skew[a * m..(a + 1) * m], &self.multipliers);
+                }
                 let free = self.free[a] + others;
                 let mut multiplier = (-free / own).max(0.0);
                 if reach[a] > 0.0 && multiplier > 0.0 {

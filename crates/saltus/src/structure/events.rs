@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// With more modes than this the highest one would make the steps of flight too short to be of use.
 const MAX_MODES: usize = 160;
 
-/// The modes as a model: η'' + c η' + ω² η = Σ b s(t), gaps o(t) + w·η.
+/// The modes as a model: η'' + C η' + K η = Σ b s(t), gaps o(t) + w·η; C and what is not diagonal in K couple them.
 pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, SetupError> {
     let modal = instance.linear();
     instance.plain_stops("event-driven")?;
@@ -35,9 +35,12 @@ pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, Se
         let square = graph.constant(modal.stiffness.at(i, i));
         let spring = graph.mul(square, q[i]);
         force[i] = graph.neg(spring);
-        if let Some(c) = &modal.damping {
-            let c = graph.constant(c.at(i, i));
-            let drag = graph.mul(c, v[i]);
+        let damping = modal.damping.iter().flat_map(|c| c.row(i)).map(|(j, c)| (c, v[j]));
+        let gyroscopic = modal.gyroscopic.iter().flat_map(|c| c.row(i)).map(|(j, c)| (c, v[j]));
+        let circulatory = modal.circulatory.iter().flat_map(|k| k.row(i)).map(|(j, k)| (k, q[j]));
+        for (c, x) in damping.chain(gyroscopic).chain(circulatory).filter(|(c, _)| *c != 0.0) {
+            let c = graph.constant(c);
+            let drag = graph.mul(c, x);
             force[i] = graph.sub(force[i], drag);
         }
         let (elastic, moving) = (graph.mul(spring, q[i]), graph.mul(v[i], v[i]));
@@ -90,7 +93,7 @@ pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, Se
         kinetic,
         potential: Some(potential),
         exact: None,
-        conservative: model.signals.is_empty() && modal.damping.is_none(),
+        conservative: model.signals.is_empty() && modal.damping.is_none() && modal.is_symmetric(),
         signals: Vec::new(),
         draw: Vec::new(),
         ..model

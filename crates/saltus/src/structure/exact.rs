@@ -17,6 +17,7 @@ use super::contact::Stops;
 use super::instance::{PointNode, bounded};
 use super::passive::Passive;
 use super::signals::Averages;
+use super::skew::is_uncoupled;
 use super::{Linear, Signals, StructureInstance};
 use crate::linalg::{GAUSS_10, Rows, dot};
 use crate::stepping::{Account, Node, Stepper};
@@ -88,6 +89,13 @@ impl Exact {
             )
             .with_kind(Kind::Unsupported)
             .help("use the forcing newmark"));
+        }
+        if !is_uncoupled(&linear) {
+            return Err(SetupError::new(
+                "exact flight is that of modes that move by themselves, and C or K couples the modes of this structure",
+            )
+            .with_kind(Kind::Unsupported)
+            .help("use the forcing newmark, moreau-jean or event-driven, which follow coupled modes"));
         }
         let (n, m) = (linear.dimension(), linear.stops.len());
         let squares: Vec<f64> = (0..n).map(|i| linear.stiffness.at(i, i)).collect();

@@ -47,6 +47,10 @@ impl StructureInstance {
             (reduction, _) => reduction,
         };
         let modes = reduction.map(|r| (r.modes, r.residual));
+        if reduction.is_none() {
+            // Frequencies are found before the matrix of a step takes its memory: then the factor of K gives up its own.
+            structure.lowest();
+        }
         // A state that a run reached is in the coordinates of that run.
         let is_reached = start.reached_by().is_some();
         if let Some(by) = start.reached_by().filter(|by| by.modes != modes) {

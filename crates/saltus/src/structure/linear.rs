@@ -2,7 +2,7 @@
 //! of a mesh, or modes.
 
 use crate::SetupError;
-use crate::linalg::{NotPositiveDefinite, Rows, Symmetric};
+use crate::linalg::{NotPositiveDefinite, Rows, Skew, Symmetric};
 use crate::project::Polyhedron;
 
 use super::hole::Hole;
@@ -12,10 +12,14 @@ use super::hole::Hole;
 pub struct Linear {
     /// M, positive semidefinite: a row of zeros is a massless degree of freedom.
     pub mass: Symmetric,
-    /// C, if there is any damping.
+    /// The symmetric part of C, if there is any damping.
     pub damping: Option<Symmetric>,
-    /// K, positive semidefinite.
+    /// The symmetric part of K, positive semidefinite.
     pub stiffness: Symmetric,
+    /// The antisymmetric part of C: gyroscopic forces, which do no work.
+    pub gyroscopic: Option<Skew>,
+    /// The antisymmetric part of K: circulatory forces, which may.
+    pub circulatory: Option<Skew>,
     /// One row b for each signal.
     pub loads: Rows,
     /// One row w for each stop; of a round hole, that of its facet across the first of its points.
@@ -63,6 +67,34 @@ impl Linear {
         self.mass.is_diagonal()
             && self.stiffness.is_diagonal()
             && self.damping.as_ref().is_none_or(Symmetric::is_diagonal)
+            && self.is_symmetric()
+    }
+
+    /// Whether C and K are symmetric.
+    pub fn is_symmetric(&self) -> bool {
+        self.gyroscopic.is_none() && self.circulatory.is_none()
+    }
+
+    /// The antisymmetric parts of aC + bK.
+    pub(super) fn skews(&self, a: f64, b: f64) -> Vec<(f64, &Skew)> {
+        let (gyroscopic, circulatory) =
+            (self.gyroscopic.iter().map(|c| (a, c)), self.circulatory.iter().map(|k| (b, k)));
+        gyroscopic.chain(circulatory).collect()
+    }
+
+    /// y += a C v + b K u of the antisymmetric parts.
+    pub(super) fn add_skew(&self, a: f64, v: &[f64], b: f64, u: &[f64], y: &mut [f64]) {
+        if let Some(c) = &self.gyroscopic {
+            c.add_product(a, v, y);
+        }
+        if let Some(k) = &self.circulatory {
+            k.add_product(b, u, y);
+        }
+    }
+
+    /// x·K y of the antisymmetric part.
+    pub(super) fn circulation(&self, x: impl Fn(usize) -> f64, y: impl Fn(usize) -> f64) -> f64 {
+        self.circulatory.iter().flat_map(Skew::entries).map(|(i, j, k)| x(i) * k * y(j)).sum()
     }
 
     /// Whether stop a acts on massless degrees of freedom only: it is then a spring that only pushes, and no impact has an

@@ -20,6 +20,7 @@ mod exact;
 mod facts;
 mod hole;
 mod instance;
+mod lanczos;
 mod linear;
 mod modes;
 mod moreau_jean;
@@ -32,6 +33,7 @@ mod resolution;
 mod resting;
 mod rubbing;
 mod signals;
+mod skew;
 mod springs;
 mod statics;
 mod stop_law;
@@ -44,19 +46,19 @@ pub use hole::Hole;
 pub use instance::StructureInstance;
 pub use linear::Linear;
 pub use modes::Modes;
-pub use part::{Damping, Layout, Part, Place, Row};
+pub use part::{Damping, DrawnNode, Layout, Part, Place, Row};
 pub use reduce::Reduction;
 pub(crate) use signals::BaseMotion;
 pub use signals::Signals;
 pub use statics::StaticContact;
 pub use stop_law::{Rub, StopLaw};
 
-use crate::linalg::{Dice, Rows, SolverOrder, Symmetric, max_abs, solver_order};
+use crate::linalg::{Dice, Factor, Rows, SolverOrder, Symmetric, max_abs};
 use crate::motion::Slide;
 use crate::problem::{Cells, Gaps, Start};
 use crate::stepping::Stepper;
 use crate::{Kind, Model, SetupError};
-use assembly::{base, bases, gradient};
+use assembly::{base, bases, gradient, shears};
 use signals::SignalCode;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -83,8 +85,12 @@ pub struct Structure {
     /// Where the degrees of freedom of each part begin, and where each is in the solver's order.
     pub(crate) starts: Arc<Vec<usize>>,
     pub(crate) place: Arc<Vec<usize>>,
+    /// Where the points are.
+    places: Arc<Vec<Location>>,
     /// The entries of a factor, where that is sparse.
     pub(crate) sparse: Option<f64>,
+    /// The factor of K, until modes have been found with it: that of a large mesh is not computed twice.
+    held: Arc<Mutex<Option<Factor>>>,
     /// The lowest modes, computed when first asked for, and those of the last reduction.
     lowest: Arc<OnceLock<Option<Modes>>>,
     reduced: KeptModes,
@@ -159,10 +165,14 @@ impl Structure {
             }
             entries
         };
-        let mass = Symmetric::new(n, gather(&|p| Some(p.mass.clone())));
-        let mut stiffness = gather(&|p| Some(p.stiffness.clone()));
-        stiffness.extend(sprung.iter().enumerate().map(|(z, &(_, k))| (meshed + z, meshed + z, k)));
-        let stiffness = Symmetric::new(n, stiffness);
+        let (mass, stiffness) = match (&parts[..], sprung.is_empty()) {
+            ([part], true) => (part.mass.clone(), part.stiffness.clone()),
+            _ => {
+                let mut stiffness = gather(&|p| Some(p.stiffness.clone()));
+                stiffness.extend(sprung.iter().enumerate().map(|(z, &(_, k))| (meshed + z, meshed + z, k)));
+                (Symmetric::new(n, gather(&|p| Some(p.mass.clone()))), Symmetric::new(n, stiffness))
+            }
+        };
         let damping = reduce::modal_damping(&parts)?;
         let damped = gather(&|p| match &p.damping {
             Damping::None | Damping::Modal(_) => None,
@@ -206,13 +216,8 @@ impl Structure {
             }
             stop_rows.push(w);
         }
-        let mut shears = Vec::new();
-        for (p, at) in points.iter().enumerate().filter(|(_, at)| at.place == Place::Shear) {
-            let mut r = vec![0.0; n];
-            let own = parts[at.part].translation().unwrap_or_default();
-            own.iter().enumerate().for_each(|(i, x)| r[starts[at.part] + i] = *x);
-            shears.push((p, r));
-        }
+        let shears = shears(&points, &parts, &starts, n);
+        let places = points;
         let points = point_rows.into_iter().collect();
         let mut outline = Rows::new();
         for (part, &at) in parts.iter().zip(&starts) {
@@ -238,7 +243,10 @@ impl Structure {
         let is_massless: Vec<bool> = (0..n).map(|i| mass.row(i).all(|(_, m)| m == 0.0)).collect();
         // What has no mass is not damped either: it follows at once.
         let damped: Vec<_> = damped.into_iter().filter(|&(i, j, _)| !is_massless[i] && !is_massless[j]).collect();
+        let (gyroscopic, circulatory) = skew::gather(&parts, &starts, &is_massless)?;
         let linear = Linear {
+            gyroscopic,
+            circulatory,
             damping: damped.iter().any(|e| e.2 != 0.0).then(|| Symmetric::new(n, damped)),
             mass,
             stiffness,
@@ -253,10 +261,11 @@ impl Structure {
         };
         let signals = SignalCode::compile(&model)?;
         let mut bases = bases(&loads, &parts, &starts, n);
-        let SolverOrder { order, sparse } = solver_order(&[&linear.stiffness, &linear.mass]);
+        let has_own_damping = parts.iter().any(|p| matches!(p.damping, Damping::Matrix(_)));
+        let SolverOrder { order, sparse } = skew::order(&linear, has_own_damping);
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, &old)| place[old] = k);
-        check::memory(&[&linear.stiffness, &linear.mass], &place, sparse)?;
+        check::memory(&linear, &place, sparse)?;
         let linear = reduce::reordered(&linear, &order, &place);
         for (_, along) in &mut bases {
             *along = order.iter().map(|&old| along[old]).collect();
@@ -274,16 +283,15 @@ impl Structure {
             signals,
             starts: Arc::new(starts),
             place: Arc::new(place),
+            places: Arc::new(places),
             sparse,
+            // (That of a narrow band is nothing; a massless degree of freedom has none in the modes.)
+            held: Arc::new(Mutex::new(
+                factor.filter(|f| !matches!(f, Factor::Band(_)) && !is_massless.contains(&true)),
+            )),
             lowest: Arc::default(),
             reduced: Arc::default(),
         };
-        if let (Some(factor), Some(_), false) = (factor, sparse, is_massless.contains(&true)) {
-            // The factor of a large mesh is not computed twice.
-            let linear = &structure.linear;
-            let modes = Modes::with_factor(&linear.mass, &linear.stiffness, 8.min(n), factor);
-            structure.lowest.get_or_init(|| modes.ok());
-        }
         check::clearances(&structure)?;
         if start.at_equilibrium {
             let q0 = structure.static_contact(0.0)?.u;
@@ -398,8 +406,23 @@ impl Structure {
 
     /// The lowest modes, up to eight; none where they cannot be found.
     pub(crate) fn lowest(&self) -> Option<&Modes> {
-        let massive = self.linear.dimension() - self.linear.massless().len();
-        self.lowest.get_or_init(|| self.modes(massive.min(8)).ok()).as_ref()
+        self.lowest.get_or_init(|| self.lowest_modes().ok()).as_ref()
+    }
+
+    fn lowest_modes(&self) -> Result<Modes, SetupError> {
+        let count = (self.linear.dimension() - self.linear.massless().len()).min(8);
+        let kept = self.reduced.lock().ok().and_then(|kept| kept.as_ref().map(|(_, modes)| modes.clone()));
+        if let Some(modes) = kept.filter(|modes| modes.len() >= count) {
+            return Ok(modes.first(count));
+        }
+        match self.take_factor() {
+            Some(factor) => Modes::with_factor(&self.linear.mass, &self.linear.stiffness, count, Some(factor)),
+            None => self.modes(count),
+        }
+    }
+
+    fn take_factor(&self) -> Option<Factor> {
+        self.held.lock().ok().and_then(|mut held| held.take())
     }
 
     /// Evaluates loads and offsets.
@@ -419,7 +442,7 @@ impl Structure {
         {
             return Ok(modes.clone());
         }
-        let modes = Arc::new(Modes::new(&massive.mass, &massive.stiffness, count)?);
+        let modes = Arc::new(Modes::with_factor(&massive.mass, &massive.stiffness, count, self.take_factor())?);
         if let Ok(mut kept) = self.reduced.lock() {
             *kept = Some((count, modes.clone()));
         }
@@ -441,6 +464,7 @@ impl Structure {
         }
         let row = self.row_of(at.part, &part.row(&at.place)?);
         Arc::make_mut(&mut self.linear).points.push(row);
+        Arc::make_mut(&mut self.places).push(at.clone());
         let model = Arc::make_mut(&mut self.model);
         let (q, v) = (model.graph.symbol(name), model.graph.symbol(&format!("{name}'")));
         model.q.push(q);

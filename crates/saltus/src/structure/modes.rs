@@ -1,13 +1,14 @@
 //! Natural modes K φ = ω² M φ, and a structure in their coordinates.
 //!
-//! A few of many: a block Krylov space of K⁻¹M with K factored once; all or most of few: a dense decomposition. A K with a
+//! A few of many: block Lanczos (`lanczos`) with K factored once; all or most of few: a dense decomposition. A K with a
 //! narrow band (a beam, a bar, a building) is factored in twofold precision: the low modes of a fine mesh keep their digits.
 
+use super::lanczos::largest;
 use super::linear::Linear;
 use super::part::Row;
 use crate::SetupError;
 use crate::linalg::{
-    Factor, NotPositiveDefinite, Rows, Symmetric, TwofoldFactor, WIDEST, add, dot, eigen, generalized_eigen,
+    Factor, NotPositiveDefinite, Rows, Symmetric, TwofoldFactor, WIDEST, dot, each_column, generalized_eigen,
 };
 
 /// The largest system that is decomposed densely.
@@ -30,6 +31,16 @@ pub struct Modes {
 impl Modes {
     /// The lowest `count` modes of a system without massless degrees of freedom.
     pub fn new(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Self, SetupError> {
+        Self::with_factor(mass, stiffness, count, None)
+    }
+
+    /// The same with a factor of the stiffness, where there is one already.
+    pub(super) fn with_factor(
+        mass: &Symmetric,
+        stiffness: &Symmetric,
+        count: usize,
+        factor: Option<Factor>,
+    ) -> Result<Self, SetupError> {
         let n = mass.dimension();
         let count = count.min(n);
         if n == 0 {
@@ -43,7 +54,7 @@ impl Modes {
                 ))
                 .help(format!("take at most {}, or work with the degrees of freedom themselves", n / 3)));
             }
-            false => krylov(mass, stiffness, count, None)?,
+            false => krylov(mass, stiffness, count, factor)?,
         };
         if let Some(k) = modes.squares.iter().position(|&x| !(x >= 0.0)) {
             return Err(SetupError::new(format!(
@@ -55,14 +66,10 @@ impl Modes {
         Ok(modes)
     }
 
-    /// The same with a factor of the stiffness.
-    pub(super) fn with_factor(
-        mass: &Symmetric,
-        stiffness: &Symmetric,
-        count: usize,
-        factor: Factor,
-    ) -> Result<Self, SetupError> {
-        krylov(mass, stiffness, count, Some(factor))
+    /// The lowest of them.
+    pub(super) fn first(&self, count: usize) -> Self {
+        let count = count.min(self.len());
+        Modes { squares: self.squares[..count].to_vec(), shapes: self.shapes[..count].to_vec() }
     }
 
     /// Number of modes.
@@ -80,10 +87,15 @@ impl Modes {
         self.squares.iter().map(|x| x.max(0.0).sqrt()).collect()
     }
 
-    /// A system in these coordinates; `damping` gives C's diagonal from the number of a mode and its ω.
-    pub fn reduce(&self, full: &Linear, damping: &dyn Fn(usize, f64) -> f64) -> Linear {
-        let m = self.len();
+    /// A diagonal damping matrix from the number of a mode and its ω; none where it is zero.
+    pub(super) fn damped(&self, damping: impl Fn(usize, f64) -> f64) -> Option<Symmetric> {
         let damped: Vec<f64> = self.frequencies().iter().enumerate().map(|(k, &w)| damping(k, w)).collect();
+        damped.iter().any(|&c| c != 0.0).then(|| Symmetric::diagonal(&damped))
+    }
+
+    /// A system in these coordinates, with the symmetric part of C in them.
+    pub fn reduce(&self, full: &Linear, damping: Option<Symmetric>) -> Linear {
+        let m = self.len();
         let row = |rows: &Rows, i: usize| self.shapes.iter().map(|phi| rows.dot(i, phi)).enumerate().collect::<Row>();
         let onto = |rows: &Rows| (0..rows.len()).map(|i| row(rows, i)).collect();
         let mut weighted = vec![0.0; full.dimension()];
@@ -93,7 +105,9 @@ impl Modes {
         };
         Linear {
             mass: Symmetric::diagonal(&vec![1.0; m]),
-            damping: damped.iter().any(|&c| c != 0.0).then(|| Symmetric::diagonal(&damped)),
+            damping,
+            gyroscopic: super::skew::projected(&full.gyroscopic, self),
+            circulatory: super::skew::projected(&full.circulatory, self),
             stiffness: Symmetric::diagonal(&self.squares),
             loads: onto(&full.loads),
             stops: onto(&full.stops),
@@ -124,27 +138,35 @@ fn dense(mass: &Symmetric, stiffness: &Symmetric, count: usize) -> Result<Modes,
         entries
     };
     let pairs = generalized_eigen(n, &full(stiffness), &full(mass)).map_err(massless)?;
+    let stiffest = pairs.last().map_or(0.0, |p| p.0);
     // A K that factors holds everything: no mode is rigid. Otherwise what is zero to rounding is.
     let zero = match Solver::held(stiffness).is_some() {
         true => 0.0,
-        false => 1e-13 * n as f64 * pairs.last().map_or(0.0, |p| p.0),
+        false => 1e-13 * n as f64 * stiffest,
     };
     let pairs = pairs.into_iter().take(count).map(|(x, phi)| (if x.abs() <= zero { 0.0 } else { x }, phi));
     let (squares, shapes): (Vec<f64>, Vec<Vec<f64>>) = pairs.unzip();
     let mut modes = Modes { squares, shapes };
     // Rounding is that of the stiffest mode: the low ones are found again by themselves.
-    let low = (n / 4).min(count);
+    let mut low = (n / 4).min(count);
+    // (Not within a repeated frequency: the vectors of both would not be orthogonal.)
+    let is_apart = |k: usize| k == count || modes.squares[k] > (1.0 + 1e-6) * modes.squares[k - 1];
+    while low > 0 && !is_apart(low) {
+        low -= 1;
+    }
     if n > 40 && low > 0 {
         let better = krylov(mass, stiffness, low, None)?;
-        modes.squares[..low].copy_from_slice(&better.squares);
-        better.shapes.into_iter().enumerate().for_each(|(k, phi)| modes.shapes[k] = phi);
+        let rounding = 1e-12 * n as f64 * stiffest;
+        let is_same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * b + rounding;
+        if better.squares.iter().zip(&modes.squares).all(is_same) {
+            modes.squares[..low].copy_from_slice(&better.squares);
+            better.shapes.into_iter().enumerate().for_each(|(k, phi)| modes.shapes[k] = phi);
+        }
     }
     Ok(modes)
 }
 
-/// The lowest modes from a block Krylov space of K⁻¹M (shift-invert Lanczos with full orthogonalisation). The projected
-/// operator is Qᵀ M K⁻¹ M Q, whose largest eigenvalues are 1/ω²: no product with K, whose entries cancel where a mesh is
-/// fine.
+/// The lowest modes by block Lanczos with K⁻¹M: its largest eigenvalues are 1/ω².
 fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize, factor: Option<Factor>) -> Result<Modes, SetupError> {
     let n = mass.dimension();
     let known = factor.map(Solver::Single).filter(|solver| solver.is_sound(stiffness));
@@ -153,82 +175,22 @@ fn krylov(mass: &Symmetric, stiffness: &Symmetric, count: usize, factor: Option<
         None => Solver::new(mass, stiffness)?,
     };
     let stiffest = (0..n).map(|i| ratio(stiffness.at(i, i), mass.at(i, i))).fold(0.0, f64::max);
-    let mut basis = Basis { mass, q: Vec::new(), mq: Vec::new(), dice: crate::linalg::Dice::new(7) };
-    (0..BLOCK).for_each(|_| basis.extend(None));
-    let mut images: Vec<Vec<f64>> = Vec::new();
-    let mut projected: Vec<Vec<f64>> = Vec::new();
-    let mut before: Vec<f64> = Vec::new();
-    loop {
-        // Images of the newest block, then their part outside the space so far.
-        for k in images.len()..basis.q.len() {
-            let mut w = basis.mq[k].clone();
-            solver.solve(&mut w);
-            images.push(w);
-        }
-        let size = images.len();
-        let full = size + BLOCK > n;
-        if size >= (2 * count).min(n - n % BLOCK) || full {
-            for a in projected.len()..size {
-                let row = (0..=a).map(|b| 0.5 * (dot(&basis.mq[b], &images[a]) + dot(&basis.mq[a], &images[b])));
-                projected.push(row.collect());
-            }
-            let mut h = vec![0.0; size * size];
-            for (a, row) in projected.iter().enumerate() {
-                for (b, &x) in row.iter().enumerate() {
-                    (h[a * size + b], h[b * size + a]) = (x, x);
-                }
-            }
-            let mut pairs = eigen(size, &h);
-            pairs.reverse();
-            let now: Vec<f64> = pairs.iter().take(count).map(|p| p.0).collect();
-            // Rounding is that of the largest.
-            let noise = 1e-13 * now.first().copied().unwrap_or(0.0);
-            let same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * a.abs() + noise;
-            let settled = now.len() == before.len() && now.iter().zip(&before).all(same);
-            before = now;
-            if settled || full || size > 12 * count + 400 {
-                let mut modes = Modes::default();
-                for (inverse, z) in pairs.iter().take(count) {
-                    let mut phi = vec![0.0; n];
-                    z.iter().enumerate().for_each(|(a, part)| add(&mut phi, *part, &basis.q[a]));
-                    // Of 1/ω² the low modes have all digits, of φᵀKφ the high ones.
-                    let (largest, stiffest) = (1.0 / pairs[0].0, stiffest);
-                    let square = 1.0 / inverse - shift;
-                    let is_high = square * square > largest * stiffest;
-                    // Far below the shift there is only rounding: a rigid-body mode.
-                    modes.squares.push(match square {
-                        x if x.abs() <= 1e-6 * shift => 0.0,
-                        _ if is_high => stiffness.form(&phi, &phi),
-                        x => x,
-                    });
-                    modes.shapes.push(phi);
-                }
-                return Ok(modes);
-            }
-        }
-        // Several blocks between looks at the eigenvalues.
-        let more = if size < 2 * count { 1 } else { (size / (4 * BLOCK)).max(1) };
-        for _ in 0..more {
-            let first = basis.q.len() - BLOCK;
-            for k in first..first + BLOCK {
-                if images.len() <= k {
-                    let mut w = basis.mq[k].clone();
-                    solver.solve(&mut w);
-                    images.push(w);
-                }
-                if basis.q.len() < n {
-                    basis.extend(Some(&images[k]));
-                }
-            }
-            if basis.q.len() + BLOCK > n {
-                break;
-            }
-        }
-    }
+    let mut column = Vec::new();
+    let ritz = largest(mass, count, |w| match &solver {
+        Solver::Single(factor) => factor.solve_block(w, &mut column),
+        Solver::Twofold(factor) => each_column(w, &mut column, |x| factor.solve(x)),
+    });
+    // Of 1/ω² the low modes have all digits, of φᵀKφ the high ones.
+    let lowest = 1.0 / ritz.values.first().copied().unwrap_or(1.0);
+    let square = |(inverse, phi): (&f64, &Vec<f64>)| match 1.0 / inverse - shift {
+        // Far below the shift there is only rounding: a rigid-body mode.
+        x if x.abs() <= 1e-6 * shift => 0.0,
+        x if x * x > lowest * stiffest => stiffness.form(phi, phi),
+        x => x,
+    };
+    let squares = ritz.values.iter().zip(&ritz.vectors).map(square).collect();
+    Ok(Modes { squares, shapes: ritz.vectors })
 }
-
-/// Repeated frequencies (two equal buildings) are found up to this multiplicity.
-const BLOCK: usize = 4;
 
 /// K⁻¹, or (K + σM)⁻¹ where K lets rigid bodies move.
 enum Solver {
@@ -280,13 +242,6 @@ impl Solver {
         })?;
         Ok((solver, shift))
     }
-
-    fn solve(&self, x: &mut [f64]) {
-        match self {
-            Solver::Single(factor) => factor.solve(x),
-            Solver::Twofold(factor) => factor.solve(x),
-        }
-    }
 }
 
 /// Whether the entries of each row are whole multiples of one number, as those of the builders are: nothing was rounded when
@@ -300,43 +255,4 @@ pub(super) fn is_exact(matrix: &Symmetric) -> bool {
             entries().all(|x| (x / unit).round() * unit == x && x / unit < 1e6)
         })
     })
-}
-
-/// Vectors q with qᵀ M q = 1, orthogonal to each other, and M q.
-struct Basis<'a> {
-    mass: &'a Symmetric,
-    q: Vec<Vec<f64>>,
-    mq: Vec<Vec<f64>>,
-    dice: crate::linalg::Dice,
-}
-
-impl Basis<'_> {
-    /// Adds the part of a vector that is new; a random one where nothing is.
-    fn extend(&mut self, image: Option<&Vec<f64>>) {
-        let n = self.mass.dimension();
-        let mut x = image.cloned().filter(|x| x.iter().all(|x| x.is_finite()));
-        loop {
-            let mut x = x.take().unwrap_or_else(|| (0..n).map(|_| self.dice.between(-0.5, 0.5)).collect());
-            let mut mx = vec![0.0; n];
-            self.mass.multiply(&x, &mut mx);
-            let length = dot(&x, &mx).sqrt();
-            x.iter_mut().for_each(|x| *x /= length);
-            // Twice is enough (Parlett).
-            for _ in 0..2 {
-                for (q, mq) in self.q.iter().zip(&self.mq) {
-                    let part = dot(mq, &x);
-                    add(&mut x, -part, q);
-                }
-            }
-            self.mass.multiply(&x, &mut mx);
-            let left = dot(&x, &mx).sqrt();
-            if left > 1e-10 {
-                x.iter_mut().for_each(|x| *x /= left);
-                mx.iter_mut().for_each(|x| *x /= left);
-                self.q.push(x);
-                self.mq.push(mx);
-                return;
-            }
-        }
-    }
 }

@@ -7,7 +7,7 @@
 
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
-use super::{Linear, Signals, StructureInstance};
+use super::{Linear, Signals, StructureInstance, check};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
 use crate::stepping::{Account, Node, Stepper};
 use crate::{Kind, Reason, SetupError};
@@ -58,9 +58,8 @@ impl MoreauJean {
         }
         let mut terms = vec![(1.0, &linear.mass), (theta * theta * h * h, &linear.stiffness)];
         terms.extend(linear.damping.as_ref().map(|c| (theta * h, c)));
-        let factor = Symmetric::combine(&terms).factor().map_err(|e| {
-            SetupError::new(format!("the matrix of a step is not positive definite (row {})", e.pivot + 1))
-        })?;
+        let skews = linear.skews(theta * h, theta * theta * h * h);
+        let factor = Symmetric::combine(&terms).factor_with(&skews).map_err(|e| check::step_matrix(e, h))?;
         let (n, m) = (linear.dimension(), linear.stops.len());
         let mut signals = at.signals();
         signals.evaluate(at.start().t);
@@ -118,6 +117,10 @@ impl MoreauJean {
             c.multiply(&self.v, &mut self.scratch);
             add(&mut self.change, 1.0, &self.scratch);
         }
+        if !linear.is_symmetric() {
+            (0..n).for_each(|i| self.scratch[i] = self.q[i] + theta * h * self.v[i]);
+            linear.add_skew(1.0, &self.v, 1.0, &self.scratch, &mut self.change);
+        }
         self.change.iter_mut().for_each(|x| *x *= -h);
         self.signals.evaluate(t + h);
         super::signals::finite(&self.signals.loads)?;
@@ -152,10 +155,14 @@ impl MoreauJean {
             self.impulses.copy_from_slice(self.stops.multipliers());
         }
         for i in 0..n {
-            self.q[i] += h * ((1.0 - theta) * self.scratch[i] + theta * self.v[i]);
+            let path = h * ((1.0 - theta) * self.scratch[i] + theta * self.v[i]);
+            // Where the forces of the step are evaluated.
+            self.change[i] = self.q[i] + theta * path;
+            self.q[i] += path;
             // From here on the mean velocity.
             self.scratch[i] = 0.5 * (self.scratch[i] + self.v[i]);
         }
+        self.account.work -= h * linear.circulation(|i| self.scratch[i], |i| self.change[i]);
         for l in 0..self.loads.len() {
             self.account.work += h * self.loads[l] * linear.loads.dot(l, &self.scratch);
         }

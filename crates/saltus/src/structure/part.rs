@@ -1,7 +1,7 @@
 //! A part of a structure: its matrices, and how places on it become degrees of freedom.
 
 use crate::SetupError;
-use crate::linalg::Symmetric;
+use crate::linalg::{Skew, Symmetric};
 
 /// How a part is damped.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub enum Damping {
     Rayleigh(f64, f64),
     /// Damping ratios of the modes, lowest first; the last one holds for all further modes.
     Modal(Vec<f64>),
-    /// A matrix.
+    /// A matrix: its symmetric part.
     Matrix(Symmetric),
 }
 
@@ -35,6 +35,15 @@ pub enum Place {
     Shear,
 }
 
+/// A node in the plane of a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnNode {
+    /// Where it is at rest.
+    pub at: [f64; 2],
+    /// The degrees of freedom, counted from 0, that move it along both directions, with weights.
+    pub moves: [Row; 2],
+}
+
 /// Where the degrees of freedom of a part are.
 #[derive(Clone, Debug)]
 pub enum Layout {
@@ -42,6 +51,8 @@ pub enum Layout {
     Matrices {
         /// The displacements of all degrees of freedom when the base moves by one.
         direction: Option<Vec<f64>>,
+        /// Where the nodes are, if that is known: only for drawing.
+        nodes: Vec<DrawnNode>,
     },
     /// Values at nodes of a line; `None` where an end condition has taken the degree of freedom away.
     Line {
@@ -67,10 +78,14 @@ pub struct Part {
     pub what: String,
     /// M.
     pub mass: Symmetric,
-    /// K.
+    /// The symmetric part of K.
     pub stiffness: Symmetric,
     /// C.
     pub damping: Damping,
+    /// The antisymmetric part of C, if it has any: gyroscopic forces.
+    pub gyroscopic: Option<Skew>,
+    /// The antisymmetric part of K, if it has any: circulatory forces.
+    pub circulatory: Option<Skew>,
     /// Where the degrees of freedom are.
     pub layout: Layout,
     /// M r over all nodes, those held included, for a base that moves; none: M r of the degrees of freedom.
@@ -227,7 +242,7 @@ impl Part {
     /// The displacements of all degrees of freedom when the part moves by one as a rigid body.
     pub fn translation(&self) -> Option<Vec<f64>> {
         match &self.layout {
-            Layout::Matrices { direction } => direction.clone(),
+            Layout::Matrices { direction, .. } => direction.clone(),
             Layout::Floors => Some(vec![1.0; self.dimension()]),
             Layout::Line { values, .. } => {
                 let mut r = vec![0.0; self.dimension()];
@@ -237,7 +252,7 @@ impl Part {
         }
     }
 
-    /// Places at which to look in order to draw it: abscissas and their rows.
+    /// Places at which to look in order to draw it: abscissas and their rows; of the nodes of matrices, both coordinates.
     pub fn outline(&self) -> Vec<(f64, Row)> {
         match &self.layout {
             Layout::Line { nodes, .. } => {
@@ -251,7 +266,9 @@ impl Part {
             Layout::Floors => std::iter::once((0.0, Row::new()))
                 .chain((0..self.dimension()).map(|i| ((i + 1) as f64, vec![(i, 1.0)])))
                 .collect(),
-            Layout::Matrices { .. } => Vec::new(),
+            Layout::Matrices { nodes, .. } => {
+                nodes.iter().flat_map(|node| (0..2).map(|k| (node.at[k], node.moves[k].clone()))).collect()
+            }
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::linear::Linear;
 use super::modes::Modes;
 use super::part::{Damping, Part, Row};
-use super::{ModalDamping, Structure};
+use super::{ModalDamping, Structure, skew};
 use crate::SetupError;
-use crate::linalg::{Rows, Symmetric};
+use crate::linalg::{Rows, Skew, Symmetric};
 use std::collections::BTreeMap;
 
 /// How a structure is reduced.
@@ -52,6 +52,8 @@ pub(super) fn reordered(linear: &Linear, order: &[usize], place: &[usize]) -> Li
     Linear {
         mass: linear.mass.reordered(order),
         damping: linear.damping.as_ref().map(|c| c.reordered(order)),
+        gyroscopic: skew::moved(&linear.gyroscopic, order.len(), place),
+        circulatory: skew::moved(&linear.circulatory, order.len(), place),
         stiffness: linear.stiffness.reordered(order),
         loads: moved(&linear.loads, place),
         stops: moved(&linear.stops, place),
@@ -94,21 +96,14 @@ impl Structure {
                 .help(format!("the structure has {n} degrees of freedom{moving}")));
         }
         let modes = self.cached_modes(&massive, reduction.modes)?;
-        let damping: Box<dyn Fn(usize, f64) -> f64> = match &self.damping {
-            ModalDamping::Rayleigh(a, b) => {
-                let (a, b) = (*a, *b);
-                Box::new(move |_, w| a + b * w * w)
-            }
+        let damping = match &self.damping {
+            ModalDamping::Rayleigh(a, b) => modes.damped(|_, w| a + b * w * w),
             ModalDamping::Ratios(ratios) => {
-                let ratios = ratios.clone();
-                Box::new(move |k, w| 2.0 * w * ratios.get(k).or(ratios.last()).copied().unwrap_or(0.0))
+                modes.damped(|k, w| 2.0 * w * ratios.get(k).or(ratios.last()).copied().unwrap_or(0.0))
             }
-            ModalDamping::Matrix => {
-                let diagonal = proportional(&massive, &modes)?;
-                Box::new(move |k, _| diagonal[k])
-            }
+            ModalDamping::Matrix => skew::modal_damping(&massive, &modes),
         };
-        let mut reduced = modes.reduce(&massive, &damping);
+        let mut reduced = modes.reduce(&massive, damping);
         if springs.count > 0 {
             append(&mut reduced, &springs);
         }
@@ -122,27 +117,6 @@ impl Structure {
         }
         Ok(reduced)
     }
-}
-
-/// The diagonal of ΦᵀCΦ; refuses a C that couples modes.
-fn proportional(massive: &Linear, modes: &Modes) -> Result<Vec<f64>, SetupError> {
-    let Some(c) = &massive.damping else { return Ok(vec![0.0; modes.len()]) };
-    let mut image = vec![0.0; massive.dimension()];
-    let mut diagonal = Vec::new();
-    let mut beside: f64 = 0.0;
-    for (k, phi) in modes.shapes.iter().enumerate() {
-        c.multiply(phi, &mut image);
-        for (j, other) in modes.shapes.iter().enumerate() {
-            let x = crate::linalg::dot(other, &image);
-            if j == k { diagonal.push(x) } else { beside = beside.max(x.abs()) }
-        }
-    }
-    let largest = diagonal.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    if beside > 1e-6 * largest {
-        return Err(SetupError::new("the damping matrix couples the modes, so that they do not move by themselves")
-            .help("work with the degrees of freedom themselves (no reduction to modes; scheme paoli-schatzman with forcing newmark, or moreau-jean), or give Rayleigh or modal damping"));
-    }
-    Ok(diagonal)
 }
 
 /// Massless degrees of freedom z that stand beside a reduced system: K of them, and what they do in loads, stops, points.
@@ -162,6 +136,9 @@ fn append(system: &mut Linear, springs: &Springs) {
     system.stiffness = Symmetric::new(all, system.stiffness.entries().chain(more).collect());
     system.mass = Symmetric::new(all, system.mass.entries().collect());
     system.damping = system.damping.as_ref().map(|c| Symmetric::new(all, c.entries().collect()));
+    let larger = |a: &Skew| Skew::new(all, a.entries());
+    (system.gyroscopic, system.circulatory) =
+        (system.gyroscopic.as_ref().map(larger), system.circulatory.as_ref().map(larger));
     let extend = |rows: &Rows, more: &[Row]| -> Rows {
         let beside = |k: usize| more.get(k).into_iter().flatten().map(|&(z, x)| (n + z, x));
         (0..rows.len()).map(|k| rows.entries(k).chain(beside(k))).collect()
@@ -235,6 +212,8 @@ fn condensed(full: &Linear) -> Result<(Linear, Springs), SetupError> {
     let massive = Linear {
         mass: Symmetric::new(m, inside(&full.mass)),
         damping: full.damping.as_ref().map(|c| Symmetric::new(m, inside(c))),
+        gyroscopic: skew::moved(&full.gyroscopic, m, &inner),
+        circulatory: skew::moved(&full.circulatory, m, &inner),
         stiffness: Symmetric::new(m, stiffness),
         loads,
         stops,

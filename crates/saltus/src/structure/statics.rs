@@ -2,7 +2,7 @@
 
 use super::resting::Seats;
 use super::{Linear, StopLaw, Structure};
-use crate::linalg::{Factor, Metric, Rows, Symmetric, max_abs};
+use crate::linalg::{Factor, Metric, Rows, Skew, Symmetric, max_abs};
 use crate::problem::Start;
 use crate::project::Polyhedron;
 use crate::{Kind, SetupError};
@@ -48,7 +48,16 @@ pub(super) fn rest(
     let mut force = vec![0.0; n];
     loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, *s, &mut force));
     if let Some(factor) = held(&linear.stiffness) {
-        return Condensed::new(linear, laws, &factor).rest(force, offsets);
+        let condensed = Condensed::new(linear, laws, &factor);
+        return match &linear.circulatory {
+            None => condensed.rest(force, offsets),
+            Some(k) => circulated(&condensed, k, &force, offsets),
+        };
+    }
+    if linear.circulatory.is_some() {
+        return Err(SetupError::new("contact statics with an unsymmetric stiffness need a structure that is held")
+            .with_kind(Kind::Unsupported)
+            .help("hold it, or look for where it comes to rest by running it with damping"));
     }
     let free = || {
         SetupError::new("the structure is free to move as a rigid body, and neither loads nor stops hold it: it has no equilibrium, or many")
@@ -76,6 +85,30 @@ pub(super) fn rest(
         u = next.u;
     }
     Err(free())
+}
+
+/// With a stiffness that is not symmetric: the antisymmetric part acts with the displacements of the round before.
+fn circulated(condensed: &Condensed, k: &Skew, force: &[f64], offsets: &[f64]) -> Result<Rest, SetupError> {
+    let mut u = vec![0.0; force.len()];
+    for _ in 0..ROUNDS {
+        let mut pulled = force.to_vec();
+        k.add_product(-1.0, &u, &mut pulled);
+        let next = condensed.rest(pulled, offsets)?;
+        let size = max_abs(&next.u).max(max_abs(&u));
+        let change = u.iter().zip(&next.u).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+        if change <= 1e-14 * size {
+            return Ok(next);
+        }
+        if !size.is_finite() {
+            break;
+        }
+        u = next.u;
+    }
+    Err(SetupError::new(
+        "no equilibrium was found: the antisymmetric part of the stiffness is stronger than the elastic one",
+    )
+    .with_kind(Kind::Unsupported)
+    .help("look for where it comes to rest by running it with damping"))
 }
 
 /// The factor of a stiffness that holds everything; a pivot that is only rounding is none.
@@ -140,6 +173,7 @@ impl Structure {
         let mut residue = vec![0.0; n];
         let massless = linear.massless();
         linear.stiffness.multiply(&u, &mut residue);
+        linear.add_skew(0.0, &u, 1.0, &u, &mut residue);
         let mut size = max_abs(&residue);
         signals.loads.iter().enumerate().for_each(|(l, s)| linear.loads.add_to(l, -s, &mut residue));
         for (a, &lambda) in reactions.iter().enumerate() {

@@ -16,8 +16,10 @@ fn mass(mass: f64, stiffness: [f64; 2]) -> Part {
         mass: Symmetric::diagonal(&[mass, mass]),
         stiffness: Symmetric::diagonal(&stiffness),
         damping: Damping::None,
-        layout: Layout::Matrices { direction: None },
+        layout: Layout::Matrices { direction: None, nodes: Vec::new() },
         carried: None,
+        gyroscopic: None,
+        circulatory: None,
         is_lumped_body: true,
     }
 }

@@ -7,7 +7,8 @@ mod places;
 mod read;
 
 use saltus::Span;
-use saltus::linalg::Symmetric;
+use saltus::linalg::{Skew, Symmetric};
+use saltus::structure::DrawnNode;
 use std::sync::Arc;
 
 /// A structure as written: files are read, numbers still expressions of parameters (settings of the description).
@@ -50,7 +51,11 @@ struct Matrices {
     mass: Symmetric,
     stiffness: Symmetric,
     damping: Option<Symmetric>,
+    /// The antisymmetric parts of damping and stiffness.
+    gyroscopic: Option<Skew>,
+    circulatory: Option<Skew>,
     direction: Option<Vec<f64>>,
+    nodes: Vec<DrawnNode>,
     /// Which files, for messages.
     files: String,
 }

@@ -5,10 +5,13 @@ use super::super::tree::{self, Value};
 use super::super::{Failure, Reader, get, need};
 use super::{DampingText, Kind, KindName, Matrices, PartText};
 use crate::matrix;
-use saltus::linalg::Symmetric;
+use saltus::linalg::{Skew, Symmetric};
 use saltus::{SetupError, Span};
 use std::sync::Arc;
 use toml::de::DeTable;
+
+/// The symmetric part of a matrix, the antisymmetric one if there is any, and labels of the rows.
+type Parts = (Symmetric, Option<Skew>, Option<Vec<String>>);
 
 const KINDS: [(&str, KindName); 4] = [
     ("beam", KindName::Beam),
@@ -66,7 +69,19 @@ impl Reader<'_> {
         let k = self.structure.as_ref().map_or(0, |s| s.parts.len());
         let known: Vec<&str> = NUMBERS
             .into_iter()
-            .chain(["kind", "name", "ends", "mass", "stiffness", "damping", "direction", "masses", "stiffnesses"])
+            .chain([
+                "kind",
+                "name",
+                "ends",
+                "mass",
+                "stiffness",
+                "damping",
+                "direction",
+                "unsymmetric",
+                "nodes",
+                "masses",
+                "stiffnesses",
+            ])
             .collect();
         tree::only(table, "[structure]", &known)?;
         let name = get(table, "name").map(|v| tree::string(v, "the name of a part")).transpose()?.unwrap_or_default();
@@ -90,7 +105,7 @@ impl Reader<'_> {
             Some(KindName::Beam) => NUMBERS.into_iter().chain(["ends", "mass"]).collect(),
             Some(KindName::Differences) => NUMBERS.into_iter().chain(["ends"]).collect(),
             Some(KindName::Bar) => NUMBERS.into_iter().filter(|n| *n != "inertia").chain(["ends", "mass"]).collect(),
-            None => vec!["mass", "stiffness", "direction"],
+            None => vec!["mass", "stiffness", "direction", "unsymmetric", "nodes"],
         };
         for (key, _) in tree::entries(table) {
             let name: &str = key.get_ref();
@@ -152,8 +167,15 @@ impl Reader<'_> {
         }
         let mass_at = need(table, "mass", span.clone(), "a structure of matrices", example)?;
         let stiffness_at = need(table, "stiffness", span.clone(), "a structure of matrices", example)?;
-        let (mass, masses) = self.matrix(mass_at, "the mass matrix")?;
-        let (stiffness, stiffnesses) = self.matrix(stiffness_at, "the stiffness matrix")?;
+        let unsymmetric = match get(table, "unsymmetric") {
+            Some(value) => value
+                .get_ref()
+                .as_bool()
+                .ok_or_else(|| SetupError::new("`unsymmetric` is true or false").at(value.span(), "neither"))?,
+            None => false,
+        };
+        let (mass, _, masses) = self.matrix(mass_at, "the mass matrix", false)?;
+        let (stiffness, circulatory, stiffnesses) = self.matrix(stiffness_at, "the stiffness matrix", unsymmetric)?;
         if let (Some(a), Some(b)) = (&masses, &stiffnesses)
             && let Some(k) = (0..a.len().max(b.len())).find(|&k| a.get(k) != b.get(k))
         {
@@ -178,31 +200,55 @@ impl Reader<'_> {
             }
         };
         sized("the stiffness matrix", &stiffness, stiffness_at)?;
-        let damping = match get(table, "damping").filter(|v| v.get_ref().is_str()) {
+        let (damping, gyroscopic) = match get(table, "damping").filter(|v| v.get_ref().is_str()) {
             Some(value) => {
-                let (matrix, _) = self.matrix(value, "the damping matrix")?;
+                let (matrix, skew, _) = self.matrix(value, "the damping matrix", unsymmetric)?;
                 sized("the damping matrix", &matrix, value)?;
-                Some(matrix)
+                (Some(matrix), skew)
             }
-            None => None,
+            None => (None, None),
         };
+        if let Some(value) = get(table, "unsymmetric").filter(|_| unsymmetric)
+            && gyroscopic.is_none()
+            && circulatory.is_none()
+        {
+            return Err(SetupError::new("`unsymmetric` has no effect: damping and stiffness are symmetric")
+                .at(value.span(), "nothing is unsymmetric")
+                .help("leave it out, or look whether these are the right files")
+                .into());
+        }
         let direction = match get(table, "direction") {
             Some(v) => Some(self.direction(v)?.resolve(n, v.span())?),
             None => None,
         };
+        let nodes = match get(table, "nodes") {
+            Some(value) => {
+                let file = tree::string(value, "the file of nodes")?;
+                let path = self.data_file(&file);
+                matrix::nodes(&path, n).map_err(|e| Failure::in_file(e, value))?
+            }
+            None => Vec::new(),
+        };
         let name = |v: &Value| v.get_ref().as_str().unwrap_or_default().to_string();
         let files = format!("the matrices `{}` and `{}`", name(mass_at), name(stiffness_at));
-        Ok(Matrices { mass, stiffness, damping, direction, files })
+        Ok(Matrices { mass, stiffness, damping, gyroscopic, circulatory, direction, nodes, files })
     }
 
-    /// Reads a matrix; it must be square and symmetric.
-    fn matrix(&mut self, value: &Value, what: &str) -> Result<(Symmetric, Option<Vec<String>>), Failure> {
+    /// Reads a matrix, which must be square, and symmetric unless it may have an antisymmetric part: both parts, and labels of rows.
+    fn matrix(&mut self, value: &Value, what: &str, unsymmetric: bool) -> Result<Parts, Failure> {
         let file = tree::string(value, what)?;
         let path = self.data_file(&file);
         let here = |e| Failure::in_file(e, value);
         let read = matrix::read(&path, what).map_err(here)?;
+        if unsymmetric {
+            matrix::square(&read, &path, what).map_err(here)?;
+            let (symmetric, skew) = Skew::split(read.rows, &read.entries);
+            // What is only rounding is none.
+            let largest = read.entries.iter().fold(0.0_f64, |m, e| m.max(e.2.abs()));
+            return Ok((symmetric, skew.filter(|a| 2.0 * a.largest() > 1e-9 * largest), read.labels));
+        }
         matrix::symmetric(&read, &path, what).map_err(here)?;
-        Ok((Symmetric::new(read.rows, read.entries), read.labels))
+        Ok((Symmetric::new(read.rows, read.entries), None, read.labels))
     }
 
     fn damping(&mut self, table: &DeTable, k: usize) -> Result<DampingText, Failure> {

@@ -56,7 +56,7 @@ pub fn check(
         moving: rigid.iter().any(|&a| model.is_moving(a)),
         mass_constant: true,
         mass_depends_on_time: false,
-        velocity_free: linear.damping.is_none(),
+        velocity_free: linear.damping.is_none() && linear.gyroscopic.is_none(),
         smooth_force: model.signals.iter().all(|&s| graph.is_smooth(s)),
         rough_in_time_only: true,
         smooth_gaps: true,

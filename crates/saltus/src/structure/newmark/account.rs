@@ -26,6 +26,8 @@ impl Newmark {
             for (l, (now, next)) in self.averages.now().iter().zip(self.averages.next()).enumerate() {
                 self.pending.work += 0.5 * (now + next) * self.linear.loads.dot(l, &self.after);
             }
+            let middle = |i: usize| self.q[i] + 0.5 * self.after[i];
+            self.pending.work -= self.linear.circulation(|i| self.after[i], middle);
             if !self.signals.is_fixed() {
                 let acting = (0..self.impulses.len()).filter(|&a| self.impulses[a] > 0.0);
                 let taken = acting.map(|a| springs.taken_by_wall(a, springs.path(a, &self.after)));
@@ -45,6 +47,8 @@ impl Newmark {
             None => path(rows, a),
         };
         let (mut pending, mut taken) = (Account { dissipated: earlier + later, ..Account::default() }, 0.0);
+        let mean = |i: usize| self.q[i] + 0.25 * (self.after[i] - self.before[i]);
+        pending.work -= self.linear.circulation(|i| 0.5 * (self.before[i] + self.after[i]), mean);
         for (l, s) in self.averages.mean().iter().enumerate() {
             if *s != 0.0 {
                 pending.work += s * path(&self.linear.loads, l);

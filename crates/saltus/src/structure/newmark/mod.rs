@@ -31,7 +31,7 @@ use crate::structure::resolution::{Resolution, resolution};
 use crate::structure::signals::Averages;
 use crate::structure::springs::Springs;
 use crate::structure::stop_law::StopLaw;
-use crate::structure::{Linear, Signals, StructureInstance};
+use crate::structure::{Linear, Signals, StructureInstance, check};
 use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
 
@@ -97,13 +97,6 @@ impl Newmark {
         let linear = at.linear().clone();
         let t0 = at.start().t;
         let (n, m) = (linear.dimension(), linear.stops.len());
-        let unheld = |e: crate::linalg::NotPositiveDefinite| {
-            SetupError::new(format!(
-                "the matrix of a step, M + hC/2 + h²K/4, is not positive definite (degree of freedom {})",
-                e.pivot + 1
-            ))
-            .help("a massless degree of freedom needs a stiffness; a stiffness matrix has no negative eigenvalue")
-        };
         let massless = linear.massless();
         let compliant: Vec<bool> = (0..m).map(|a| linear.is_compliant(a)).collect();
         let pushed: Rows = (0..m).map(|a| linear.stops.entries(a).filter(|(i, _)| !massless.contains(i))).collect();
@@ -117,7 +110,8 @@ impl Newmark {
         let mut terms =
             vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
         terms.extend(linear.damping.as_ref().map(|c| (0.5 * h, c)));
-        let factor = Symmetric::combine(&terms).factor().map_err(unheld)?;
+        let skews = linear.skews(0.5 * h, 0.25 * h * h);
+        let factor = Symmetric::combine(&terms).factor_with(&skews).map_err(|e| check::step_matrix(e, h))?;
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
         // A stop on a massless node may press from the beginning.
@@ -212,6 +206,7 @@ impl Newmark {
         for (x, m) in self.after.iter_mut().zip(&self.scratch) {
             *x = m - 0.5 * h * h * *x;
         }
+        linear.add_skew(0.0, &self.before, -0.5 * h * h, &self.q, &mut self.after);
         self.averages.advance(&mut self.signals, 0)?;
         for l in 0..self.averages.next().len() {
             let mean = 0.5 * (self.averages.now()[l] + self.averages.next()[l]);
@@ -257,6 +252,7 @@ impl Newmark {
             c.multiply(&self.before, &mut self.damped);
             add(&mut self.after, -h, &self.damped);
         }
+        linear.add_skew(-h, &self.before, -h * h, &self.q, &mut self.after);
         self.averages.advance(&mut self.signals, self.n)?;
         for (l, s) in self.averages.mean().iter().enumerate() {
             linear.loads.add_to(l, h * h * s, &mut self.after);
