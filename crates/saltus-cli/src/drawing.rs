@@ -233,9 +233,9 @@ fn stops(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saltus::Options;
     use saltus::structure::beam::Section;
     use saltus::structure::{Beam, Builder, InitialState, bar};
+    use saltus::{Keep, Options};
 
     #[test]
     fn buildings_stand_and_touch_where_they_hit() {
@@ -246,7 +246,9 @@ mod tests {
         made.stop("joint", format!("0.02 + {} - {}", right.name(), left.name()), 0.0);
         made.start(InitialState { velocity: 0.5, ..InitialState::default() });
         let structure = made.build().expect("a structure");
-        let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(2.0)).expect("runs");
+        let run = structure
+            .run(&Options::steps("paoli-schatzman", 1e-3).until(2.0).keep(Keep::ALL | Keep::SHAPES))
+            .expect("runs");
         assert!(!run.touches.is_empty());
         let shapes = shapes(&structure, &run);
         let [a, b, ground, joint] = &shapes[..] else { panic!("{} shapes", shapes.len()) };
@@ -273,7 +275,9 @@ mod tests {
         made.stop("above", 0.05 - &tip, 0.0);
         made.stop("below", 0.05 + &tip, 0.0);
         let structure = made.build().expect("a structure");
-        let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(3.0)).expect("runs");
+        let run = structure
+            .run(&Options::steps("paoli-schatzman", 1e-3).until(3.0).keep(Keep::ALL | Keep::SHAPES))
+            .expect("runs");
         let shapes = shapes(&structure, &run);
         let [tube, above, below] = &shapes[..] else { panic!("{} shapes", shapes.len()) };
         let far = 0.05 * tube.factor;

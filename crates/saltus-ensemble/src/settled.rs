@@ -86,7 +86,7 @@ impl Tracker {
 
     /// After how many states they repeat, as far as states at the stroboscope say.
     pub(crate) fn repeats(&self) -> Settled {
-        if self.states.len() < 2 { Settled::Neither } else { self.strobed() }
+        if self.states.len() < 2 { Settled::Neither } else { self.strobed(true) }
     }
 
     /// A state somewhere on the way, in the order of time.
@@ -175,18 +175,22 @@ impl Tracker {
                 Settled::Neither => self.returned(),
                 found => found,
             },
-            _ => self.strobed(),
+            _ => self.strobed(true),
         }
     }
 
     /// Repeats of the returns to a section.
     fn returned(&self) -> Settled {
+        if self.returns.len() < 2 {
+            return Settled::Neither;
+        }
         let mut tracker = Tracker::scaled(self.degrees, self.largest.len() / 2, &self.largest);
         for (t, state, impacts) in &self.returns {
             let (q, v) = state.split_at(state.len() / 2);
             tracker.strobe(*t, q, v, *impacts);
         }
-        let Settled::Periodic { intervals, impacts } = tracker.repeats() else { return Settled::Neither };
+        // (The limit of returns may be an equilibrium, which they do not show: what is on its way does not count.)
+        let Settled::Periodic { intervals, impacts } = tracker.strobed(false) else { return Settled::Neither };
         let last = self.returns.len() - 1;
         // (Returns to an equilibrium, with amplitudes that vanish: nothing moves between them.)
         let (time, state, _) = &self.returns[last];
@@ -199,7 +203,7 @@ impl Tracker {
 
     /// Repeats of the states at the stroboscope, the shortest period first: what converges to one with a factor near −1 is soon
     /// closer to a repeat after two.
-    fn strobed(&self) -> Settled {
+    fn strobed(&self, by_limit: bool) -> Settled {
         let last = self.states.len() - 1;
         let impacts = |n: usize| u32::try_from(self.states[last].1 - self.states[last - n].1).unwrap_or(u32::MAX);
         for n in 1..=(last / REPEATS).min(LONGEST) {
@@ -212,7 +216,7 @@ impl Tracker {
             if is_there || (is_even() && self.converges(n)) {
                 return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
             }
-            if let Some(n) = self.approached(n).filter(|_| is_even()) {
+            if let Some(n) = self.approached(n).filter(|_| by_limit && is_even()) {
                 return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
             }
             if self.travels(n) {

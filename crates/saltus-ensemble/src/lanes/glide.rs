@@ -8,7 +8,7 @@
 use super::linear::{Linear, LinearCode, ROOM, Row};
 use super::meet::ORDER;
 use super::rows::Rows;
-use super::vector::{larger, smaller, take};
+use super::vector::{any, larger, smaller, take};
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
 use std::sync::Arc;
@@ -311,11 +311,7 @@ fn step<const W: usize>(glide: &mut Glide<W>, level: usize, open: &mut Lane<W>) 
         then[a] = [Lane(value), Lane(rate)];
     }
     *open = Lane(on);
-    let mut any = 0.0;
-    for l in 0..W {
-        any += on[l];
-    }
-    if any == 0.0 {
+    if !any(&on) {
         return false;
     }
     for (z, next) in z.iter_mut().zip(next.iter()) {

@@ -6,7 +6,7 @@
 use super::glide::{Glide, HUGE};
 use super::limits::STILL;
 use super::linear::ROOM;
-use super::vector::{larger, smaller, take};
+use super::vector::{any, larger, smaller, take};
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
 
@@ -283,13 +283,12 @@ fn meet<const W: usize>(glide: &mut Glide<W>) -> Impacts<W> {
     let z = &mut room[..n];
     z.copy_from_slice(&glide.z);
     for (level, weight) in [(1, 4.0), (2, 2.0), (3, 1.0)] {
-        let (mut on, mut any) = ([0.0; W], 0.0);
+        let mut on = [0.0; W];
         for l in 0..W {
             on[l] = flag(eighths[l] >= weight);
             eighths[l] -= weight * on[l];
-            any += on[l];
         }
-        if any > 0.0 {
+        if any(&on) {
             glide.skip(level, &on, z);
         }
     }

@@ -88,6 +88,19 @@ pub fn take<const W: usize>(on: &[f64; W], new: &[f64; W], old: &mut [f64; W]) {
     }
 }
 
+/// Whether any of them is positive, by halves: W is a power of two.
+#[inline(always)]
+pub fn any<const W: usize>(on: &[f64; W]) -> bool {
+    let (mut most, mut half) = (*on, W / 2);
+    while half > 0 {
+        for l in 0..half {
+            most[l] = larger(most[l], most[l + half]);
+        }
+        half /= 2;
+    }
+    most[0] > 0.0
+}
+
 /// The smaller of two numbers. (Without the rules of `f64::min` for what is no number, which cost more than the comparison.)
 #[inline(always)]
 pub fn smaller(a: f64, b: f64) -> f64 {

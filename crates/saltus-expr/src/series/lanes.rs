@@ -202,49 +202,29 @@ fn one_by_one<const W: usize>(x: &Lane<W>, f: Function1) -> Lane<W> {
     Lane(x.0.map(|x| f.eval(x)))
 }
 
-/// Σ_{j=from..=to} a_j b_{k−j}, as two sums, so that an addition does not have to wait for the one before.
+/// Σ_{j=from..=to} a_j b_{k−j}.
 #[inline(always)]
 fn dot_back<const W: usize>(a: &[Lane<W>], b: &[Lane<W>], k: usize, from: usize, to: usize) -> Lane<W> {
-    let (mut sum, mut other) = ([0.0; W], [0.0; W]);
+    let mut sum = [0.0; W];
     if from <= to {
-        let (x, y) = (a[from..=to].chunks_exact(2), b[k - to..=k - from].rchunks_exact(2));
-        if let ([x], [y]) = (x.remainder(), y.remainder()) {
+        for (x, y) in a[from..=to].iter().zip(b[k - to..=k - from].iter().rev()) {
             for l in 0..W {
-                sum[l] = x.0[l] * y.0[l];
+                sum[l] += x.0[l] * y.0[l];
             }
         }
-        for (x, y) in x.zip(y) {
-            for l in 0..W {
-                sum[l] += x[0].0[l] * y[1].0[l];
-                other[l] += x[1].0[l] * y[0].0[l];
-            }
-        }
-    }
-    for l in 0..W {
-        sum[l] += other[l];
     }
     Lane(sum)
 }
 
-/// Σ_{j=1..=to} j x_j w_{k−j}, as two sums.
+/// Σ_{j=1..=to} j x_j w_{k−j}.
 #[inline(always)]
 fn weighted<const W: usize>(x: &[Lane<W>], w: &[Lane<W>], k: usize, to: usize) -> Lane<W> {
-    let (mut sum, mut other) = ([0.0; W], [0.0; W]);
-    let (x, w) = (x[1..=to].chunks_exact(2), w[k - to..k].rchunks_exact(2));
-    if let ([x], [w]) = (x.remainder(), w.remainder()) {
+    let mut sum = [0.0; W];
+    for (j, (x, w)) in x[1..=to].iter().zip(w[k - to..k].iter().rev()).enumerate() {
+        let factor = (j + 1) as f64;
         for l in 0..W {
-            sum[l] = to as f64 * x.0[l] * w.0[l];
+            sum[l] += factor * x.0[l] * w.0[l];
         }
-    }
-    for (j, (x, w)) in x.zip(w).enumerate() {
-        let (odd, even) = ((2 * j + 1) as f64, (2 * j + 2) as f64);
-        for l in 0..W {
-            sum[l] += odd * x[0].0[l] * w[1].0[l];
-            other[l] += even * x[1].0[l] * w[0].0[l];
-        }
-    }
-    for l in 0..W {
-        sum[l] += other[l];
     }
     Lane(sum)
 }

@@ -2,10 +2,10 @@
 
 use super::super::linear::{LinearCode, ROOM};
 use super::super::rows::Rows;
-use super::super::vector::{larger, smaller};
+use super::super::vector::{any, larger, smaller};
 use super::rule::Rule;
 use multiversion::multiversion;
-use saltus_expr::Lane;
+use saltus_expr::{Lane, choose};
 
 /// Where W trajectories are, and what a free step does to them.
 #[derive(Debug)]
@@ -88,9 +88,9 @@ fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, [f64; W]) {
                 lowest[l] = smaller(lowest[l], ahead[l]);
             }
         }
-        let mut closed = 0.0;
+        let mut closed = [0.0; W];
         for l in 0..W {
-            closed += if lowest[l] <= 0.0 { goes.0[l] } else { 0.0 };
+            closed[l] = choose(lowest[l] <= 0.0, goes.0[l], 0.0);
         }
         for i in 0..2 * d {
             before[i] = next.product(i, z);
@@ -99,13 +99,15 @@ fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, [f64; W]) {
         for (j, [cos, sin]) in turn.iter().enumerate() {
             let at = 2 * d + 1 + 2 * j;
             let (c, s) = (z[at].0, z[at + 1].0);
+            let (mut new_c, mut new_s) = ([0.0; W], [0.0; W]);
             for l in 0..W {
-                before[at].0[l] = c[l] * cos.0[l] - s[l] * sin.0[l];
-                before[at + 1].0[l] = s[l] * cos.0[l] + c[l] * sin.0[l];
+                new_c[l] = c[l] * cos.0[l] - s[l] * sin.0[l];
+                new_s[l] = s[l] * cos.0[l] + c[l] * sin.0[l];
             }
+            (before[at], before[at + 1]) = (Lane(new_c), Lane(new_s));
         }
         std::mem::swap(z, before);
-        if closed > 0.0 {
+        if any(&closed) {
             return (made, lowest);
         }
     }
