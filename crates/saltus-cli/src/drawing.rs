@@ -210,7 +210,7 @@ fn stops(
         let is_floor = spot.along == [1.0, 0.0] && matches!(structure.places()[point].place, Place::Floor(_));
         let half = if is_floor { 0.3 } else { 0.02 * size };
         let length = spot.along[0].hypot(spot.along[1]).max(1e-300);
-        let across = [-spot.along[1] / length * half, spot.along[0] / length * half];
+        let across = [spot.along[1] / length * half, -spot.along[0] / length * half];
         let (mut x, mut y) = (Vec::new(), Vec::new());
         for &t in times.iter().take(if is_fixed { 1 } else { usize::MAX }) {
             signals.evaluate(t);
