@@ -14,8 +14,8 @@ mod source;
 mod state;
 mod worker;
 
-use crate::Worker;
-use crate::lanes::LaneCode;
+use crate::lanes::{LaneCode, LaneWorker};
+use crate::{Job, Outcome, Wanted, Worker};
 pub use compiler::NoNative;
 use gpu::Kernel;
 pub use gpu::{Device, Spent, devices};
@@ -141,7 +141,28 @@ impl Native {
     pub fn worker(&self, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
         match self.made.clone() {
             Made::Library(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
-            Made::Kernel(made) => Box::new(CompiledWorker::new(made.fork(), &self.code, problem, tolerance, stop)),
+            Made::Kernel(made) => Box::new(GpuWorker {
+                gpu: CompiledWorker::new(made.fork(), &self.code, problem, tolerance, stop),
+                lanes: LaneWorker::new(problem, tolerance, stop).ok(),
+            }),
+        }
+    }
+}
+
+/// Fewer trajectories than these are done in lanes before a GPU has begun.
+const FEW: usize = 1024;
+
+/// A GPU, and lanes for what is too little for it.
+struct GpuWorker {
+    gpu: CompiledWorker<Kernel>,
+    lanes: Option<LaneWorker>,
+}
+
+impl Worker for GpuWorker {
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        match &mut self.lanes {
+            Some(lanes) if jobs.len() < FEW => lanes.run(jobs, wanted),
+            _ => self.gpu.run(jobs, wanted),
         }
     }
 }

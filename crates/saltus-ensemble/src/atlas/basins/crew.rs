@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Pieces that a worker is given together, at most and at least.
+/// Pieces that a worker is given together, at most (but for a GPU, which takes more) and at least.
 const TOGETHER: (usize, usize) = (128, 16);
 
 /// A trajectory that is followed.
@@ -43,6 +43,8 @@ pub struct Crew<'a> {
     /// What is kept of a piece.
     pub wanted: Arc<Wanted>,
     workers: Vec<Mutex<Box<dyn Worker>>>,
+    /// Pieces that a worker is given together, at most.
+    most: usize,
     stop: Arc<AtomicBool>,
 }
 
@@ -59,7 +61,8 @@ impl<'a> Crew<'a> {
         let unit = template.strobe.unwrap_or((template.end - template.start.t) / parts as f64);
         let one = |_| Mutex::new(workers(family.problem(), &wanted, native, stop));
         let workers = (0..threads.max(1)).map(one).collect();
-        Crew { family, template, unit, wanted: Arc::new(wanted), workers, stop: stop.clone() }
+        let most = native.and_then(Native::together).unwrap_or(TOGETHER.0);
+        Crew { family, template, unit, wanted: Arc::new(wanted), workers, most, stop: stop.clone() }
     }
 
     /// The start of a point, as a track.
@@ -104,7 +107,7 @@ impl<'a> Crew<'a> {
     /// Follows all tracks for a piece each; what was kept of them, in their order. Fewer if it was stopped.
     pub fn follow(&self, tracks: &[Track], piece: Piece) -> Vec<Outcome> {
         let next = AtomicUsize::new(0);
-        let together = (tracks.len() / (4 * self.workers.len())).clamp(TOGETHER.1, TOGETHER.0);
+        let together = (tracks.len() / (4 * self.workers.len())).clamp(TOGETHER.1, self.most);
         let blocks: Vec<Mutex<Vec<Outcome>>> =
             (0..tracks.len().div_ceil(together)).map(|_| Mutex::new(Vec::new())).collect();
         let work = |worker: &Mutex<Box<dyn Worker>>| {
