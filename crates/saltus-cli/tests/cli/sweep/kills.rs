@@ -89,7 +89,7 @@ fn ctrl_c_leaves_what_can_be_resumed() {
             "--resume",
         ]
     };
-    let mut command = dir.command(&args("4000"));
+    let mut command = dir.command(&args("20000"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     std::thread::sleep(Duration::from_millis(700));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
@@ -101,10 +101,10 @@ fn ctrl_c_leaves_what_can_be_resumed() {
     let shards = std::fs::read_dir(dir.join("s/shards")).expect("shards").count();
     assert!(shards > 0 && !dir.join("s/points.csv").exists());
     // The same directory, another sweep: what has changed is named.
-    let other = dir.saltus(&args("4001"));
-    assert!(!other.succeeded() && other.stderr.contains("`end` was `4000` and is `4001`"), "{other:?}");
+    let other = dir.saltus(&args("20001"));
+    assert!(!other.succeeded() && other.stderr.contains("`end` was `20000` and is `20001`"), "{other:?}");
     dir.write("slow.toml", super::super::program::shipped("oscillator").replace("c = 0.1", "c = 0.2"));
-    let other = dir.saltus(&args("4000"));
+    let other = dir.saltus(&args("20000"));
     assert!(!other.succeeded() && other.stderr.contains("line 7 of the model was `c = 0.1`"), "{other:?}");
 }
 
