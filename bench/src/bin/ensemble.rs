@@ -118,7 +118,7 @@ fn fixed_steps() {
         let mut apart: Vec<f64> = by_lanes.iter().zip(&by_runs).map(|(a, b)| apart(&a.q, &b.q)).collect();
         apart.sort_by(f64::total_cmp);
         println!(
-            "A by {scheme}: {:.2} ns a step in lanes, {:.1} ns in runs; apart after ten periods {:.1e} median",
+            "A by {scheme}: {:.2} ns per step in lanes, {:.1} ns in runs; apart after ten periods {:.1e} median",
             per_step(lanes, &family, PERIODS),
             per_step(runs, &short, 10.0),
             apart[apart.len() / 2],
@@ -127,7 +127,7 @@ fn fixed_steps() {
     let hand = shortest(3, || {
         short.iter().for_each(|job| _ = black_box(moreau_jean(job.start.parameters[0], 10 * STEPS as u64, STEPS)));
     });
-    println!("A by hand, Moreau–Jean, one trajectory after the other: {:.1} ns a step", per_step(hand, &short, 10.0));
+    println!("A by hand, Moreau–Jean, one trajectory after the other: {:.1} ns per step", per_step(hand, &short, 10.0));
 }
 
 /// Moreau–Jean's steps with θ = γ = ½ of x'' = cos(w t) − 0.04 x' − x against a stop at 1, e = 0.8.

@@ -138,6 +138,40 @@ fn lanes_agree_with_the_event_engine() {
     }
 }
 
+/// Thousands of periods of a steady motion in one flight, against its closed form: times that are added up interval by interval would
+/// be late by then.
+#[test]
+fn clocks_do_not_drift() {
+    for w in [0.77, 1.0, 1.9] {
+        // x = Re(X e^(iwt)) with X (1 - w² + 0.1 i w) = 0.3.
+        let (real, imaginary) = (1.0 - w * w, 0.1 * w);
+        let scale = 0.3 / (real * real + imaginary * imaginary);
+        let model = Builder::new("steady")
+            .coordinate("x", scale * real, w * scale * imaginary)
+            .kinetic("x'^2/2")
+            .force("x", "0.3*cos(w*t) - 0.1*x' - x")
+            .restitution(0.5)
+            .constraint("stop", "9 - x");
+        let case = case("steady", model, &[("w", w, 0.0)], 20_000.0);
+        let start = case.problem.start_with(&[("w", w)]).expect("a start");
+        let job = Job { start, from: 0.0, end: case.end, strobe: None, step: None };
+        let (cos, sin) = ((w * case.end).cos(), (w * case.end).sin());
+        let exact = [scale * (real * cos + imaginary * sin), w * scale * (imaginary * cos - real * sin)];
+        for (code, mut worker) in agree::crew(case.name, &case.problem, TOLERANCE) {
+            let outcome =
+                worker.run(std::slice::from_ref(&job), &Arc::new(Wanted { tolerance: TOLERANCE, ..Wanted::default() }));
+            let last = &outcome[0];
+            let off = (last.q[0] - exact[0]).abs().max((last.v[0] - exact[1]).abs());
+            println!("{code} {w}: {off:.1e}");
+            assert!(
+                off < 3e-11,
+                "{code} at {w}: off by {off:.1e} after {} periods",
+                w * case.end / std::f64::consts::TAU
+            );
+        }
+    }
+}
+
 /// Fast and slow motions, small and large ones, pulses with a long way to them: nothing is measured by units, and nothing that
 /// appears late is missed.
 #[test]

@@ -1,5 +1,9 @@
 //! Branches of orbits against closed forms: folds, period doublings and grazing of linear oscillators and of a ball on a table.
 
+#[path = "common/bisection.rs"]
+mod bisection;
+
+use bisection::root;
 use saltus::analysis::{
     Branch, Clock, ContinueOptions, CurveOptions, OrbitOptions, SpecialKind, WalkOptions, continue_orbit, curve, orbit,
 };
@@ -63,20 +67,6 @@ fn specials(branches: &[Branch], kind: SpecialKind) -> Vec<f64> {
     let mut values: Vec<f64> = all.map(|s| s.1.point.values[0]).collect();
     values.sort_by(f64::total_cmp);
     values
-}
-
-/// A root by bisection.
-fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let sign = f(low) > 0.0;
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if (f(middle) > 0.0) == sign {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// Trace and determinant of the map over n periods of the orbit with one impact, x'' + c x' + x = cos ωt, x ≤ s: see

@@ -1,6 +1,10 @@
 //! Special points of branches that are hard to see, against closed forms: folds beside grazing, symmetry that is broken, impacts
 //! that vanish together, orbits that shrink to an equilibrium, families of orbits.
 
+#[path = "common/bisection.rs"]
+mod bisection;
+
+use bisection::root;
 use saltus::analysis::{
     Branch, Clock, ContinueOptions, CurveOptions, Orbit, OrbitOptions, Origin, SpecialKind, WalkOptions,
     continue_orbit, curve, orbit,
@@ -47,20 +51,6 @@ fn specials(branches: &[Branch], kind: SpecialKind) -> Vec<f64> {
 
 fn is_one(values: &[f64], expected: f64, by: f64) -> bool {
     values.len() == 1 && (values[0] - expected).abs() < by
-}
-
-/// A root by bisection.
-fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let sign = f(low) > 0.0;
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if (f(middle) > 0.0) == sign {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// exp(F t) of (x, x') for x'' + x'/10 + x = 0.

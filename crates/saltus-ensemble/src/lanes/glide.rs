@@ -8,7 +8,7 @@
 use super::linear::{Linear, LinearCode, ROOM, Row};
 use super::meet::ORDER;
 use super::rows::Rows;
-use super::vector::{any, larger, smaller, take};
+use super::vector::{any, larger, smaller, take, turned};
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
 use std::sync::Arc;
@@ -38,13 +38,7 @@ impl<const W: usize> Ahead<W> {
         next[2 * d] = z[2 * d];
         for (j, [cos, sin]) in self.turn.iter().enumerate() {
             let at = 2 * d + 1 + 2 * j;
-            let (c, s) = (z[at].0, z[at + 1].0);
-            let (mut new_c, mut new_s) = ([0.0; W], [0.0; W]);
-            for l in 0..W {
-                new_c[l] = c[l] * cos.0[l] - s[l] * sin.0[l];
-                new_s[l] = s[l] * cos.0[l] + c[l] * sin.0[l];
-            }
-            (next[at], next[at + 1]) = (Lane(new_c), Lane(new_s));
+            (next[at], next[at + 1]) = turned(&z[at], &z[at + 1], cos, sin);
         }
     }
 }
@@ -96,6 +90,9 @@ pub struct Glide<const W: usize> {
     pub restitutions: Vec<Lane<W>>,
     /// Where the lanes are; the value of each gap and its rate times H/3; 1 for a gap that has just closed, else 0.
     pub t: Lane<W>,
+    /// Where the present run of grid steps began, and how many intervals it has made: times added up would drift.
+    since: Lane<W>,
+    made: Lane<W>,
     pub z: Vec<Lane<W>>,
     pub now: Vec<[Lane<W>; 2]>,
     pub is_left: Vec<Lane<W>>,
@@ -134,6 +131,8 @@ impl<const W: usize> Glide<W> {
             compliances: zeros(m),
             restitutions: zeros(m),
             t: Lane::all(0.0),
+            since: Lane::all(0.0),
+            made: Lane::all(0.0),
             z: zeros(n),
             next: zeros(n),
             now: vec![pair; m],
@@ -230,6 +229,7 @@ impl<const W: usize> Glide<W> {
     pub fn run(&mut self) -> Lane<W> {
         let mut moved = Lane::all(0.0);
         let mut open = self.goes;
+        (self.since, self.made) = (self.t, Lane::all(0.0));
         for _ in 0..LONGEST {
             if !step(self, 0, &mut open) {
                 break;
@@ -284,7 +284,7 @@ fn look_ahead<const W: usize>(glide: &mut Glide<W>) {
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn step<const W: usize>(glide: &mut Glide<W>, level: usize, open: &mut Lane<W>) -> bool {
     let d = glide.d;
-    let Glide { z, next, ahead, t, interval, largest: far, extent, now, then, is_left, .. } = glide;
+    let Glide { z, next, ahead, t, since, made, interval, largest: far, extent, now, then, is_left, .. } = glide;
     ahead[level].apply(d, z, next);
     // (What the cubic leaves out goes with the fourth power of the step, what is rounding does not.)
     let (part, rest) = if level == 0 { (1.0, 1.0) } else { (0.5, 0.125) };
@@ -332,7 +332,8 @@ fn step<const W: usize>(glide: &mut Glide<W>, level: usize, open: &mut Lane<W>) 
         }
     }
     for l in 0..W {
-        t.0[l] += on[l] * part * interval[l];
+        made.0[l] += on[l] * part;
+        t.0[l] = choose(on[l] > 0.0, since.0[l] + made.0[l] * interval[l], t.0[l]);
     }
     true
 }

@@ -88,6 +88,17 @@ pub fn take<const W: usize>(on: &[f64; W], new: &[f64; W], old: &mut [f64; W]) {
     }
 }
 
+/// Cosine and sine of angles that grow by others, whose cosines and sines are given.
+#[inline(always)]
+pub fn turned<const W: usize>(c: &Lane<W>, s: &Lane<W>, cos: &Lane<W>, sin: &Lane<W>) -> (Lane<W>, Lane<W>) {
+    let (mut new_c, mut new_s) = ([0.0; W], [0.0; W]);
+    for l in 0..W {
+        new_c[l] = c.0[l] * cos.0[l] - s.0[l] * sin.0[l];
+        new_s[l] = s.0[l] * cos.0[l] + c.0[l] * sin.0[l];
+    }
+    (Lane(new_c), Lane(new_s))
+}
+
 /// Whether any of them is positive, by halves: W is a power of two.
 #[inline(always)]
 pub fn any<const W: usize>(on: &[f64; W]) -> bool {

@@ -21,6 +21,8 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
 /*@constants@*/
     int turns = 0;
     const real per = 3.0 / interval;
+    /* (Times that are added up would drift: intervals are counted from where they began.) */
+    real since = now, intervals = ZERO;
     real own_turns = ZERO, widest = S(R_WIDEST), law = S(R_LAW), violation = S(R_VIOLATION), impacts = S(R_IMPACTS);
     real bounced = S(R_BOUNCED), restitution = S(R_RESTITUTION), first_kept = S(R_FROM), logged = S(R_LOGGED);
 /*@begin@*/
@@ -43,7 +45,8 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
             turns++;
             own_turns = SEL(open, own_turns + 1.0, own_turns);
             flew |= open;
-            now = SEL(open, now + interval, now);
+            intervals = SEL(open, intervals + 1.0, intervals);
+            now = SEL(open, since + intervals * interval, now);
             UNROLL for (int i = 0; i < SIZE; i++) z[i] = SEL(open, next[i], z[i]);
             UNROLL for (int a = 0; a < GAPS; a++) {
                 gap[a] = SEL(open, then[a], gap[a]);
@@ -192,6 +195,8 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 restitution = SEL(hits, e, restitution);
             }
             now = SEL(plain, SEL(goes_on, now + s1, end), now);
+            since = SEL(plain, now, since);
+            intervals = SEL(plain, ZERO, intervals);
             moved |= plain;
             UNROLL for (int i = 0; i < SIZE; i++) z[i] = SEL(plain, there[i], z[i]);
             UNROLL for (int a = 0; a < GAPS; a++) left[a] = (plain & closes & (which == (double)a)) | (NOT(plain) & left[a]);

@@ -68,47 +68,50 @@ pub(super) fn rest(
     let shifted = Symmetric::combine(&[(1.0, &linear.stiffness), (shift, &linear.mass)]);
     let factor = shifted.factor().map_err(|_| free())?;
     let condensed = Condensed::new(linear, laws, &factor);
-    let (mut u, mut weighted) = (linear.q0.clone(), vec![0.0; n]);
-    for _ in 0..ROUNDS {
-        linear.mass.multiply(&u, &mut weighted);
+    let mut weighted = vec![0.0; n];
+    let found = repeated(linear.q0.clone(), |u| {
+        linear.mass.multiply(u, &mut weighted);
         let mut pulled = force.clone();
         crate::linalg::add(&mut pulled, shift, &weighted);
-        let next = condensed.rest(pulled, offsets)?;
-        let size = max_abs(&next.u).max(max_abs(&u));
-        let change = u.iter().zip(&next.u).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+        condensed.rest(pulled, offsets)
+    })?;
+    found.ok_or_else(free)
+}
+
+/// The place of rest that the one before it gives again; None if they do not come to one.
+fn repeated(
+    mut u: Vec<f64>,
+    mut next: impl FnMut(&[f64]) -> Result<Rest, SetupError>,
+) -> Result<Option<Rest>, SetupError> {
+    for _ in 0..ROUNDS {
+        let rest = next(&u)?;
+        let size = max_abs(&rest.u).max(max_abs(&u));
+        let change = u.iter().zip(&rest.u).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
         if change <= 1e-14 * size {
-            return Ok(next);
+            return Ok(Some(rest));
         }
         if !size.is_finite() {
             break;
         }
-        u = next.u;
+        u = rest.u;
     }
-    Err(free())
+    Ok(None)
 }
 
 /// With a stiffness that is not symmetric: the antisymmetric part acts with the displacements of the round before.
 fn circulated(condensed: &Condensed, k: &Skew, force: &[f64], offsets: &[f64]) -> Result<Rest, SetupError> {
-    let mut u = vec![0.0; force.len()];
-    for _ in 0..ROUNDS {
+    let found = repeated(vec![0.0; force.len()], |u| {
         let mut pulled = force.to_vec();
-        k.add_product(-1.0, &u, &mut pulled);
-        let next = condensed.rest(pulled, offsets)?;
-        let size = max_abs(&next.u).max(max_abs(&u));
-        let change = u.iter().zip(&next.u).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
-        if change <= 1e-14 * size {
-            return Ok(next);
-        }
-        if !size.is_finite() {
-            break;
-        }
-        u = next.u;
-    }
-    Err(SetupError::new(
-        "no equilibrium was found: the antisymmetric part of the stiffness is stronger than the elastic one",
-    )
-    .with_kind(Kind::Unsupported)
-    .help("look for where it comes to rest by running it with damping"))
+        k.add_product(-1.0, u, &mut pulled);
+        condensed.rest(pulled, offsets)
+    })?;
+    found.ok_or_else(|| {
+        SetupError::new(
+            "no equilibrium was found: the antisymmetric part of the stiffness is stronger than the elastic one",
+        )
+        .with_kind(Kind::Unsupported)
+        .help("look for where it comes to rest by running it with damping")
+    })
 }
 
 /// The factor of a stiffness that holds everything; a pivot that is only rounding is none.

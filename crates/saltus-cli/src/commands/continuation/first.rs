@@ -169,7 +169,7 @@ impl Prepared {
             _ => None,
         });
         let model = self.problem.model();
-        let Some((title, names)) = head.filter(|(title, _)| start.q.len() == model.degrees() && *title == model.title)
+        let Some((_, names)) = head.filter(|(title, _)| start.q.len() == model.degrees() && *title == model.title)
         else {
             let other = entries.iter().find_map(|e| match e {
                 Entry::Head { title, .. } => Some(format!(", `{title}`")),
@@ -178,7 +178,6 @@ impl Prepared {
             return Err(SetupError::new(format!("these are branches of another model{}", other.unwrap_or_default()))
                 .help("a branch goes on with the model it was computed with"));
         };
-        debug_assert_eq!(title, model.title);
         // The parameters that were followed have their values there; others are those of the model as given.
         let mut parameters = self.start.parameters.clone();
         for (name, value) in names.iter().zip(&row.values) {

@@ -69,7 +69,7 @@ impl<const W: usize> StepWorker<W> {
         self.pace.least.0[l] = f64::INFINITY;
     }
 
-    /// A lane after steps that end there: its contact, and what it has reached. True if it is done with, or for a run of the scheme.
+    /// A lane after steps that end there: its contact, and what it has reached.
     fn attend(&mut self, l: usize, may_act: bool, job: &Job, wanted: &Wanted) -> Attended {
         let Some(walker) = &mut self.walkers[l] else { return Attended::GoesOn };
         if may_act || walker.is_watched() {

@@ -2,7 +2,7 @@
 
 use super::super::linear::{LinearCode, ROOM};
 use super::super::rows::Rows;
-use super::super::vector::{any, larger, smaller};
+use super::super::vector::{any, larger, smaller, turned};
 use super::rule::Rule;
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
@@ -98,13 +98,7 @@ fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, [f64; W]) {
         before[2 * d] = z[2 * d];
         for (j, [cos, sin]) in turn.iter().enumerate() {
             let at = 2 * d + 1 + 2 * j;
-            let (c, s) = (z[at].0, z[at + 1].0);
-            let (mut new_c, mut new_s) = ([0.0; W], [0.0; W]);
-            for l in 0..W {
-                new_c[l] = c[l] * cos.0[l] - s[l] * sin.0[l];
-                new_s[l] = s[l] * cos.0[l] + c[l] * sin.0[l];
-            }
-            (before[at], before[at + 1]) = (Lane(new_c), Lane(new_s));
+            (before[at], before[at + 1]) = turned(&z[at], &z[at + 1], cos, sin);
         }
         std::mem::swap(z, before);
         if any(&closed) {

@@ -191,7 +191,8 @@ impl Walker {
             self.finder = Some(Box::new(finder));
         }
         self.fill_node(before, now, acts);
-        self.show(job, wanted)
+        self.show(job, wanted);
+        true
     }
 
     /// Notes the largest of each.
@@ -231,12 +232,11 @@ impl Walker {
     }
 
     /// Shows the node to the finder and takes the impacts that it finds.
-    fn show(&mut self, job: &Job, wanted: &Wanted) -> bool {
-        let Some(mut finder) = self.finder.take() else { return true };
+    fn show(&mut self, job: &Job, wanted: &Wanted) {
+        let Some(mut finder) = self.finder.take() else { return };
         finder.note(&self.node);
         self.take_impacts(&mut finder, job, wanted);
         self.finder = Some(finder);
-        true
     }
 
     fn take_impacts(&mut self, finder: &mut ImpactFinder, job: &Job, wanted: &Wanted) {
@@ -303,8 +303,8 @@ impl Walker {
             if self.finder.as_ref().is_some_and(|finder| finder.would_last(&self.node)) {
                 v.iter_mut().zip(&self.node.v_left).for_each(|(v, left)| *v = 0.5 * (*v + left));
             }
-            if is_last && self.is_watched() && !self.show(job, wanted) {
-                return Attended::Refused;
+            if is_last && self.is_watched() {
+                self.show(job, wanted);
             }
         }
         if t >= job.from {
