@@ -4,17 +4,17 @@
 //! row w·z. Both are constants of a trajectory, as is what an impact does.
 
 use saltus::Model;
-use saltus_expr::{Function1, Graph, NodeId, Program, Scalar};
+use saltus_expr::{Function1, Graph, NodeId, Program, Scalar, SeriesCode};
 use std::sync::Arc;
 
 /// The most components of z there is room for.
 pub const ROOM: usize = 24;
 
 /// The pace of a motion times the interval of the grid.
-const INTERVAL: f64 = 0.6;
+pub const INTERVAL: f64 = 0.6;
 
 /// Rounding of a gap, relative to what it is made of.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
+pub const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// A row of coefficients of z.
 pub type Row = [f64; ROOM];
@@ -28,6 +28,8 @@ pub struct LinearCode {
     pub harmonics: usize,
     /// M, then for each force and each gap its coefficients of z, then rates of the phases, phases at t = 0, restitutions.
     program: Arc<Program>,
+    /// The same as a series, of which order 0 is of use.
+    pub series: SeriesCode,
     /// A trajectory in which every coefficient that is not zero for all parameters is 1.
     pub pattern: Linear,
 }
@@ -94,9 +96,10 @@ impl LinearCode {
         }
         let inputs: Vec<NodeId> = model.open.iter().map(|p| p.symbol).collect();
         let program = Arc::new(Program::compile(&graph, &inputs, &outputs).ok()?);
+        let series = SeriesCode::compile(&graph, &inputs, &vec![0; inputs.len()], &outputs).ok()?;
         let mark = |k: usize| if graph.is_zero(outputs[k]) { 0.0 } else { 1.0 };
         let pattern = Linear::read(d, m, harmonics, mark);
-        Some(LinearCode { d, m, harmonics, program, pattern: pattern.spread(d, mark) })
+        Some(LinearCode { d, m, harmonics, program, series, pattern: pattern.spread(d, mark) })
     }
 
     /// The number of components of z.

@@ -33,7 +33,7 @@ mod worker;
 pub use code::LaneCode;
 pub use hand::{Hand, Left};
 pub use law::Local;
-pub use linear::{LinearCode, ROOM, Row};
+pub use linear::{INTERVAL, LinearCode, ROUNDING, Row};
 pub use march::StepWorker;
 pub use tally::Tally;
 pub use worker::LaneWorker;

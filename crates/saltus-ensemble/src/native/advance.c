@@ -81,10 +81,32 @@ FUNCTION real choose(real which, const real inertia[D * D], const real slope[M][
     return compliance;
 }
 
+/* What is known of trajectories that were put somewhere. */
+FUNCTION void begin(real *s) {
+    mask placed = S(R_PLACED) > 0.0, is_new = S(R_PLACED) > 1.0;
+    if (!ANY(placed)) return;
+    let_go(s, placed);
+    S(R_SMOOTH) = SEL(placed, ZERO, S(R_SMOOTH));
+    S(R_IDLE) = SEL(placed, ZERO, S(R_IDLE));
+    S(R_ARRIVED) = SEL(placed, ZERO, S(R_ARRIVED));
+    S(R_BOUNCED) = SEL(placed, ALL(-1.0), S(R_BOUNCED));
+    S(R_NEW) = SEL(placed, ALL(1.0), S(R_NEW));
+    UNROLL for (int i = 0; i < D; i++) S(R_SCALE + i) = SEL(placed, ZERO, S(R_SCALE + i));
+    UNROLL for (int a = 0; a < M; a++) {
+        S(R_ZEROS + a) = SEL(placed, ZERO, S(R_ZEROS + a));
+        S(R_GAP_SCALE + a) = SEL(placed, ZERO, S(R_GAP_SCALE + a));
+        S(R_EXTENT + a) = SEL(is_new, ZERO, S(R_EXTENT + a));
+    }
+    /* (The constants of linear flight, if it is linear.) */
+    for (int row = R_LINEAR; row < ROWS; row++) S(row) = SEL(is_new, ALL(-1.0), S(row));
+    S(R_PLACED) = ZERO;
+}
+
 /*@flight@*/
 /* Advances all trajectories by up to `most` steps, until one of them signals. Returns the number of steps. */
 EXPORT long long saltus_advance(real *s, double *log, double tolerance, long long most, int flags) {
     long long made = 0;
+    begin(s);
     while (made < most) {
         made++;
         mask go = (S(R_ACTIVE) > 0.0) & (S(R_SIGNAL) == 0.0);

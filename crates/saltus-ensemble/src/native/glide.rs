@@ -1,8 +1,8 @@
-//! Linear flight in compiled code: its constants as rows of numbers, and the text that computes with them.
+//! Linear flight in compiled code: the text that computes its constants, which are rows of numbers, and the text that computes with them.
 
-use crate::lanes::{LinearCode, ROOM, Row};
+use crate::lanes::{INTERVAL, LinearCode, ROUNDING, Row};
+use saltus_expr::SeriesSource;
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// The order of the series about a grid point, which is good for an interval of the grid.
 const TERMS: usize = 14;
@@ -24,15 +24,7 @@ pub const CALL: &str = include_str!("glide_call.c");
 pub const RETURN: &str =
     "if (keeps) UNROLL for (int row = 0; row < ROWS; row++) S(row) = SEL(still, saved[row], S(row));\n";
 
-/// What is given for a trajectory: the interval of the grid, the harmonics, the propagator, and the rows of the gaps.
-pub struct Layout {
-    code: Arc<LinearCode>,
-    rows: Vec<(Of, Vec<usize>)>,
-    /// The parameters of the last trajectory, and its numbers: neighbours often differ in their starts alone.
-    last: Option<(Vec<f64>, Option<Vec<f64>>)>,
-}
-
-/// How many numbers that is.
+/// How many numbers the constants of a trajectory are: the interval of the grid, the harmonics, the propagator, and the rows of the gaps.
 pub fn length(code: &LinearCode) -> usize {
     rows(code).iter().map(|(_, columns)| columns.len()).sum::<usize>() + 1 + 4 * code.harmonics
 }
@@ -67,53 +59,12 @@ fn rows(code: &LinearCode) -> Vec<(Of, Vec<usize>)> {
     all
 }
 
-impl Layout {
-    pub fn new(code: &Arc<LinearCode>) -> Self {
-        Layout { code: code.clone(), rows: rows(code), last: None }
-    }
-
-    /// The numbers of a trajectory; None where its flight has no grid.
-    pub fn numbers(&mut self, open: &[f64]) -> Option<&[f64]> {
-        if self.last.as_ref().is_none_or(|(of, _)| of != open) {
-            self.last = Some((open.to_vec(), self.compute(open)));
-        }
-        self.last.as_ref()?.1.as_deref()
-    }
-
-    fn compute(&self, open: &[f64]) -> Option<Vec<f64>> {
-        let linear = self.code.at(open)?;
-        let h = linear.interval()?;
-        let mut all = vec![h];
-        for &[phase, rate] in &linear.phases {
-            all.extend([phase, rate, (rate * h).cos(), (rate * h).sin()]);
-        }
-        for (of, columns) in &self.rows {
-            let row = match *of {
-                Of::Ahead(i) => linear.ahead(i, h),
-                Of::Gap(a) => linear.gaps[a],
-                // (Rates are compared with values over a third of the interval.)
-                Of::Slope(a) => linear.derivative(&linear.gaps[a], false).map(|x| x * h / 3.0),
-                Of::Doubt(a) => linear.doubt(a, h),
-                Of::Acceleration(i) => linear.accelerations[i],
-                Of::Pull(a) => first(&linear.pulls[a]),
-                Of::Law(a) => first(&[1.0 / linear.compliances[a], linear.restitutions[a]]),
-            };
-            all.extend(columns.iter().map(|&j| row[j]));
-        }
-        all.iter().all(|x| x.is_finite()).then_some(all)
-    }
-}
-
-/// A row that begins with these numbers.
-fn first(numbers: &[f64]) -> Row {
-    let mut row = [0.0; ROOM];
-    row[..numbers.len()].copy_from_slice(numbers);
-    row
-}
-
 /// The parts of the text that depend on the model.
 #[derive(Default)]
 struct Parts {
+    /// How the constants are computed.
+    numbers: String,
+    /// Their names.
     constants: String,
     begin: String,
     step: String,
@@ -126,13 +77,20 @@ struct Parts {
     after: String,
 }
 
-/// The part of the iteration that glides.
-pub fn text(code: &LinearCode) -> String {
+/// The part of the iteration that glides; None if its coefficients cannot be expressed.
+pub fn text(code: &LinearCode, open: usize) -> Option<String> {
     let d = code.d;
     let mut parts = Parts::default();
     let (mut rates, mut turned) = (String::new(), String::new());
     let mut at = 1;
     for j in 0..code.harmonics {
+        let _ = writeln!(
+            parts.numbers,
+            "number[{at}] = phase[{j}]; number[{}] = turn[{j}]; sine_and_cosine(turn[{j}] * h, &number[{}], &number[{}]);",
+            at + 1,
+            at + 3,
+            at + 2
+        );
         let (c, s) = (2 * d + 1 + 2 * j, 2 * d + 2 + 2 * j);
         let _ = writeln!(parts.begin, "sine_and_cosine(k{at} + k{} * now, &z[{s}], &z[{c}]);", at + 1);
         let _ = writeln!(parts.step, "next[{c}] = k{} * z[{c}] - k{} * z[{s}];", at + 2, at + 3);
@@ -146,6 +104,7 @@ pub fn text(code: &LinearCode) -> String {
         let sum = |z: &str| total(at, &columns, |k, j| format!("k{k} * {z}[{j}]"));
         let sizes = |z: &str| total(at, &columns, |k, j| format!("size_of(k{k} * {z}[{j}])"));
         parts.add(of, d, at, sum, sizes, &mut rates);
+        parts.compute(of, at, &columns);
         at += columns.len();
     }
     for k in 1..at {
@@ -160,16 +119,45 @@ pub fn text(code: &LinearCode) -> String {
     let _ = writeln!(turned, "term[{}] = ZERO;", 2 * d);
     parts.term = format!("{{\n{rates}{turned}}}\n");
     let mut text = format!(
-        "#define SIZE {}\n#define GAPS {}\n#define TERMS {TERMS}\n#define MARGIN {MARGIN:e}\n#define BURST {BURST}\n#define PATIENT {PATIENT:e}\n{}",
+        "#define SIZE {}\n#define GAPS {}\n#define HARMONICS {}\n#define NUMBERS {at}\n#define TERMS {TERMS}\n#define MARGIN {MARGIN:e}\n\
+         #define BURST {BURST}\n#define PATIENT {PATIENT:e}\n#define INTERVAL {INTERVAL:e}\n#define ROUNDING {ROUNDING:e}\n{}{}",
         code.size(),
         code.m,
+        code.harmonics,
+        include_str!("constants.c"),
         include_str!("glide.c")
     );
-    let Parts { constants, begin, step, own, term, at, jump, after } = parts;
-    let parts = [("constants", constants), ("begin", begin), ("step", step), ("own", own), ("term", term)];
-    for (name, part) in parts.into_iter().chain([("at", at), ("jump", jump), ("after", after)]) {
+    for k in 0..open {
+        text.insert_str(0, &format!("#define g{k} S(R_P + {k})\n"));
+    }
+    let coefficients = coefficients(code, &code.series.source("g", 0, &[], true)?);
+    let Parts { numbers, constants, begin, step, own, term, at, jump, after } = parts;
+    let parts = [("coefficients", coefficients), ("numbers", numbers), ("constants", constants), ("begin", begin)];
+    let parts = parts.into_iter().chain([("step", step), ("own", own), ("term", term)]);
+    for (name, part) in parts.chain([("at", at), ("jump", jump), ("after", after)]) {
         text = text.replace(&format!("/*@{name}@*/\n"), &part);
     }
+    Some(text)
+}
+
+/// What the constants are computed from: inertia, the coefficients of forces and gaps, rates and phases of the harmonics, restitutions.
+fn coefficients(code: &LinearCode, series: &SeriesSource) -> String {
+    let (d, m, n, harmonics) = (code.d, code.m, code.size(), code.harmonics);
+    let last = d * d + (d + m) * n;
+    let mut text = series.declarations.clone() + &series.orders[0];
+    let mut put = |target: String, k: usize| {
+        let _ = writeln!(text, "{target} = {};", series.coefficient("g", k, Some(0)));
+    };
+    (0..d * d).for_each(|k| put(format!("mass[{k}]"), k));
+    for j in 0..n {
+        (0..d).for_each(|i| put(format!("acceleration[{i}][{j}]"), d * d + i * n + j));
+        (0..m).for_each(|a| put(format!("gaps[{a}][{j}]"), d * d + (d + a) * n + j));
+    }
+    for k in 0..harmonics {
+        put(format!("turn[{k}]"), last + k);
+        put(format!("phase[{k}]"), last + harmonics + k);
+    }
+    (0..m).for_each(|a| put(format!("restitution[{a}]"), last + 2 * harmonics + a));
     text
 }
 
@@ -180,6 +168,34 @@ fn total(first: usize, columns: &[usize], term: impl Fn(usize, usize) -> String)
 }
 
 impl Parts {
+    /// How the constants of a row, the first of which is `at`, are computed.
+    fn compute(&mut self, of: Of, at: usize, columns: &[usize]) {
+        let text = &mut self.numbers;
+        let first = match of {
+            Of::Ahead(i) => {
+                let unit = format!("for (int j = 0; j < SIZE; j++) x[j] = j == {i} ? ALL(1.0) : ZERO;");
+                format!("{unit}\nafter(acceleration, turn, x, h, 0);")
+            }
+            // (Rates are compared with values over a third of the interval.)
+            Of::Slope(a) => format!("derivative(acceleration, turn, gaps[{a}], x, 0);"),
+            Of::Doubt(a) => format!("bound(acceleration, turn, gaps[{a}], h, x);"),
+            Of::Gap(_) | Of::Acceleration(_) | Of::Pull(_) | Of::Law(_) => String::new(),
+        };
+        let _ = writeln!(text, "{first}");
+        for (k, &j) in columns.iter().enumerate() {
+            let value = match of {
+                Of::Ahead(_) | Of::Doubt(_) => format!("x[{j}]"),
+                Of::Slope(_) => format!("x[{j}] * h * (1.0 / 3.0)"),
+                Of::Gap(a) => format!("gaps[{a}][{j}]"),
+                Of::Acceleration(i) => format!("acceleration[{i}][{j}]"),
+                Of::Pull(a) => format!("pull[{a}][{j}]"),
+                Of::Law(a) if j == 0 => format!("1.0 / compliance[{a}]"),
+                Of::Law(a) => format!("restitution[{a}]"),
+            };
+            let _ = writeln!(text, "number[{}] = {value};", at + k);
+        }
+    }
+
     /// What a row, whose first constant is `k`, adds.
     fn add(
         &mut self,

@@ -1,3 +1,5 @@
+        mask fresh = go & (S(R_LINEAR) < 0.0);
+        if (ANY(fresh)) prepare(s, fresh);
         mask still;
         made += glide(s, log, tolerance, flags, go, &still) / 8;
         go &= NOT(still) & (S(R_SIGNAL) == 0.0);

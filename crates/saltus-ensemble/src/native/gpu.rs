@@ -7,8 +7,9 @@
 
 use super::compiler::{self, NoNative};
 use super::iterate::Iterate;
-use super::source::record_length;
-use super::{rows::Rows, source::LOG};
+use super::rows::Rows;
+use super::source::{LOG, record_length};
+use super::state::State;
 use crate::lanes::LaneCode;
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
@@ -83,9 +84,11 @@ fn refused(error: CompileError) -> NoNative {
 /// A compiled kernel on a GPU.
 #[derive(Clone)]
 pub struct Kernel {
-    stream: Arc<CudaStream>,
+    context: Arc<CudaContext>,
     function: CudaFunction,
-    rows: usize,
+    /// Numbers of a trajectory: those shared with the processor, those that stay on the GPU; numbers of a record.
+    shared: usize,
+    own: usize,
     record: usize,
     /// The name of the GPU.
     pub name: String,
@@ -129,65 +132,104 @@ impl Kernel {
         })?;
         let module = context.load_module(Ptx::from_file(ptx)).map_err(driver)?;
         let function = module.load_function("saltus_kernel").map_err(driver)?;
-        let name = context.name().map_err(driver)?;
-        let (rows, record) = (Rows::new(code).count(), record_length(code.d));
+        let (name, rows) = (context.name().map_err(driver)?, Rows::new(code));
         Ok(Kernel {
-            stream: context.default_stream(),
+            context,
             function,
-            rows,
-            record,
+            shared: rows.shared(),
+            own: rows.count() - rows.shared(),
+            record: record_length(code.d),
             name,
             width: WIDTH,
             spent: Arc::default(),
         })
     }
 
-    /// The same for another worker, whose launches do not wait for those of others.
-    pub fn fork(&self) -> Self {
-        let stream = self.stream.context().new_stream().unwrap_or_else(|_| self.stream.clone());
-        Kernel { stream, ..self.clone() }
+    /// Launches of a worker, which do not wait for those of others.
+    pub fn launches(&self) -> Launches {
+        let stream = self.context.new_stream().unwrap_or_else(|_| self.context.default_stream());
+        Launches { kernel: self.clone(), stream, room: None }
     }
+}
 
-    fn launch(&self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), DriverError> {
-        let stream = &self.stream;
-        let mut numbers = stream.clone_htod(state)?;
-        let mut records: CudaSlice<f64> = stream.alloc_zeros(if flags == 0 { 1 } else { log.len() })?;
-        let mut longest: CudaSlice<u64> = stream.alloc_zeros(1)?;
-        let count = (state.len() / self.rows) as u64;
-        let blocks = count.div_ceil(u64::from(BLOCK));
+/// Launches of a kernel by one worker, and its memory on the GPU.
+pub struct Launches {
+    kernel: Kernel,
+    stream: Arc<CudaStream>,
+    room: Option<Room>,
+}
+
+struct Room {
+    shared: CudaSlice<f64>,
+    own: CudaSlice<f64>,
+    /// Records as they are made, and packed.
+    records: CudaSlice<f64>,
+    packed: CudaSlice<f64>,
+    counts: CudaSlice<u64>,
+    has_records: bool,
+}
+
+impl Room {
+    fn new(stream: &Arc<CudaStream>, kernel: &Kernel, has_records: bool) -> Result<Self, DriverError> {
+        let records = if has_records { kernel.width * LOG * kernel.record } else { 1 };
+        Ok(Room {
+            shared: stream.alloc_zeros(kernel.width * kernel.shared)?,
+            own: stream.alloc_zeros(kernel.width * kernel.own)?,
+            records: stream.alloc_zeros(records)?,
+            packed: stream.alloc_zeros(records)?,
+            counts: stream.alloc_zeros(2)?,
+            has_records,
+        })
+    }
+}
+
+impl Launches {
+    fn launch(&mut self, state: &mut [f64], log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), DriverError> {
+        let (stream, kernel) = (&self.stream, &self.kernel);
+        let room = match self.room.take() {
+            Some(room) if room.has_records || flags == 0 => self.room.insert(room),
+            _ => self.room.insert(Room::new(stream, kernel, flags != 0)?),
+        };
+        let (count, used) = (kernel.width as u64, (state.len() / kernel.shared) as u64);
         let config = LaunchConfig {
-            grid_dim: (u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1),
+            grid_dim: (u32::try_from(used.div_ceil(u64::from(BLOCK))).unwrap_or(u32::MAX), 1, 1),
             block_dim: (BLOCK, 1, 1),
             shared_mem_bytes: 0,
         };
-        let mut launch = stream.launch_builder(&self.function);
-        launch.arg(&mut numbers).arg(&mut records).arg(&count).arg(&tolerance).arg(&MOST).arg(&flags).arg(&mut longest);
+        stream.memcpy_htod(state, &mut room.shared)?;
+        stream.memset_zeros(&mut room.counts)?;
+        let mut launch = stream.launch_builder(&kernel.function);
+        launch.arg(&mut room.shared).arg(&mut room.own).arg(&mut room.records).arg(&mut room.packed);
+        launch.arg(&count).arg(&used).arg(&tolerance).arg(&MOST).arg(&flags).arg(&mut room.counts);
         launch.record_kernel_launch(CUevent_flags::CU_EVENT_DEFAULT);
-        // SAFETY: the arguments are those of the kernel, which touches `count` numbers in each row and its own records.
+        // SAFETY: the arguments are those of the kernel, which touches the numbers of `used` trajectories and their records; there
+        // is room for `count`.
         let events = unsafe { launch.launch(config)? };
-        stream.memcpy_dtoh(&numbers, state)?;
-        if flags != 0 {
-            stream.memcpy_dtoh(&records, log)?;
-        }
-        let longest = stream.clone_dtoh(&longest)?;
+        stream.memcpy_dtoh(&room.shared.slice(..state.len()), state)?;
+        let mut counts = [0; 2];
+        stream.memcpy_dtoh(&room.counts, &mut counts)?;
         stream.synchronize()?;
-        if let (Some((begun, ended)), Ok(mut spent)) = (events, self.spent.lock()) {
+        let [longest, records] = counts;
+        log.resize(usize::try_from(records).unwrap_or(0) * kernel.record, 0.0);
+        if !log.is_empty() {
+            stream.memcpy_dtoh(&room.packed.slice(..log.len()), log)?;
+            stream.synchronize()?;
+        }
+        if let (Some((begun, ended)), Ok(mut spent)) = (events, kernel.spent.lock()) {
             spent.seconds += f64::from(begun.elapsed_ms(&ended)?) / 1e3;
-            spent.longest = spent.longest.max(longest[0]);
+            spent.longest = spent.longest.max(longest);
             spent.launches += 1;
         }
         Ok(())
     }
 }
 
-impl Iterate for Kernel {
-    fn width(&self) -> usize {
-        self.width
+impl Iterate for Launches {
+    fn room(&self) -> (State, Vec<f64>) {
+        (State::by_trajectories(self.kernel.shared, self.kernel.width), Vec::new())
     }
 
-    fn advance(&mut self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), String> {
-        let fits = state.len() == self.rows * self.width && log.len() == self.width * LOG * self.record;
-        assert!(fits, "the state has the size the code was compiled for");
-        self.launch(state, log, tolerance, flags).map_err(|error| driver(error).0)
+    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String> {
+        self.launch(state.numbers(), log, tolerance, flags).map_err(|error| driver(error).0)
     }
 }

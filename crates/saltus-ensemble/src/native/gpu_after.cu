@@ -1,14 +1,25 @@
 
-/* The rows of all trajectories are in `state`, one after the other. Counts the most steps that a thread has made. */
+/* What is shared with the processor lies in `shared`, one trajectory after the other; all else stays here, in `own`, in rows of `count`. Records go to
+ * `packed`, those of one trajectory together. Counts the most steps that a thread has made, and the records. */
 extern "C" __global__ void __launch_bounds__(128)
-saltus_kernel(double *state, double *log, unsigned long long count, double tolerance, long long most, int flags,
-              unsigned long long *longest) {
+saltus_kernel(double *shared, double *own, double *log, double *packed, unsigned long long count,
+              unsigned long long used, double tolerance, long long most, int flags, unsigned long long *counts) {
     unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    if (!(state[R_ACTIVE * count + i] > 0.0) || state[R_SIGNAL * count + i] != 0.0) return;
+    if (i >= used) return;
+    double *line = shared + i * SHARED;
+    if (!(line[R_ACTIVE] > 0.0) || line[R_SIGNAL] != 0.0) return;
     double s[ROWS];
-    UNROLL for (int row = 0; row < ROWS; row++) s[row] = state[row * count + i];
-    long long made = saltus_advance(s, log + i * (LOG * RECORD), tolerance, most, flags);
-    UNROLL for (int row = 0; row < ROWS; row++) state[row * count + i] = s[row];
-    atomicMax(longest, (unsigned long long)made);
+    UNROLL for (int row = 0; row < SHARED; row++) s[row] = line[row];
+    UNROLL for (int row = SHARED; row < ROWS; row++) s[row] = own[(row - SHARED) * count + i];
+    log += i * (LOG * RECORD);
+    long long made = saltus_advance(s, log, tolerance, most, flags);
+    unsigned long long records = (unsigned long long)s[R_LOGGED];
+    if (records > 0) {
+        unsigned long long first = atomicAdd(counts + 1, records);
+        s[R_RECORDS] = (double)first;
+        for (int k = 0; k < records * RECORD; k++) packed[first * RECORD + k] = log[k];
+    }
+    UNROLL for (int row = 0; row < SHARED; row++) line[row] = s[row];
+    UNROLL for (int row = SHARED; row < ROWS; row++) own[(row - SHARED) * count + i] = s[row];
+    atomicMax(counts, (unsigned long long)made);
 }

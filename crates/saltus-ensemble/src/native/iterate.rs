@@ -1,13 +1,15 @@
 //! What advances trajectories: compiled code, somewhere.
 
+use super::state::State;
+
 /// Advances many trajectories.
 pub trait Iterate: Send {
-    /// How many trajectories are side by side.
-    fn width(&self) -> usize;
+    /// Room for the trajectories that are side by side, and for what they record.
+    fn room(&self) -> (State, Vec<f64>);
 
-    /// Advances them until one signals, or for a while. `state` has the rows of all trajectories, `log` their records.
+    /// Advances them until one signals, or for a while. Their records are in `log`, from the first one of each on.
     ///
     /// # Errors
     /// What computes them has failed.
-    fn advance(&mut self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), String>;
+    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String>;
 }

@@ -4,6 +4,9 @@
 
 use super::compiler::NoNative;
 use super::iterate::Iterate;
+use super::rows;
+use super::source::LOG;
+use super::state::State;
 use libloading::{Library, Symbol};
 use saltus_expr::Lane;
 use std::path::Path;
@@ -41,16 +44,19 @@ impl Iteration {
 }
 
 impl Iterate for Iteration {
-    fn width(&self) -> usize {
-        self.width
+    fn room(&self) -> (State, Vec<f64>) {
+        let mut state = State::by_rows(self.rows, self.width);
+        (0..self.width).for_each(|l| state.set(rows::RECORDS, l, (l * LOG) as f64));
+        (state, vec![0.0; self.log])
     }
 
-    fn advance(&mut self, state: &mut [f64], log: &mut [f64], tolerance: f64, flags: i32) -> Result<(), String> {
-        let fits = state.len() == self.rows * self.width && log.len() == self.log;
-        assert!(fits && state.as_ptr().addr().is_multiple_of(64), "the state is one the code was compiled for");
+    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String> {
+        let numbers = state.numbers();
+        let fits = numbers.len() == self.rows * self.width && log.len() == self.log;
+        assert!(fits && numbers.as_ptr().addr().is_multiple_of(64), "the state is one the code was compiled for");
         // SAFETY: the function reads and writes the numbers of the state and of the records, no more than there are; it
         // checks that there is room for a record before it asks for one more step.
-        unsafe { (self.advance)(state.as_mut_ptr(), log.as_mut_ptr(), tolerance, MOST, flags) };
+        unsafe { (self.advance)(numbers.as_mut_ptr(), log.as_mut_ptr(), tolerance, MOST, flags) };
         Ok(())
     }
 }

@@ -17,8 +17,8 @@ mod worker;
 use crate::lanes::{LaneCode, LaneWorker};
 use crate::{Job, Outcome, Wanted, Worker};
 pub use compiler::NoNative;
-use gpu::Kernel;
 pub use gpu::{Device, Spent, devices};
+use gpu::{Kernel, Launches};
 use library::Iteration;
 use rows::Rows;
 use saltus::Problem;
@@ -142,7 +142,7 @@ impl Native {
         match self.made.clone() {
             Made::Library(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
             Made::Kernel(made) => Box::new(GpuWorker {
-                gpu: CompiledWorker::new(made.fork(), &self.code, problem, tolerance, stop),
+                gpu: CompiledWorker::new(made.launches(), &self.code, problem, tolerance, stop),
                 lanes: LaneWorker::new(problem, tolerance, stop).ok(),
             }),
         }
@@ -154,7 +154,7 @@ const FEW: usize = 1024;
 
 /// A GPU, and lanes for what is too little for it.
 struct GpuWorker {
-    gpu: CompiledWorker<Kernel>,
+    gpu: CompiledWorker<Launches>,
     lanes: Option<LaneWorker>,
 }
 

@@ -5,7 +5,7 @@ use crate::lanes::LaneCode;
 use std::fmt::Write;
 
 /// Single rows.
-const SINGLE: [&str; 30] = [
+const SINGLE: [&str; 32] = [
     "T",
     "STOP",
     "END",
@@ -36,6 +36,8 @@ const SINGLE: [&str; 30] = [
     "MOVED",
     "SEEN",
     "WIDEST",
+    "PLACED",
+    "RECORDS",
 ];
 
 /// Where the rows are.
@@ -68,21 +70,13 @@ single! {
     LAST = 6;
     ACTIVE = 7;
     SIGNAL = 8;
-    NEW = 9;
-    ARRIVED = 10;
     /// The constraint that is held, or −1.
     HELD = 11;
-    /// The constraint that has just been hit, or −1, and its restitution.
-    BOUNCED = 12;
-    INVERSE = 14;
-    REACTION = 15;
-    SMOOTH = 16;
     RESIDUAL = 17;
     VIOLATION = 18;
     LAW = 19;
     IMPACTS = 20;
     ACCUMULATIONS = 21;
-    IDLE = 22;
     WINDOW = 24;
     /// How many records there are.
     LOGGED = 25;
@@ -91,6 +85,10 @@ single! {
     SEEN = 28;
     /// The largest gap so far, of all constraints.
     WIDEST = 29;
+    /// 1 where the trajectory was put somewhere, 2 if it is a new one: what only the code knows about it is void.
+    PLACED = 30;
+    /// Which of all records is its first.
+    RECORDS = 31;
 }
 
 /// Groups of rows.
@@ -111,19 +109,20 @@ pub enum Group {
     Linear,
 }
 
+/// Those that the code has for itself are last, from `SCALE` on.
 const GROUPS: [(Group, &str); 13] = [
     (Group::Q, "Q"),
     (Group::V, "V"),
     (Group::Parameters, "P"),
+    (Group::Zeros, "ZEROS"),
+    (Group::Before, "BEFORE"),
+    (Group::Largest, "LARGEST"),
     (Group::Scale, "SCALE"),
     (Group::GapScale, "GAP_SCALE"),
     (Group::Extent, "EXTENT"),
-    (Group::Zeros, "ZEROS"),
     (Group::Slope, "SLOPE"),
     (Group::Pull, "PULL"),
     (Group::Predicted, "PREDICTED"),
-    (Group::Before, "BEFORE"),
-    (Group::Largest, "LARGEST"),
     (Group::Linear, "LINEAR"),
 ];
 
@@ -160,6 +159,11 @@ impl Rows {
         self.of(Group::Linear).end
     }
 
+    /// How many of them are read and written by others than the code.
+    pub fn shared(self) -> usize {
+        self.at(Group::Scale)
+    }
+
     /// The names of all rows for the source.
     pub fn definitions(self) -> String {
         let mut text = String::new();
@@ -169,7 +173,7 @@ impl Rows {
         for (group, name) in GROUPS {
             let _ = writeln!(text, "#define R_{name} {}", self.at(group));
         }
-        let _ = writeln!(text, "#define ROWS {}", self.count());
+        let _ = writeln!(text, "#define ROWS {}\n#define SHARED {}", self.count(), self.shared());
         text
     }
 }

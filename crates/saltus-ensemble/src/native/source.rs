@@ -138,7 +138,10 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     text.push_str(&inputs(code, "m", ["mt", "mq", "mv"], "S"));
     let parts = [
         ("law", law_text(code, &law)),
-        ("flight", code.linear.as_deref().map_or_else(String::new, glide::text)),
+        (
+            "flight",
+            code.linear.as_deref().map_or_else(|| Some(String::new()), |linear| glide::text(linear, code.open))?,
+        ),
         ("glide", code.linear.as_ref().map_or("", |_| glide::CALL).to_string()),
         ("return", code.linear.as_ref().map_or("", |_| glide::RETURN).to_string()),
         ("declarations", series.declarations.clone()),

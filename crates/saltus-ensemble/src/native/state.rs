@@ -1,47 +1,55 @@
-//! The numbers of many trajectories: rows, each with one number per trajectory, one after the other.
+//! The numbers of many trajectories.
 
 use super::library::flat;
 use saltus_expr::Lane;
 
-/// Rows of numbers, aligned for vector registers.
+/// Rows of numbers, one number per trajectory in each, aligned for vector registers.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// How many trajectories there are.
+    /// How many trajectories there is room for, and how many are in use: where one comes after the other, the others are left out.
     pub width: usize,
+    pub used: usize,
     rows: usize,
+    /// How far apart the numbers of a row are, and those of a trajectory.
+    strides: (usize, usize),
     data: Vec<Lane<8>>,
 }
 
 impl State {
-    pub fn new(rows: usize, width: usize) -> Self {
-        State { width, rows, data: vec![Lane::all(0.0); (rows * width).div_ceil(8)] }
+    fn new(rows: usize, width: usize, strides: (usize, usize)) -> Self {
+        State { width, used: width, rows, strides, data: vec![Lane::all(0.0); (rows * width).div_ceil(8)] }
     }
 
-    /// How many numbers there are.
-    pub fn len(&self) -> usize {
-        self.rows * self.width
+    /// One row after the other.
+    pub fn by_rows(rows: usize, width: usize) -> Self {
+        Self::new(rows, width, (1, width))
+    }
+
+    /// One trajectory after the other.
+    pub fn by_trajectories(rows: usize, width: usize) -> Self {
+        Self::new(rows, width, (rows, 1))
+    }
+
+    #[inline]
+    fn at(&self, row: usize, l: usize) -> usize {
+        row * self.strides.1 + l * self.strides.0
     }
 
     #[inline]
     pub fn get(&self, row: usize, l: usize) -> f64 {
-        let at = row * self.width + l;
+        let at = self.at(row, l);
         self.data[at / 8].0[at % 8]
     }
 
     #[inline]
     pub fn set(&mut self, row: usize, l: usize, value: f64) {
-        let at = row * self.width + l;
+        let at = self.at(row, l);
         self.data[at / 8].0[at % 8] = value;
     }
 
-    /// All numbers of a trajectory become zero.
-    pub fn clear(&mut self, l: usize) {
-        (0..self.rows).for_each(|row| self.set(row, l, 0.0));
-    }
-
-    /// All of them, row by row.
+    /// All of them, or those in use.
     pub fn numbers(&mut self) -> &mut [f64] {
-        let length = self.len();
+        let length = self.rows * if self.strides.1 == 1 { self.used } else { self.width };
         &mut flat(&mut self.data)[..length]
     }
 }

@@ -1,9 +1,8 @@
 //! Trajectories in compiled code: what is given to them, what they signal, and what the event engine does for them.
 
-use super::glide::Layout;
 use super::iterate::Iterate;
 use super::rows::{self, Group, Rows};
-use super::source::{LOG, flag, record_length, records, signal};
+use super::source::{flag, record_length, signal};
 use super::state::State;
 use crate::lanes::{Hand, LaneCode, Left, Local, Tally};
 use crate::settled::Seen;
@@ -18,7 +17,6 @@ pub struct CompiledWorker<I> {
     hand: Hand,
     code: Arc<LaneCode>,
     iteration: I,
-    linear: Option<Layout>,
     rows: Rows,
     state: State,
     log: Vec<f64>,
@@ -34,18 +32,9 @@ struct LaneState {
 
 impl<I: Iterate> CompiledWorker<I> {
     pub fn new(iteration: I, code: &Arc<LaneCode>, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Self {
-        let (code, rows, width) = (code.clone(), Rows::new(code), iteration.width());
+        let (code, rows, (state, log)) = (code.clone(), Rows::new(code), iteration.room());
         let hand = Hand { problem: problem.clone(), local: Local::new(&code), tolerance, stop: stop.clone() };
-        CompiledWorker {
-            hand,
-            linear: code.linear.as_ref().map(Layout::new),
-            rows,
-            state: State::new(rows.count(), width),
-            log: vec![0.0; records(&code, width)],
-            lanes: vec![LaneState::default(); width],
-            code,
-            iteration,
-        }
+        CompiledWorker { hand, rows, lanes: vec![LaneState::default(); state.width], state, log, code, iteration }
     }
 
     fn get(&self, row: usize, l: usize) -> f64 {
@@ -78,7 +67,8 @@ impl<I: Iterate> CompiledWorker<I> {
         let mut tally = Tally::new(self.hand.problem.model(), wanted);
         tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
         self.lanes[l] = LaneState { job, tally, handed: 0 };
-        self.state.clear(l);
+        // (Where its records are is not its own.)
+        (0..self.rows.shared()).filter(|&row| row != rows::RECORDS).for_each(|row| self.state.set(row, l, 0.0));
         self.set(rows::ACTIVE, l, 1.0);
         self.set(rows::END, l, *end);
         self.set(rows::FROM, l, *from);
@@ -86,12 +76,8 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::LAST, l, end - start.t);
         self.set(rows::WINDOW, l, start.t);
         self.set_all(Group::Parameters, l, start.parameters.iter().copied());
-        if let Some(numbers) = self.linear.as_mut().and_then(|linear| linear.numbers(&start.parameters)) {
-            for (row, &value) in self.rows.of(Group::Linear).zip(numbers) {
-                self.state.set(row, l, value);
-            }
-        }
         self.place(l, start, &jobs[job]);
+        self.set(rows::PLACED, l, 2.0);
         true
     }
 
@@ -100,21 +86,8 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::T, l, at.t);
         self.set_all(Group::Q, l, at.q.iter().copied());
         self.set_all(Group::V, l, at.v.iter().copied());
-        for (row, value) in [
-            (rows::NEW, 1.0),
-            (rows::ARRIVED, 0.0),
-            (rows::HELD, -1.0),
-            (rows::BOUNCED, -1.0),
-            (rows::INVERSE, 0.0),
-            (rows::REACTION, 0.0),
-            (rows::SMOOTH, 0.0),
-            (rows::IDLE, 0.0),
-        ] {
-            self.set(row, l, value);
-        }
-        for group in [Group::Scale, Group::GapScale, Group::Zeros, Group::Slope, Group::Pull] {
-            self.set_all(group, l, std::iter::repeat(0.0));
-        }
+        self.set(rows::PLACED, l, 1.0);
+        self.set(rows::HELD, l, -1.0);
         let tally = &self.lanes[l].tally;
         let (impacts, accumulations, next, stop) = (tally.impacts, tally.accumulations, tally.next, tally.stop(job));
         let seen = tally.seen().map(|seen| (seen.fastest, seen.moved, seen.last, seen.largest.to_vec()));
@@ -134,8 +107,8 @@ impl<I: Iterate> CompiledWorker<I> {
     fn drain(&mut self, l: usize, wanted: &Wanted) {
         let (d, length) = (self.code.d, record_length(self.code.d));
         let tally = &mut self.lanes[l].tally;
-        let count = self.state.get(rows::LOGGED, l) as usize;
-        for record in self.log[l * LOG * length..].chunks(length).take(count) {
+        let (first, count) = (self.state.get(rows::RECORDS, l) as usize, self.state.get(rows::LOGGED, l) as usize);
+        for record in self.log.chunks(length).skip(first).take(count) {
             let [kind, t, first, second] = [record[0], record[1], record[2], record[3]];
             if kind < 0.0 {
                 tally.impacts = first as u64;
@@ -236,39 +209,46 @@ impl<I: Iterate> Worker for CompiledWorker<I> {
     fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
         let mut next = 0;
-        let width = self.iteration.width();
-        (0..width).for_each(|l| self.set(rows::ACTIVE, l, 0.0));
+        (0..self.state.width).for_each(|l| self.set(rows::ACTIVE, l, 0.0));
+        self.state.used = self.state.width.min(jobs.len());
         let mut flags = 0;
         flags |= if wanted.impacts > 0 || wanted.settled { flag::HITS } else { 0 };
         flags |= if wanted.strobe || wanted.settled { flag::STROBES } else { 0 };
         flags |= if wanted.settled { flag::TRACKS } else { 0 };
+        // Lanes with a trajectory, and without.
+        let (mut busy, mut free): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..self.state.used).rev().collect());
         loop {
-            for l in 0..width {
-                while self.get(rows::ACTIVE, l) == 0.0 && next < jobs.len() {
-                    if !self.load(l, next, jobs, wanted) {
-                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
-                    }
-                    next += 1;
+            while let (Some(&l), true) = (free.last(), next < jobs.len()) {
+                if self.load(l, next, jobs, wanted) {
+                    free.pop();
+                    busy.push(l);
+                } else {
+                    outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
                 }
+                next += 1;
             }
-            let is_over = (0..width).all(|l| self.get(rows::ACTIVE, l) == 0.0);
-            if is_over || self.hand.stop.load(Ordering::Relaxed) {
+            if busy.is_empty() || self.hand.stop.load(Ordering::Relaxed) {
                 break;
             }
-            if let Err(why) = self.iteration.advance(self.state.numbers(), &mut self.log, self.hand.tolerance, flags) {
+            if let Err(why) = self.iteration.advance(&mut self.state, &mut self.log, self.hand.tolerance, flags) {
                 // Nothing is known about what was under way.
                 let lost = |(k, outcome): (usize, Option<Outcome>)| {
                     Some(outcome.unwrap_or_else(|| Outcome::refused(&jobs[k], why.clone())))
                 };
                 return outcomes.into_iter().enumerate().map_while(lost).collect();
             }
-            for l in 0..width {
+            busy.retain(|&l| {
                 if self.get(rows::SIGNAL, l) != 0.0
                     && let Some(outcome) = self.answer(l, jobs, wanted)
                 {
                     outcomes[self.lanes[l].job] = Some(outcome);
                 }
-            }
+                let goes_on = self.get(rows::ACTIVE, l) != 0.0;
+                if !goes_on {
+                    free.push(l);
+                }
+                goes_on
+            });
         }
         // Where it was stopped: those up to the first that is missing.
         outcomes.into_iter().map_while(|outcome| outcome).collect()
