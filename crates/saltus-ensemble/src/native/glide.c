@@ -96,14 +96,18 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 unsure = SEL(once, unknown, unsure);
                 which = SEL(once, ALL((double)a), which);
             }
-            real low = ZERO, high = ALL(1.0), u = SEL(which < 0.0, ZERO, c0 / -(c1 + c2 + c3));
+            /* (A guess will do.) */
+            real over = 1.0 / larger(larger(size_of(c0), size_of(c1)), larger(size_of(c2), size_of(c3)));
+            guess f0 = GUESS(c0 * over), f1 = GUESS(c1 * over), f2 = GUESS(c2 * over), f3 = GUESS(c3 * over);
+            guess low = GUESS(ZERO), high = GUESS(ALL(1.0)), root = f0 / -(f1 + f2 + f3);
             for (int turn = 0; turn < 4; turn++) {
-                real value = ((c3 * u + c2) * u + c1) * u + c0, slope = (3.0 * c3 * u + 2.0 * c2) * u + c1;
-                low = SEL(value > 0.0, u, low);
-                high = SEL(value > 0.0, high, u);
-                real newton = u - value / slope;
-                u = SEL((newton >= low) & (newton <= high), newton, 0.5 * (low + high));
+                guess value = ((f3 * root + f2) * root + f1) * root + f0, slope = (GUESS(3.0) * f3 * root + GUESS(2.0) * f2) * root + f1;
+                low = SEL(value > GUESS(0.0), root, low);
+                high = SEL(value > GUESS(0.0), high, root);
+                guess newton = root - value / slope;
+                root = SEL((newton >= low) & (newton <= high), newton, GUESS(0.5) * (low + high));
             }
+            real u = SEL(which < 0.0, ZERO, UNGUESS(root));
             /* The slope cannot turn over where the gap may vanish. */
             real falls = -((3.0 * c3 * u + 2.0 * c2) * u + c1), bend = 2.0 * size_of(c2) + 6.0 * size_of(c3) + unsure;
             mask after = u > part + MARGIN, sure = (falls > 0.0) & (falls * falls > 8.0 * bend * unsure);
@@ -118,15 +122,17 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
 
             /* The series of the gap, and where it vanishes. */
             mask closes = which >= 0.0;
-            real s1 = u * interval, from = s1, by = ZERO, term[SIZE], poly[TERMS + 1];
+            real s1 = u * interval, from = s1, by = ZERO, term[SIZE], poly[TERMS + 1], series[D][TERMS + 2];
             UNROLL for (int i = 0; i < SIZE; i++) term[i] = z[i];
             UNROLL for (int k = 0; k <= TERMS; k++) {
                 real own = ZERO;
 /*@own@*/
                 poly[k] = own;
+                UNROLL for (int i = 0; i < D; i++) series[i][k] = term[i];
                 const double factor = 1.0 / (k + 1);
 /*@term@*/
             }
+            UNROLL for (int i = 0; i < D; i++) series[i][TERMS + 1] = term[i];
             for (int round = 0; round < 3; round++) {
                 real value = poly[TERMS], slope = ZERO;
                 UNROLL for (int k = TERMS - 1; k >= 0; k--) {
@@ -139,21 +145,22 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
             plain &= (size_of(s1 - from) <= 0.25 * from) & (size_of(by) <= 1e-9 * interval);
 
             /* The state there. */
-            real power = ALL(1.0), there[SIZE];
-            UNROLL for (int i = 0; i < SIZE; i++) {
-                term[i] = z[i];
-                there[i] = z[i];
-            }
-            UNROLL for (int k = 0; k < TERMS; k++) {
-                const double factor = 1.0 / (k + 1);
-/*@term@*/
-                power *= s1;
-                UNROLL for (int i = 0; i < SIZE; i++) there[i] += term[i] * power;
-            }
+            real there[SIZE], power = s1;
+            UNROLL for (int k = 1; k < TERMS; k++) power *= s1;
             UNROLL for (int i = 0; i < D; i++) {
-                real far = larger(larger(size_of(z[i]), size_of(there[i])), interval * larger(size_of(z[D + i]), size_of(there[D + i])));
-                plain &= (size_of(term[i] * power) <= 1e-13 * far) & (size_of(term[D + i] * power) * interval <= 1e-13 * far) & (far < 1e150);
+                real value = series[i][TERMS + 1], slope = ZERO, last = series[i][TERMS + 1] * power;
+                UNROLL for (int k = TERMS; k >= 0; k--) {
+                    slope = slope * s1 + value;
+                    value = value * s1 + series[i][k];
+                }
+                there[i] = value;
+                there[D + i] = slope;
+                real far = larger(larger(size_of(z[i]), size_of(value)), interval * larger(size_of(z[D + i]), size_of(slope)));
+                plain &= (size_of(last) * ((TERMS + 1) * interval) <= 1e-13 * far) & (far < 1e150);
             }
+            there[2 * D] = ALL(1.0);
+            real then_is = now + s1;
+/*@phases@*/
 
             /* The law. Other gaps must not be as good as closed, and the impact must not be a graze. */
             real speed = ZERO, impulse = ZERO, closed = ZERO, e = ZERO, owns[M];
@@ -194,7 +201,7 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 bounced = SEL(goes_on, which, bounced);
                 restitution = SEL(hits, e, restitution);
             }
-            now = SEL(plain, SEL(goes_on, now + s1, end), now);
+            now = SEL(plain, SEL(goes_on, then_is, end), now);
             since = SEL(plain, now, since);
             intervals = SEL(plain, ZERO, intervals);
             moved |= plain;

@@ -71,6 +71,8 @@ struct Parts {
     /// The gap chosen, of a term of the series; that term made the next one.
     own: String,
     term: String,
+    /// The harmonics where a flight or a part of it ends.
+    phases: String,
     /// At an impact: gaps, their rates and the law; what the impulse does; the rates after it.
     at: String,
     jump: String,
@@ -93,6 +95,7 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         );
         let (c, s) = (2 * d + 1 + 2 * j, 2 * d + 2 + 2 * j);
         let _ = writeln!(parts.begin, "sine_and_cosine(k{at} + k{} * now, &z[{s}], &z[{c}]);", at + 1);
+        let _ = writeln!(parts.phases, "sine_and_cosine(k{at} + k{} * then_is, &there[{s}], &there[{c}]);", at + 1);
         let _ = writeln!(parts.step, "next[{c}] = k{} * z[{c}] - k{} * z[{s}];", at + 2, at + 3);
         let _ = writeln!(parts.step, "next[{s}] = k{} * z[{s}] + k{} * z[{c}];", at + 2, at + 3);
         let _ = writeln!(rates, "const real w{j} = factor * k{}, c{j} = term[{c}];", at + 1);
@@ -131,9 +134,9 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         text.insert_str(0, &format!("#define g{k} S(R_P + {k})\n"));
     }
     let coefficients = coefficients(code, &code.series.source("g", 0, &[], true)?);
-    let Parts { numbers, constants, begin, step, own, term, at, jump, after } = parts;
+    let Parts { numbers, constants, begin, step, own, term, phases, at, jump, after } = parts;
     let parts = [("coefficients", coefficients), ("numbers", numbers), ("constants", constants), ("begin", begin)];
-    let parts = parts.into_iter().chain([("step", step), ("own", own), ("term", term)]);
+    let parts = parts.into_iter().chain([("step", step), ("own", own), ("term", term), ("phases", phases)]);
     for (name, part) in parts.chain([("at", at), ("jump", jump), ("after", after)]) {
         text = text.replace(&format!("/*@{name}@*/\n"), &part);
     }

@@ -229,6 +229,10 @@ impl Iterate for Launches {
         (State::by_trajectories(self.kernel.shared, self.kernel.width), Vec::new())
     }
 
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
     fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String> {
         self.launch(state.numbers(), log, tolerance, flags).map_err(|error| driver(error).0)
     }

@@ -24,6 +24,9 @@ static inline int any(mask m) {
     return found != 0;
 }
 #define ANY(m) any(m)
+typedef real guess;
+#define GUESS(x) (x)
+#define UNGUESS(x) (x)
 #define ONE_BY_ONE(name) \
     static inline real f_##name(real x) { \
         real y; \
@@ -50,6 +53,10 @@ static inline double FROM_BITS(long long b) { union { long long b; double x; } u
 #define ALL(c) ((double)(c))
 #define NONE false
 #define ANY(m) (m)
+/* (A number to a few digits: a GPU is faster with these.) */
+typedef float guess;
+#define GUESS(x) ((float)(x))
+#define UNGUESS(x) ((double)(x))
 #define ONE_BY_ONE(name) \
     FUNCTION real f_##name(real x) { return name(x); }
 #endif

@@ -50,6 +50,10 @@ impl Iterate for Iteration {
         (state, vec![0.0; self.log])
     }
 
+    fn is_coupled(&self) -> bool {
+        false
+    }
+
     fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String> {
         let numbers = state.numbers();
         let fits = numbers.len() == self.rows * self.width && log.len() == self.log;

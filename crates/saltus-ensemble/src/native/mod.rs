@@ -9,6 +9,7 @@ mod glide;
 mod gpu;
 mod iterate;
 mod library;
+mod order;
 mod rows;
 mod source;
 mod state;

@@ -1,6 +1,7 @@
 //! Trajectories in compiled code: what is given to them, what they signal, and what the event engine does for them.
 
 use super::iterate::Iterate;
+use super::order::neighbours;
 use super::rows::{self, Group, Rows};
 use super::source::{flag, record_length, signal};
 use super::state::State;
@@ -208,7 +209,9 @@ impl<I: Iterate> CompiledWorker<I> {
 impl<I: Iterate> Worker for CompiledWorker<I> {
     fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
-        let mut next = 0;
+        let mut order = if self.iteration.is_coupled() { neighbours(jobs) } else { (0..jobs.len()).collect() }
+            .into_iter()
+            .peekable();
         (0..self.state.width).for_each(|l| self.set(rows::ACTIVE, l, 0.0));
         self.state.used = self.state.width.min(jobs.len());
         let mut flags = 0;
@@ -218,14 +221,14 @@ impl<I: Iterate> Worker for CompiledWorker<I> {
         // Lanes with a trajectory, and without.
         let (mut busy, mut free): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..self.state.used).rev().collect());
         loop {
-            while let (Some(&l), true) = (free.last(), next < jobs.len()) {
-                if self.load(l, next, jobs, wanted) {
+            while let Some((&l, job)) = free.last().zip(order.peek().copied()) {
+                order.next();
+                if self.load(l, job, jobs, wanted) {
                     free.pop();
                     busy.push(l);
                 } else {
-                    outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
+                    outcomes[job] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[job], wanted);
                 }
-                next += 1;
             }
             if busy.is_empty() || self.hand.stop.load(Ordering::Relaxed) {
                 break;
