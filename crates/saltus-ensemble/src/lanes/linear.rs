@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub const ROOM: usize = 24;
 
 /// The pace of a motion times the interval of the grid.
-pub const INTERVAL: f64 = 0.6;
+const INTERVAL: f64 = 0.6;
 
 /// Rounding of a gap, relative to what it is made of.
 pub const ROUNDING: f64 = 64.0 * f64::EPSILON;

@@ -33,7 +33,7 @@ mod worker;
 pub use code::LaneCode;
 pub use hand::{Hand, Left};
 pub use law::Local;
-pub use linear::{INTERVAL, LinearCode, ROUNDING, Row};
+pub use linear::{LinearCode, ROUNDING, Row};
 pub use march::StepWorker;
 pub use tally::Tally;
 pub use worker::LaneWorker;

@@ -22,7 +22,7 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
     int turns = 0;
     const real per = 3.0 / interval;
     /* (Times that are added up would drift: intervals are counted from where they began.) */
-    real since = now, intervals = ZERO;
+    real since = now, intervals = ZERO, fits = (end - since) * per * (1.0 / 3.0) - 1e-9;
     real own_turns = ZERO, widest = S(R_WIDEST), law = S(R_LAW), violation = S(R_VIOLATION), impacts = S(R_IMPACTS);
     real bounced = S(R_BOUNCED), restitution = S(R_RESTITUTION), first_kept = S(R_FROM), logged = S(R_LOGGED);
 /*@begin@*/
@@ -31,44 +31,46 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
         mask tired = own_turns >= PATIENT, open = flies & NOT(tired), flew = NONE;
         *still |= flies & tired;
         flies &= NOT(tired);
-        for (int turn = 0; turn < BURST; turn++) {
-            open &= now + interval <= end;
+        real before = intervals;
+        ROLLED for (int turn = 0; turn < BURST; turn++) {
+            real count = intervals + 1.0;
+            open &= count <= fits;
             if (!ANY(open)) break;
 /*@step@*/
             UNROLL for (int a = 0; a < GAPS; a++) {
-                real first = gap[a], second = first + rise[a], third = then[a] - fall[a];
-                real least = SEL(left[a], 3.0 * rise[a], smaller(first, second)), middle = SEL(left[a], 1.5 * third, third);
-                real unknown = SEL(left[a], 2.4 * doubt[a], doubt[a]);
-                open &= (smaller(smaller(least, middle), then[a]) > unknown) & (unknown < 1e150);
+                real third = then[a] - fall[a], d = doubt[a];
+                mask clear = (gap[a] > d) & (gap[a] + rise[a] > d) & (third > d) & (then[a] > d);
+                /* (A gap that has just closed: without its root at the beginning.) */
+                if (ANY(left[a])) clear = (NOT(left[a]) & clear) | (left[a] & (rise[a] > 0.8 * d) & (third > 1.6 * d) & (then[a] > 2.4 * d));
+                open &= clear;
             }
             if (!ANY(open)) break;
             turns++;
-            own_turns = SEL(open, own_turns + 1.0, own_turns);
             flew |= open;
-            intervals = SEL(open, intervals + 1.0, intervals);
-            now = SEL(open, since + intervals * interval, now);
+            intervals = SEL(open, count, intervals);
             UNROLL for (int i = 0; i < SIZE; i++) z[i] = SEL(open, next[i], z[i]);
             UNROLL for (int a = 0; a < GAPS; a++) {
                 gap[a] = SEL(open, then[a], gap[a]);
                 rise[a] = SEL(open, fall[a], rise[a]);
                 left[a] &= NOT(open);
                 extent[a] = SEL(open, larger(extent[a], gap[a]), extent[a]);
-                widest = SEL(open, larger(gap[a], widest), widest);
             }
             if (flags & TRACKS) {
-                mask counts = open & (now >= S(R_FROM));
-                real speed = ZERO;
+                real at = since + intervals * interval, speed = ZERO;
+                mask counts = open & (at >= S(R_FROM));
                 UNROLL for (int i = 0; i < D; i++) {
                     S(R_LARGEST + i) = SEL(counts, larger(size_of(z[i]), S(R_LARGEST + i)), S(R_LARGEST + i));
                     S(R_LARGEST + D + i) = SEL(counts, larger(size_of(z[D + i]), S(R_LARGEST + D + i)), S(R_LARGEST + D + i));
                     if (i < DEGREES) speed = larger(speed, size_of(z[D + i]));
                 }
                 S(R_FASTEST) = SEL(counts, larger(speed, S(R_FASTEST)), S(R_FASTEST));
-                S(R_MOVED) = SEL(counts & NOT(speed <= QUIET * S(R_FASTEST)), now, S(R_MOVED));
-                S(R_SEEN) = SEL(counts, now, S(R_SEEN));
+                S(R_MOVED) = SEL(counts & NOT(speed <= QUIET * S(R_FASTEST)), at, S(R_MOVED));
+                S(R_SEEN) = SEL(counts, at, S(R_SEEN));
             }
         }
         moved |= flew;
+        own_turns += intervals - before;
+        now = SEL(flew, since + intervals * interval, now);
         /* (What flies on for an interval of the grid does not chatter.) */
         bounced = SEL(flew, ALL(-1.0), bounced);
 
@@ -100,7 +102,7 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
             real over = 1.0 / larger(larger(size_of(c0), size_of(c1)), larger(size_of(c2), size_of(c3)));
             guess f0 = GUESS(c0 * over), f1 = GUESS(c1 * over), f2 = GUESS(c2 * over), f3 = GUESS(c3 * over);
             guess low = GUESS(ZERO), high = GUESS(ALL(1.0)), root = f0 / -(f1 + f2 + f3);
-            for (int turn = 0; turn < 4; turn++) {
+            ROLLED for (int turn = 0; turn < 4; turn++) {
                 guess value = ((f3 * root + f2) * root + f1) * root + f0, slope = (GUESS(3.0) * f3 * root + GUESS(2.0) * f2) * root + f1;
                 low = SEL(value > GUESS(0.0), root, low);
                 high = SEL(value > GUESS(0.0), high, root);
@@ -126,14 +128,19 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
             UNROLL for (int i = 0; i < SIZE; i++) term[i] = z[i];
             UNROLL for (int k = 0; k <= TERMS; k++) {
                 real own = ZERO;
+                if (k == 0) {
+/*@own_first@*/
+                } else {
 /*@own@*/
+                }
                 poly[k] = own;
                 UNROLL for (int i = 0; i < D; i++) series[i][k] = term[i];
                 const double factor = 1.0 / (k + 1);
 /*@term@*/
             }
             UNROLL for (int i = 0; i < D; i++) series[i][TERMS + 1] = term[i];
-            for (int round = 0; round < 3; round++) {
+            /* (A correction this small leaves an error of its square.) */
+            ROLLED for (int round = 0; round < 4; round++) {
                 real value = poly[TERMS], slope = ZERO;
                 UNROLL for (int k = TERMS - 1; k >= 0; k--) {
                     slope = slope * s1 + value;
@@ -141,12 +148,16 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 }
                 by = SEL(closes, value / slope, ZERO);
                 s1 -= by;
+                if (!ANY(plain & (size_of(by) > 2e-8 * interval))) break;
             }
-            plain &= (size_of(s1 - from) <= 0.25 * from) & (size_of(by) <= 1e-9 * interval);
+            plain &= (size_of(s1 - from) <= 0.25 * from) & (size_of(by) <= 2e-8 * interval);
 
             /* The state there. */
-            real there[SIZE], power = s1;
-            UNROLL for (int k = 1; k < TERMS; k++) power *= s1;
+            real there[SIZE], power = ALL(1.0), square = s1;
+            UNROLL for (int k = TERMS; k > 0; k /= 2) {
+                if (k % 2) power *= square;
+                square *= square;
+            }
             UNROLL for (int i = 0; i < D; i++) {
                 real value = series[i][TERMS + 1], slope = ZERO, last = series[i][TERMS + 1] * power;
                 UNROLL for (int k = TERMS; k >= 0; k--) {
@@ -159,7 +170,6 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 plain &= (size_of(last) * ((TERMS + 1) * interval) <= 1e-13 * far) & (far < 1e150);
             }
             there[2 * D] = ALL(1.0);
-            real then_is = now + s1;
 /*@phases@*/
 
             /* The law. Other gaps must not be as good as closed, and the impact must not be a graze. */
@@ -201,9 +211,10 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 bounced = SEL(goes_on, which, bounced);
                 restitution = SEL(hits, e, restitution);
             }
-            now = SEL(plain, SEL(goes_on, then_is, end), now);
+            now = SEL(plain, SEL(goes_on, now + s1, end), now);
             since = SEL(plain, now, since);
             intervals = SEL(plain, ZERO, intervals);
+            fits = (end - since) * per * (1.0 / 3.0) - 1e-9;
             moved |= plain;
             UNROLL for (int i = 0; i < SIZE; i++) z[i] = SEL(plain, there[i], z[i]);
             UNROLL for (int a = 0; a < GAPS; a++) left[a] = (plain & closes & (which == (double)a)) | (NOT(plain) & left[a]);

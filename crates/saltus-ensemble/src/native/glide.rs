@@ -1,14 +1,17 @@
 //! Linear flight in compiled code: the text that computes its constants, which are rows of numbers, and the text that computes with them.
 
-use crate::lanes::{INTERVAL, LinearCode, ROUNDING, Row};
+use crate::lanes::{LinearCode, ROUNDING, Row};
 use saltus_expr::SeriesSource;
 use std::fmt::Write;
 
-/// The order of the series about a grid point, which is good for an interval of the grid.
-const TERMS: usize = 14;
+/// The pace of a motion times the interval of the grid, and the order of the series about a grid point, which is good for an interval. Where
+/// impacts are many, short intervals pay: the series of each is short.
+fn interval(code: &LinearCode) -> (f64, usize) {
+    if code.m > 1 { (0.4, 12) } else { (0.6, 14) }
+}
 
 /// So many intervals of the grid are made at a time.
-const BURST: usize = 16;
+const BURST: usize = 32;
 
 /// So many intervals and impacts are made before others have their turn.
 const PATIENT: f64 = 64.0;
@@ -51,7 +54,10 @@ fn rows(code: &LinearCode) -> Vec<(Of, Vec<usize>)> {
     for a in 0..code.m {
         all.push((Of::Gap(a), columns(code.pattern.gaps[a])));
         all.push((Of::Slope(a), columns(code.slope_pattern(a))));
-        all.push((Of::Doubt(a), columns(code.doubt_pattern(a))));
+        // (One number for all that is not larger than 1.)
+        let doubt = columns(code.doubt_pattern(a));
+        let own = doubt.iter().copied().filter(|&j| j < 2 * code.d);
+        all.push((Of::Doubt(a), own.chain(doubt.iter().any(|&j| j >= 2 * code.d).then_some(2 * code.d)).collect()));
         all.push((Of::Pull(a), (0..code.d).collect()));
         all.push((Of::Law(a), vec![0, 1]));
     }
@@ -69,6 +75,7 @@ struct Parts {
     begin: String,
     step: String,
     /// The gap chosen, of a term of the series; that term made the next one.
+    own_first: String,
     own: String,
     term: String,
     /// The harmonics where a flight or a part of it ends.
@@ -95,7 +102,7 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         );
         let (c, s) = (2 * d + 1 + 2 * j, 2 * d + 2 + 2 * j);
         let _ = writeln!(parts.begin, "sine_and_cosine(k{at} + k{} * now, &z[{s}], &z[{c}]);", at + 1);
-        let _ = writeln!(parts.phases, "sine_and_cosine(k{at} + k{} * then_is, &there[{s}], &there[{c}]);", at + 1);
+        let _ = writeln!(parts.phases, "turned(z[{c}], z[{s}], k{} * s1, &there[{c}], &there[{s}]);", at + 1);
         let _ = writeln!(parts.step, "next[{c}] = k{} * z[{c}] - k{} * z[{s}];", at + 2, at + 3);
         let _ = writeln!(parts.step, "next[{s}] = k{} * z[{s}] + k{} * z[{c}];", at + 2, at + 3);
         let _ = writeln!(rates, "const real w{j} = factor * k{}, c{j} = term[{c}];", at + 1);
@@ -104,10 +111,9 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
     }
     let _ = writeln!(parts.step, "next[{}] = z[{}];", 2 * d, 2 * d);
     for (of, columns) in rows(code) {
-        let sum = |z: &str| total(at, &columns, |k, j| format!("k{k} * {z}[{j}]"));
-        let sizes = |z: &str| total(at, &columns, |k, j| format!("size_of(k{k} * {z}[{j}])"));
-        parts.add(of, d, at, sum, sizes, &mut rates);
-        parts.compute(of, at, &columns);
+        let row = Constants { at, columns: &columns, constant: 2 * d };
+        parts.add(of, d, row, &mut rates);
+        parts.compute(of, row, code.size());
         at += columns.len();
     }
     for k in 1..at {
@@ -121,9 +127,10 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
     }
     let _ = writeln!(turned, "term[{}] = ZERO;", 2 * d);
     parts.term = format!("{{\n{rates}{turned}}}\n");
+    let (interval, terms) = interval(code);
     let mut text = format!(
-        "#define SIZE {}\n#define GAPS {}\n#define HARMONICS {}\n#define NUMBERS {at}\n#define TERMS {TERMS}\n#define MARGIN {MARGIN:e}\n\
-         #define BURST {BURST}\n#define PATIENT {PATIENT:e}\n#define INTERVAL {INTERVAL:e}\n#define ROUNDING {ROUNDING:e}\n{}{}",
+        "#define SIZE {}\n#define GAPS {}\n#define HARMONICS {}\n#define NUMBERS {at}\n#define TERMS {terms}\n#define MARGIN {MARGIN:e}\n\
+         #define BURST {BURST}\n#define PATIENT {PATIENT:e}\n#define INTERVAL {interval:e}\n#define ROUNDING {ROUNDING:e}\n{}{}",
         code.size(),
         code.m,
         code.harmonics,
@@ -134,9 +141,15 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         text.insert_str(0, &format!("#define g{k} S(R_P + {k})\n"));
     }
     let coefficients = coefficients(code, &code.series.source("g", 0, &[], true)?);
-    let Parts { numbers, constants, begin, step, own, term, phases, at, jump, after } = parts;
+    let Parts { numbers, constants, begin, step, own_first, own, term, phases, at, jump, after } = parts;
     let parts = [("coefficients", coefficients), ("numbers", numbers), ("constants", constants), ("begin", begin)];
-    let parts = parts.into_iter().chain([("step", step), ("own", own), ("term", term), ("phases", phases)]);
+    let parts = parts.into_iter().chain([
+        ("step", step),
+        ("own_first", own_first),
+        ("own", own),
+        ("term", term),
+        ("phases", phases),
+    ]);
     for (name, part) in parts.chain([("at", at), ("jump", jump), ("after", after)]) {
         text = text.replace(&format!("/*@{name}@*/\n"), &part);
     }
@@ -164,15 +177,36 @@ fn coefficients(code: &LinearCode, series: &SeriesSource) -> String {
     text
 }
 
-/// Terms from constant `first` on, added up.
-fn total(first: usize, columns: &[usize], term: impl Fn(usize, usize) -> String) -> String {
-    let terms: Vec<String> = columns.iter().enumerate().map(|(k, &j)| term(first + k, j)).collect();
-    if terms.is_empty() { "ZERO".to_string() } else { terms.join(" + ") }
+/// A row of constants: the number of the first, and the columns that they belong to. One column is that of the number 1.
+#[derive(Clone, Copy)]
+struct Constants<'a> {
+    at: usize,
+    columns: &'a [usize],
+    constant: usize,
+}
+
+impl Constants<'_> {
+    /// Terms that are added up.
+    fn total(self, with_constant: bool, term: impl Fn(usize, usize) -> String) -> String {
+        let terms = self.columns.iter().enumerate().filter(|(_, j)| with_constant || **j != self.constant);
+        let terms: Vec<String> = terms.map(|(k, &j)| term(self.at + k, j)).collect();
+        if terms.is_empty() { "ZERO".to_string() } else { terms.join(" + ") }
+    }
+
+    /// The product with z; for coefficients of a series after the first the number 1 does not count.
+    fn product(self, z: &str, with_constant: bool) -> String {
+        self.total(with_constant, |k, j| format!("k{k} * {z}[{j}]"))
+    }
+
+    /// The sizes of its terms.
+    fn sizes(self, z: &str) -> String {
+        self.total(true, |k, j| format!("size_of(k{k} * {z}[{j}])"))
+    }
 }
 
 impl Parts {
-    /// How the constants of a row, the first of which is `at`, are computed.
-    fn compute(&mut self, of: Of, at: usize, columns: &[usize]) {
+    /// How the constants of a row are computed.
+    fn compute(&mut self, of: Of, Constants { at, columns, constant }: Constants, size: usize) {
         let text = &mut self.numbers;
         let first = match of {
             Of::Ahead(i) => {
@@ -187,6 +221,9 @@ impl Parts {
         let _ = writeln!(text, "{first}");
         for (k, &j) in columns.iter().enumerate() {
             let value = match of {
+                Of::Doubt(_) if j == constant => {
+                    (constant..size).map(|j| format!("x[{j}]")).collect::<Vec<_>>().join(" + ")
+                }
                 Of::Ahead(_) | Of::Doubt(_) => format!("x[{j}]"),
                 Of::Slope(_) => format!("x[{j}] * h * (1.0 / 3.0)"),
                 Of::Gap(a) => format!("gaps[{a}][{j}]"),
@@ -199,16 +236,9 @@ impl Parts {
         }
     }
 
-    /// What a row, whose first constant is `k`, adds.
-    fn add(
-        &mut self,
-        of: Of,
-        d: usize,
-        k: usize,
-        sum: impl Fn(&str) -> String,
-        sizes: impl Fn(&str) -> String,
-        rates: &mut String,
-    ) {
+    /// What a row adds.
+    fn add(&mut self, of: Of, d: usize, row: Constants, rates: &mut String) {
+        let (k, sum) = (row.at, |z: &str| row.product(z, true));
         match of {
             Of::Ahead(i) => {
                 let _ = writeln!(self.step, "next[{i}] = {};", sum("z"));
@@ -216,7 +246,8 @@ impl Parts {
             Of::Gap(a) => {
                 let _ = writeln!(self.begin, "gap[{a}] = {};", sum("z"));
                 let _ = writeln!(self.step, "then[{a}] = {};", sum("next"));
-                let _ = writeln!(self.own, "own = SEL(which == {a}.0, {}, own);", sum("term"));
+                let _ = writeln!(self.own_first, "own = SEL(which == {a}.0, {}, own);", sum("term"));
+                let _ = writeln!(self.own, "own = SEL(which == {a}.0, {}, own);", row.product("term", false));
                 let _ = writeln!(self.at, "if (a == {a}) own = {};", sum("there"));
             }
             Of::Slope(a) => {
@@ -224,12 +255,15 @@ impl Parts {
                 let _ = writeln!(self.step, "fall[{a}] = {};", sum("next"));
                 for text in [&mut self.at, &mut self.after] {
                     let _ = writeln!(text, "if (a == {a}) rate = {};", sum("there"));
-                    let _ = writeln!(text, "if (a == {a}) size = {};", sizes("there"));
+                    let _ = writeln!(text, "if (a == {a}) size = {};", row.sizes("there"));
                 }
             }
             // (A bound of sizes: its own numbers are positive.)
             Of::Doubt(a) => {
-                let _ = writeln!(self.step, "doubt[{a}] = {};", sizes("z"));
+                let sizes = row.total(true, |k, j| {
+                    if j == row.constant { format!("k{k}") } else { format!("k{k} * size_of(z[{j}])") }
+                });
+                let _ = writeln!(self.step, "doubt[{a}] = {sizes};");
             }
             Of::Pull(a) => {
                 for i in 0..d {
@@ -241,7 +275,12 @@ impl Parts {
                 let _ = writeln!(self.at, "if (a == {a}) {{ given = k{k}; bounce = k{}; }}", k + 1);
             }
             Of::Acceleration(i) => {
-                let _ = writeln!(rates, "const real a{i} = {};", sum("term"));
+                let _ = writeln!(
+                    rates,
+                    "real a{i};\nif (k == 0) a{i} = {}; else a{i} = {};",
+                    sum("term"),
+                    row.product("term", false)
+                );
             }
         }
     }

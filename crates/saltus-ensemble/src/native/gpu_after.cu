@@ -1,7 +1,7 @@
 
 /* What is shared with the processor lies in `shared`, one trajectory after the other; all else stays here, in `own`, in rows of `count`. Records go to
  * `packed`, those of one trajectory together. Counts the most steps that a thread has made, and the records. */
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, BLOCKS)
 saltus_kernel(double *shared, double *own, double *log, double *packed, unsigned long long count,
               unsigned long long used, double tolerance, long long most, int flags, unsigned long long *counts) {
     unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;

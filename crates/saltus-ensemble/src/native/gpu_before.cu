@@ -5,6 +5,8 @@
 #define EXPORT FUNCTION
 #define CONSTANT static __constant__ const
 #define UNROLL _Pragma("unroll")
+/* (Long code is read slowly.) */
+#define ROLLED _Pragma("unroll 1")
 #ifndef NAN
 #define NAN __longlong_as_double(0x7ff8000000000000LL)
 #endif

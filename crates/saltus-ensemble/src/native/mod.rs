@@ -177,11 +177,12 @@ fn text(problem: &Problem, place: Place) -> Result<(LaneCode, String), NoNative>
     Ok((code, text))
 }
 
-/// The order of the series on a GPU: the highest that fits into the registers of a thread.
+/// The order of the series on a GPU: the highest with which its arrays, and those of the unknowns, about fit into the registers of a
+/// thread.
 fn gpu_order(code: &LaneCode) -> usize {
-    match (code.series.convolved() > 0.0, code.series.rules()) {
-        (true, 25..) => 10,
-        (true, _) => 16,
-        (false, _) => code.order,
+    const NUMBERS: usize = 120;
+    match code.series.source("r", code.order, &[], true).filter(|_| code.series.convolved() > 0.0) {
+        Some(series) => (NUMBERS / (series.arrays + 2 * code.d)).saturating_sub(1).clamp(10, 16),
+        None => code.order,
     }
 }

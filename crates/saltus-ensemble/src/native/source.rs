@@ -60,7 +60,7 @@ impl Place {
     fn prelude(self) -> String {
         let plain = |unroll: &str| {
             format!(
-                "#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n"
+                "#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n#define ROLLED\n"
             )
         };
         match self {
@@ -212,6 +212,9 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     }
     text.push_str(&body);
     if place == Place::Gpu {
+        // (Where a trajectory needs little, three blocks side by side on a multiprocessor are faster than two with all registers.)
+        let blocks = if code.linear.is_some() && code.d <= 2 { 3 } else { 1 };
+        let _ = writeln!(text, "#define BLOCKS {blocks}");
         text.push_str(include_str!("gpu_after.cu"));
     }
     Some(text)

@@ -30,6 +30,8 @@ pub struct SeriesSource {
     stored: Vec<bool>,
     /// The registers of the denominators and arguments of logarithms: arrays.
     pub marks: Vec<String>,
+    /// How many arrays there are beside the inputs.
+    pub arrays: usize,
 }
 
 /// An order, as the text is written for it.
@@ -59,8 +61,7 @@ struct Writer<'a> {
 
 impl SeriesCode {
     /// The source of the series up to an order; all coefficients of the outputs `whole` are kept. `unrolled`: with statements of their own
-    /// for all orders, which are many. None if the code is not smooth
-    /// ([`SeriesCode::is_smooth`]).
+    /// for all orders, which are many. None if the code is not smooth ([`SeriesCode::is_smooth`]).
     #[must_use]
     pub fn source(&self, prefix: &str, order: usize, whole: &[usize], unrolled: bool) -> Option<SeriesSource> {
         if !self.is_smooth() {
@@ -90,16 +91,16 @@ impl SeriesCode {
         }
         writer.order(At::Rest);
         let rest = std::mem::take(&mut writer.text);
-        let outputs = self.outputs.iter().map(|&r| (r, writer.degree(r))).collect();
-        let names = marks.iter().map(|r| format!("{prefix}{r}")).collect();
+        let arrays = writer.stored.iter().skip(self.inputs).chain(&writer.weighted).filter(|is| **is).count();
         Some(SeriesSource {
+            arrays,
             inputs: self.inputs,
             declarations,
             orders,
             rest,
-            outputs,
+            outputs: self.outputs.iter().map(|&r| (r, writer.degree(r))).collect(),
             stored: writer.stored,
-            marks: names,
+            marks: marks.iter().map(|r| format!("{prefix}{r}")).collect(),
         })
     }
 }
@@ -256,7 +257,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Σ a_j b_{k−j} for j from `from` to k − `rest`. The arrays are named, with their degrees.
+    /// Σ a_j b_{k−j} for j from `from` to k − `rest`: arrays by name and degree.
     fn sum(&mut self, a: (&str, usize), b: (&str, usize), from: usize, rest: usize, at: At) -> String {
         let term = |i: String, j: String| format!("{}[{i}] * {}[{j}]", a.0, b.0);
         let terms: Vec<String> = match at {
