@@ -21,15 +21,16 @@ FUNCTION void derivative(const real acceleration[D][SIZE], const real *turn, con
 OUTLINE void after(const real acceleration[D][SIZE], const real *turn, real *x, real h, int sizes) {
     real term[SIZE], next[SIZE];
     for (int j = 0; j < SIZE; j++) term[j] = x[j];
-    for (int k = 1; k < 60; k++) {
+    mask open = NOT(NONE);
+    for (int k = 1; k < 60 && ANY(open); k++) {
         derivative(acceleration, turn, term, next, sizes);
         mask counts = NONE;
         for (int j = 0; j < SIZE; j++) {
             term[j] = next[j] * (h / (double)k);
-            x[j] += term[j];
+            x[j] = SEL(open, x[j] + term[j], x[j]);
             counts |= size_of(term[j]) > 1e-18 * size_of(x[j]);
         }
-        if (!ANY(counts)) break;
+        open &= counts;
     }
 }
 

@@ -139,16 +139,17 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
 /*@term@*/
             }
             UNROLL for (int i = 0; i < D; i++) series[i][TERMS + 1] = term[i];
-            /* (A correction this small leaves an error of its square.) */
-            ROLLED for (int round = 0; round < 4; round++) {
+            /* (A correction this small leaves an error of its square. No trajectory depends on those beside it.) */
+            mask seeks = plain & closes;
+            ROLLED for (int round = 0; round < 4 && ANY(seeks); round++) {
                 real value = poly[TERMS], slope = ZERO;
                 UNROLL for (int k = TERMS - 1; k >= 0; k--) {
                     slope = slope * s1 + value;
                     value = value * s1 + poly[k];
                 }
-                by = SEL(closes, value / slope, ZERO);
-                s1 -= by;
-                if (!ANY(plain & (size_of(by) > 2e-8 * interval))) break;
+                by = SEL(seeks, value / slope, by);
+                s1 = SEL(seeks, s1 - by, s1);
+                seeks &= size_of(by) > 2e-8 * interval;
             }
             plain &= (size_of(s1 - from) <= 0.25 * from) & (size_of(by) <= 2e-8 * interval);
 
