@@ -2,6 +2,7 @@
 
 use super::band::Band;
 use super::envelope::Envelope;
+use super::slices::Slices;
 use super::sparse::Supernodal;
 use super::unsymmetric::Profile;
 use super::{FOUR, NotPositiveDefinite, Skew, band, each_column};
@@ -202,6 +203,17 @@ impl Symmetric {
             false => Ok(Factor::Unsymmetric(Profile::new(self, skews)?)),
         }
     }
+
+    /// The same for a matrix that is far from singular and solved very often: that of a step.
+    pub fn step_factor(&self, skews: &[(f64, &Skew)]) -> Result<Factor, NotPositiveDefinite> {
+        if skews.is_empty() && self.band.is_none() {
+            let (entries, is_sparse) = super::factor_entries(self);
+            if !is_sparse && let Some(factor) = Slices::new(self, entries) {
+                return Ok(Factor::Slices(factor?));
+            }
+        }
+        self.factor_with(skews)
+    }
 }
 
 /// A factored matrix.
@@ -213,6 +225,8 @@ pub enum Factor {
     Envelope(Envelope),
     /// By supernodes.
     Sparse(Supernodal),
+    /// By slices.
+    Slices(Slices),
     /// With a row profile, not symmetric.
     Unsymmetric(Profile),
 }
@@ -224,6 +238,7 @@ impl Factor {
             Factor::Band(f) => f.solve(x),
             Factor::Envelope(f) => f.solve(x),
             Factor::Sparse(f) => f.solve(x),
+            Factor::Slices(f) => f.solve(x),
             Factor::Unsymmetric(f) => f.solve(x),
         }
     }
@@ -249,6 +264,7 @@ impl Factor {
             Factor::Band(f) => f.inverse(),
             Factor::Envelope(f) => f.inverse(),
             Factor::Sparse(f) => f.inverse(),
+            Factor::Slices(f) => f.inverse(),
             Factor::Unsymmetric(f) => f.inverse(),
         }
     }

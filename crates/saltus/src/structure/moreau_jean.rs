@@ -59,7 +59,7 @@ impl MoreauJean {
         let mut terms = vec![(1.0, &linear.mass), (theta * theta * h * h, &linear.stiffness)];
         terms.extend(linear.damping.as_ref().map(|c| (theta * h, c)));
         let skews = linear.skews(theta * h, theta * theta * h * h);
-        let factor = Symmetric::combine(&terms).factor_with(&skews).map_err(|e| check::step_matrix(e, h))?;
+        let factor = Symmetric::combine(&terms).step_factor(&skews).map_err(|e| check::step_matrix(e, h))?;
         let (n, m) = (linear.dimension(), linear.stops.len());
         let mut signals = at.signals();
         signals.evaluate(at.start().t);
