@@ -22,6 +22,10 @@ impl Watch {
         if node.index >= self.window.first + LONGEST * steps {
             return true;
         }
+        // Neighbouring stops of a structure are hit one after the other, as waves bring them: each step's are an impact of their own.
+        if fresh && self.slides.is_some() && node.index >= self.window.first + steps {
+            return true;
+        }
         if node.index <= self.window.last || fresh {
             return false;
         }
