@@ -13,6 +13,11 @@ impl Watch {
         self.bonded.is_some() && self.scheme.contact_steps == Some(1)
     }
 
+    /// Whether each step of a structure obeys the law by itself.
+    pub(super) fn is_whole(&self) -> bool {
+        self.slides.is_some() && self.scheme.contact_steps == Some(1)
+    }
+
     /// Whether the impact in progress was complete before this node.
     pub(super) fn is_over(&mut self, node: &Node, fresh: bool) -> bool {
         let Some(steps) = self.scheme.contact_steps else { return !node.contact || self.is_spent(node) };
@@ -22,8 +27,8 @@ impl Watch {
         if node.index >= self.window.first + LONGEST * steps {
             return true;
         }
-        // Neighbouring stops of a structure are hit one after the other, as waves bring them: each step's are an impact of their own.
-        if fresh && self.slides.is_some() && node.index >= self.window.first + steps {
+        // Where a step obeys the law by itself, stops of a structure that waves bring to it one after the other are impacts of their own.
+        if fresh && self.is_whole() && node.index > self.window.last {
             return true;
         }
         if node.index <= self.window.last || fresh {
