@@ -54,8 +54,7 @@ impl Structure {
 #[cfg(test)]
 mod tests {
     use crate::linalg::Symmetric;
-    use crate::structure::{Builder, Damping, Layout, Part, Structure};
-    use crate::{Options, run};
+    use crate::structure::{Builder, Damping, Layout, Part, Structure, StructureInstance, check};
 
     /// A grid of unit masses, each tied to its neighbours by unit springs, and to the ground.
     fn grid(side: usize, ground: f64) -> Structure {
@@ -92,15 +91,16 @@ mod tests {
         let structure = grid(20, 0.25);
         let bound = structure.slowest().expect("a bound");
         assert!((bound / 0.25 - 1.0).abs() < 1e-12, "{bound}");
-        let options = |step: f64| Options::steps("paoli-schatzman", step).until(10.0 * step);
-        let quiet = run(&structure, &options(0.1)).expect("a run");
+        let warnings = |structure: &Structure, step: f64| {
+            let instance = StructureInstance::new(structure, &structure.start(), None, None).expect("an instance");
+            check::warnings(&instance, Some(step))
+        };
+        assert_eq!(warnings(&structure, 0.1), Vec::<String>::new());
         assert!(structure.lowest.get().is_none());
-        assert!(quiet.warnings.is_empty(), "{:?}", quiet.warnings);
         assert!((structure.first_period().expect("one") / (4.0 * std::f64::consts::PI) - 1.0).abs() < 1e-9);
         // A step that is too long is said all the same.
-        let structure = grid(20, 0.25);
-        let long = run(&structure, &options(1.5)).expect("a run");
-        assert!(long.warnings.iter().any(|w| w.contains("first period 12.57")), "{:?}", long.warnings);
+        let long = warnings(&grid(20, 0.25), 1.5);
+        assert!(long.iter().any(|w| w.contains("first period 12.5664")), "{long:?}");
     }
 
     #[test]
