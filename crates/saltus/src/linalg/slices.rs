@@ -377,7 +377,10 @@ mod tests {
             let plain = tower(side, layers, unknowns, 4.0);
             let n = plain.dimension();
             // Degrees of freedom as a mesh may number them, put in order again.
-            let jump = (1..).map(|k| 2 * n / 5 + k).find(|k| (2..=n).all(|d| n % d != 0 || k % d != 0)).expect("one");
+            let jump = (1..)
+                .map(|k| 2 * n / 5 + k)
+                .find(|k| (2..=n).all(|d| !n.is_multiple_of(d) || !k.is_multiple_of(d)))
+                .expect("one");
             let mixed = plain.reordered(&(0..n).map(|k| k * jump % n).collect::<Vec<_>>());
             for a in [plain, mixed.reordered(&small_profile(&[&mixed]))] {
                 let factor = a.step_factor(&[]).expect("definite");
