@@ -2,7 +2,7 @@
 
 use saltus::structure::bar::building;
 use saltus::structure::{Builder, InitialState, Structure};
-use saltus::{Options, Run};
+use saltus::{Options, Run, Side};
 
 const MASS: f64 = 1.3;
 const SOFT: f64 = 20.0;
@@ -109,13 +109,13 @@ fn sliding(friction: f64, away: &[f64], stiffness: Option<f64>) -> Structure {
 #[test]
 fn dry_friction_stops_an_oscillator_where_it_should() {
     for (away, along) in [(vec![1.0], vec![1.0]), (vec![0.6, 0.8], vec![0.6, 0.8])] {
-        for stiffness in [None, Some(1e3)] {
+        for (scheme, stiffness) in [("paoli-schatzman", None), ("paoli-schatzman", Some(1e3)), ("moreau-jean", None)] {
             let structure = sliding(0.13, &away, stiffness);
             // (A spring leaves a part of the load to the mass's own.)
             let f = 0.13 * stiffness.map_or(1.0, |k| k / (1.0 + k));
             let mut errors = Vec::new();
             for h in [4e-3, 1e-3] {
-                let run = structure.run(&Options::steps("paoli-schatzman", h).until(16.0)).expect("runs").ok();
+                let run = structure.run(&Options::steps(scheme, h).until(16.0)).expect("runs").ok();
                 let run = run.expect("sound");
                 let last = run.trajectory.q(run.trajectory.len() - 1);
                 let found: f64 = last[1..].iter().zip(&along).map(|(x, c)| x * c).sum();
@@ -131,7 +131,10 @@ fn dry_friction_stops_an_oscillator_where_it_should() {
                 assert!((rubbed.stuck + rubbed.slid - 16.0).abs() < 0.1, "{rubbed:?}");
                 assert!(run.ledger.balance.relative() < 1e-9, "{:?}", run.ledger.balance);
             }
-            assert!(errors[1] < 2e-3 && errors[1] < 0.5 * errors[0] + 1e-6, "{stiffness:?} {away:?}: {errors:?}");
+            assert!(
+                errors[1] < 2e-3 && errors[1] < 0.5 * errors[0] + 1e-6,
+                "{scheme} {stiffness:?} {away:?}: {errors:?}"
+            );
         }
     }
 }
@@ -139,7 +142,12 @@ fn dry_friction_stops_an_oscillator_where_it_should() {
 /// What a load cannot overcome does not move; what it can, does.
 #[test]
 fn friction_sticks_up_to_its_limit() {
-    for (push, moves) in [(0.25, false), (0.35, true)] {
+    for (scheme, push, moves) in [
+        ("paoli-schatzman", 0.25, false),
+        ("paoli-schatzman", 0.35, true),
+        ("moreau-jean", 0.25, false),
+        ("moreau-jean", 0.35, true),
+    ] {
         let mut made = Builder::new("block");
         let normal = made.part(building(&[1.0], &[1.0]).expect("a mass"));
         let along = made.part(building(&[1.0], &[1e-3]).expect("a mass"));
@@ -149,7 +157,7 @@ fn friction_sticks_up_to_its_limit() {
         made.stop("floor", &up - 0.0, 0.0);
         made.rubs(0.3, &[&s]);
         let block = made.build().expect("a structure");
-        let run = block.run(&Options::steps("paoli-schatzman", 1e-3).until(1.0)).expect("runs").ok().expect("sound");
+        let run = block.run(&Options::steps(scheme, 1e-3).until(1.0)).expect("runs").ok().expect("sound");
         let end = run.trajectory.q(run.trajectory.len() - 1)[1];
         match moves {
             false => assert!(end.abs() < 1e-12, "{end}"),
@@ -174,10 +182,34 @@ fn laws_that_cannot_act_are_refused() {
     assert!(build(&|made, _| made.rubs(0.1, &[])).expect_err("nothing slides").message.contains("slides"));
     let rough = build(&|made, x| made.rubs(0.1, &[x])).expect("a structure");
     for options in [
-        Options::steps("moreau-jean", 1e-3).until(1.0),
         Options::steps("paoli-schatzman", 1e-3).until(1.0).setting("forcing", "exact"),
         Options::events(1.0).scheme("event-driven"),
     ] {
-        assert!(rough.run(&options).expect_err("does not know it").message.contains("friction"));
+        let refused = rough.run(&options).expect_err("does not know it");
+        assert!(refused.message.contains("friction"), "{refused:?}");
+        assert!(refused.help.as_deref().is_some_and(|help| help.contains("moreau-jean")), "{refused:?}");
+    }
+}
+
+/// A body thrown obliquely at a rough wall, with restitution: the wall takes μ (1 + e) V of the speed along it while it slides, all of it
+/// where that is less.
+#[test]
+fn an_oblique_impact_is_that_of_the_law() {
+    for scheme in ["moreau-jean", "paoli-schatzman"] {
+        for (along, e, mu) in [(2.0, 0.5, 0.3), (0.3, 0.5, 0.3), (2.0, 0.0, 0.7)] {
+            let mut made = Builder::new("thrown");
+            let normal = made.part(building(&[2.0], &[1e-9]).expect("a mass"));
+            let across = made.part(building(&[2.0], &[1e-9]).expect("a mass"));
+            let (x, s) = (made.point("x", normal.floor(1)), made.point("s", across.floor(1)));
+            made.stop("wall", 0.5 - &x, e);
+            made.rubs(mu, &[&s]);
+            made.start(InitialState { velocities: Some(vec![1.0, along]), ..InitialState::default() });
+            let body = made.build().expect("a structure");
+            let run = body.run(&Options::steps(scheme, 1e-3).until(1.0)).expect("runs").ok().expect("sound");
+            let last = run.trajectory.len() - 1;
+            let v = run.trajectory.v(last, Side::Right);
+            let left = (along - mu * (1.0 + e)).max(0.0);
+            assert!((v[0] + e).abs() < 1e-6 && (v[1] - left).abs() < 1e-6, "{scheme} {along} {e} {mu}: {v:?}");
+        }
     }
 }

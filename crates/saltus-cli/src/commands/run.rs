@@ -135,6 +135,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let system = &*ready.opened.system;
     let mut bar = Bar::new(json);
     let started = Instant::now();
+    if let Some(structure) = system.as_structure().filter(|_| options.reduction.is_none()) {
+        // Frequencies will be shown. Found before the matrix of a step takes its memory, they free that of the factor of K.
+        structure.first_period();
+    }
     let run = run_observed(system, ready.start(), &options, &mut |p| bar.report(p));
     let wall_s = started.elapsed().as_secs_f64();
     bar.finish();

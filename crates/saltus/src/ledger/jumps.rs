@@ -17,8 +17,13 @@ use crate::stepping::Label;
 const COARSE: f64 = 0.05;
 
 /// Within the steps of an impact elastic waves move the nodes of a structure as well: by so many times what they do in a step
-/// elsewhere.
+/// elsewhere, at least; in each step that it takes.
 const WAVES: f64 = 8.0;
+
+fn waves(evidence: &Evidence) -> f64 {
+    let steps = evidence.window() / evidence.step;
+    if steps.is_finite() { steps.max(WAVES) } else { WAVES }
+}
 
 /// What rounding makes of a sum of impulses, as a part of the sum of their sizes: those of joints that are nearly straight are many times
 /// as large as what they do together.
@@ -67,10 +72,10 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64
             add(&mut jump, -p, &x);
         }
         others(&mut gauge, &i, is_stepped, largest, &mut x, &mut jump, checks);
-        let waves = evidence.gauge.energy.is_none();
+        let is_structure = evidence.gauge.energy.is_none();
         let allowed = match is_stepped {
-            true if waves && max_abs(&scales.change) == 0.0 => f64::MAX,
-            true if waves => COARSE * largest + WAVES * max_abs(&scales.change),
+            true if is_structure && max_abs(&scales.change) == 0.0 => f64::MAX,
+            true if is_structure => COARSE * largest + waves(evidence) * max_abs(&scales.change),
             true => COARSE * largest + scales.felt * free(&gauge, &mut x),
             false => 1e-9 * (size + scales.speed) + CANCELLED * momentum(&gauge, &i, &mut x),
         };
@@ -151,6 +156,10 @@ fn closed(evidence: &Evidence, scales: &Scales, gauge: &Gauge, i: &Impact, is_st
     let gaps = &gauge.gaps;
     for &a in i.constraints {
         let allowed = match is_stepped {
+            // Stops of a structure that are listed together were hit one after the other, within the steps that an impact takes.
+            true if gauge.energy.is_none() && i.constraints.len() > 1 && evidence.window().is_finite() => {
+                (0.5 * evidence.window() / evidence.step).max(2.0) * scales.step_allows
+            }
             // (The incoming motion is carried to the obstacle by its velocity, for some steps.)
             true => 2.0 * scales.step_allows,
             false => 10.0 * scales.tolerance * scales.gap[a] + 8.0 * scales.rounding(gaps, a, i.q),

@@ -18,6 +18,7 @@ mod ordering;
 mod random;
 mod rows;
 mod skew;
+mod slices;
 mod sparse;
 mod spectrum;
 mod symmetric;

@@ -2,6 +2,7 @@
 
 use super::band::Band;
 use super::envelope::Envelope;
+use super::slices::Slices;
 use super::sparse::Supernodal;
 use super::unsymmetric::Profile;
 use super::{FOUR, NotPositiveDefinite, Skew, band, each_column};
@@ -185,13 +186,15 @@ impl Symmetric {
     pub fn factor(&self) -> Result<Factor, NotPositiveDefinite> {
         match &self.band {
             Some(band) => Ok(Factor::Band(band.factor()?)),
-            None => match super::factor_entries(self) {
-                (entries, true) => match Supernodal::new(self, entries) {
-                    Some(factor) => Ok(Factor::Sparse(factor?)),
-                    None => Ok(Factor::Envelope(Envelope::new(self)?)),
-                },
-                _ => Ok(Factor::Envelope(Envelope::new(self)?)),
-            },
+            None => self.factor_wide(super::factor_entries(self)),
+        }
+    }
+
+    /// The same of a matrix without a narrow band, whose factor has so many entries, and is sparse or a profile.
+    fn factor_wide(&self, (entries, is_sparse): (f64, bool)) -> Result<Factor, NotPositiveDefinite> {
+        match is_sparse.then(|| Supernodal::new(self, entries)).flatten() {
+            Some(factor) => Ok(Factor::Sparse(factor?)),
+            None => Ok(Factor::Envelope(Envelope::new(self)?)),
         }
     }
 
@@ -201,6 +204,18 @@ impl Symmetric {
             true => self.factor(),
             false => Ok(Factor::Unsymmetric(Profile::new(self, skews)?)),
         }
+    }
+
+    /// The same for a matrix that is far from singular and solved very often: that of a step.
+    pub fn step_factor(&self, skews: &[(f64, &Skew)]) -> Result<Factor, NotPositiveDefinite> {
+        if !skews.is_empty() || self.band.is_some() {
+            return self.factor_with(skews);
+        }
+        let (entries, is_sparse) = super::factor_entries(self);
+        if !is_sparse && let Some(factor) = Slices::new(self, entries) {
+            return Ok(Factor::Slices(factor?));
+        }
+        self.factor_wide((entries, is_sparse))
     }
 }
 
@@ -213,6 +228,8 @@ pub enum Factor {
     Envelope(Envelope),
     /// By supernodes.
     Sparse(Supernodal),
+    /// By slices.
+    Slices(Slices),
     /// With a row profile, not symmetric.
     Unsymmetric(Profile),
 }
@@ -224,6 +241,7 @@ impl Factor {
             Factor::Band(f) => f.solve(x),
             Factor::Envelope(f) => f.solve(x),
             Factor::Sparse(f) => f.solve(x),
+            Factor::Slices(f) => f.solve(x),
             Factor::Unsymmetric(f) => f.solve(x),
         }
     }
@@ -249,6 +267,7 @@ impl Factor {
             Factor::Band(f) => f.inverse(),
             Factor::Envelope(f) => f.inverse(),
             Factor::Sparse(f) => f.inverse(),
+            Factor::Slices(f) => f.inverse(),
             Factor::Unsymmetric(f) => f.inverse(),
         }
     }

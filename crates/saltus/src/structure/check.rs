@@ -189,7 +189,10 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
 pub(crate) fn warnings(instance: &StructureInstance, step: Option<f64>) -> Vec<String> {
     let structure = instance.structure();
     let mut warnings = Vec::new();
-    if let (Some(period), Some(h)) = (structure.first_period(), step)
+    // A bound may do, without a mode.
+    let is_resolved = |h: f64| structure.slowest().is_some_and(|square| h * square.sqrt() <= 0.6);
+    if let Some(h) = step.filter(|&h| !is_resolved(h))
+        && let Some(period) = structure.first_period()
         && h * std::f64::consts::TAU / period > 0.6
     {
         warnings.push(format!(
@@ -236,15 +239,18 @@ fn rounding(structure: &Structure, linear: &Linear, warnings: &mut Vec<String>) 
     if linear.is_modal() {
         return;
     }
-    let first = structure.lowest().and_then(|m| m.squares.iter().copied().find(|&x| x > 0.0));
-    let Some(lowest) = first else { return };
     let n = linear.dimension();
     let stiffest = (0..n)
         .filter(|&i| linear.mass.at(i, i) > 0.0)
         .map(|i| linear.stiffness.at(i, i) / linear.mass.at(i, i))
         .fold(0.0, f64::max);
     // Rounding differs from node to node: the mean over a mode is smaller by their number.
-    let lost = f64::EPSILON * stiffest / lowest / n as f64;
+    let lost = |square: f64| f64::EPSILON * stiffest / square / n as f64;
+    if structure.slowest().is_some_and(|square| lost(square) < 1e-4) {
+        return;
+    }
+    let first = structure.lowest().and_then(|m| m.squares.iter().copied().find(|&x| x > 0.0));
+    let Some(lost) = first.map(lost) else { return };
     if lost > 1e-3 {
         warnings.push(format!(
             "the mesh is so fine that rounding in K reaches about {lost:.0e} of the first mode: a coarser one is more accurate"

@@ -12,7 +12,7 @@ const MAX_MODES: usize = 160;
 /// The modes as a model: η'' + C η' + K η = Σ b s(t), gaps o(t) + w·η; C and what is not diagonal in K couple them.
 pub(crate) fn modal_model(instance: &StructureInstance) -> Result<Arc<Model>, SetupError> {
     let modal = instance.linear();
-    instance.plain_stops("event-driven")?;
+    instance.plain_stops("event-driven", false)?;
     if !modal.massless().is_empty() {
         return Err(SetupError::new("events are located for rigid stops on masses only")
             .with_kind(Kind::Unsupported)

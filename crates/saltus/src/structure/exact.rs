@@ -81,7 +81,7 @@ struct Flow {
 impl Exact {
     pub fn new(at: &StructureInstance, h: f64, is_limited: bool) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
-        at.plain_stops("exact flight")?;
+        at.plain_stops("exact flight", false)?;
         let t0 = at.start().t;
         if !linear.massless().is_empty() {
             return Err(SetupError::new(

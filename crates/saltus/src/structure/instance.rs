@@ -47,10 +47,6 @@ impl StructureInstance {
             (reduction, _) => reduction,
         };
         let modes = reduction.map(|r| (r.modes, r.residual));
-        if reduction.is_none() {
-            // Frequencies are found before the matrix of a step takes its memory: then the factor of K gives up its own.
-            structure.lowest();
-        }
         // A state that a run reached is in the coordinates of that run.
         let is_reached = start.reached_by().is_some();
         if let Some(by) = start.reached_by().filter(|by| by.modes != modes) {
@@ -130,12 +126,12 @@ impl StructureInstance {
         self.structure.model.constraints.iter().map(|c| c.restitution).collect()
     }
 
-    /// Refuses what a scheme does not know at the stops: friction, round holes.
-    pub(super) fn plain_stops(&self, scheme: &str) -> Result<(), SetupError> {
+    /// Refuses what a scheme does not know at the stops: friction, unless it `rubs`, and round holes.
+    pub(super) fn plain_stops(&self, scheme: &str, rubs: bool) -> Result<(), SetupError> {
         let model = self.model();
         let found = self.structure.laws().iter().zip(&model.constraints).find_map(|(law, stop)| {
-            let what = (law.friction.is_some().then_some("friction")).or(law.hole.is_some().then_some("a round hole"));
-            Some((what?, stop))
+            let friction = (law.friction.is_some() && !rubs).then_some("friction");
+            Some((friction.or(law.hole.is_some().then_some("a round hole"))?, stop))
         });
         match found {
             None => Ok(()),
@@ -145,7 +141,13 @@ impl StructureInstance {
             ))
             .with_kind(Kind::Unsupported)
             .at(stop.span.clone(), what.to_string())
-            .help("the scheme that does: paoli-schatzman with the forcing newmark, both of them the defaults")),
+            .help(match rubs {
+                true => "the scheme that does: paoli-schatzman with the forcing newmark, both of them the defaults",
+                false => {
+                    "the schemes that do: paoli-schatzman with the forcing newmark, both of them the defaults; friction at rigid \
+                     stops also moreau-jean"
+                }
+            })),
         }
     }
 

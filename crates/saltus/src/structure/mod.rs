@@ -31,9 +31,11 @@ mod passive;
 mod reduce;
 mod resolution;
 mod resting;
+mod rough;
 mod rubbing;
 mod signals;
 mod skew;
+mod slowest;
 mod springs;
 mod statics;
 mod stop_law;
@@ -357,17 +359,6 @@ impl Structure {
             }
         }
         perturbed
-    }
-
-    /// The period of the first elastic mode.
-    pub fn first_period(&self) -> Option<f64> {
-        let first = self.lowest()?.frequencies().into_iter().find(|w| *w > 0.0)?;
-        Some(std::f64::consts::TAU / first)
-    }
-
-    /// ω² of the lowest mode; zero if it is not known.
-    pub(crate) fn lowest_square(&self) -> f64 {
-        self.lowest().and_then(|m| m.squares.first().copied()).unwrap_or(0.0)
     }
 
     /// For each stop, whether it is a spring.

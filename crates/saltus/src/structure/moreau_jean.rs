@@ -7,8 +7,10 @@
 
 use super::contact::Stops;
 use super::instance::{PointNode, bounded};
+use super::rough::Rough;
 use super::{Linear, Signals, StructureInstance, check};
 use crate::linalg::{Factor, Rows, Symmetric, add, dot};
+use crate::motion::Rubbed;
 use crate::stepping::{Account, Node, Stepper};
 use crate::{Kind, Reason, SetupError};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ pub(super) struct MoreauJean {
     started: bool,
     factor: Factor,
     stops: Stops,
+    /// The same where some rub.
+    rough: Option<Rough>,
     signals: Signals,
     restitution: Vec<f64>,
     q: Vec<f64>,
@@ -46,7 +50,7 @@ pub(super) struct MoreauJean {
 impl MoreauJean {
     pub fn new(at: &StructureInstance, h: f64, theta: f64, activation: f64) -> Result<Self, SetupError> {
         let linear = at.linear().clone();
-        at.plain_stops("moreau-jean")?;
+        at.plain_stops("moreau-jean", true)?;
         if !linear.massless().is_empty() {
             return Err(SetupError::new("moreau-jean needs a mass behind every stop")
                 .with_kind(Kind::Unsupported)
@@ -59,17 +63,19 @@ impl MoreauJean {
         let mut terms = vec![(1.0, &linear.mass), (theta * theta * h * h, &linear.stiffness)];
         terms.extend(linear.damping.as_ref().map(|c| (theta * h, c)));
         let skews = linear.skews(theta * h, theta * theta * h * h);
-        let factor = Symmetric::combine(&terms).factor_with(&skews).map_err(|e| check::step_matrix(e, h))?;
+        let factor = Symmetric::combine(&terms).step_factor(&skews).map_err(|e| check::step_matrix(e, h))?;
         let (n, m) = (linear.dimension(), linear.stops.len());
         let mut signals = at.signals();
         signals.evaluate(at.start().t);
         let zero = || vec![0.0; n];
         let stops = Stops::new(&linear, &factor, 1.0);
+        let rough = Rough::new(&linear, at.structure().laws(), &factor, &stops, h);
         Ok(MoreauJean {
             instance: at.clone(),
             drags: linear.drags(),
             responses: at.point_responses(stops.mobility(), 1.0),
             stops,
+            rough,
             h,
             theta,
             activation,
@@ -141,18 +147,33 @@ impl MoreauJean {
             self.stops.slacks[a] = slack;
             far = far.max(slack.abs());
         }
-        for a in 0..m {
-            if self.impulses[a] > 0.0 {
-                // Out of reach, whatever the others do.
-                self.stops.slacks[a] = 1e3 * far + 1e-300;
-            }
-        }
-        self.impulses.fill(0.0);
         self.scratch.copy_from_slice(&self.v);
-        self.v.copy_from_slice(&self.free);
-        if self.stops.resolve(self.instance.model())? {
-            self.stops.correct(&mut self.v);
-            self.impulses.copy_from_slice(self.stops.multipliers());
+        if let Some(rough) = &mut self.rough {
+            // What friction does belongs to the velocity before an impact, as what forces do.
+            let (near, model) = (|a: usize| self.impulses[a] <= 0.0, self.instance.model());
+            let acts = rough.resolve(&self.stops.slacks, near, &self.scratch, &mut self.free, model)?;
+            self.v.copy_from_slice(&self.free);
+            self.impulses.fill(0.0);
+            if acts {
+                self.impulses.copy_from_slice(rough.impulses());
+                for (a, &p) in self.impulses.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                    add(&mut self.v, p, self.stops.column(a));
+                }
+            }
+            self.account.dissipated += rough.heat(&self.v);
+        } else {
+            for a in 0..m {
+                if self.impulses[a] > 0.0 {
+                    // Out of reach, whatever the others do.
+                    self.stops.slacks[a] = 1e3 * far + 1e-300;
+                }
+            }
+            self.impulses.fill(0.0);
+            self.v.copy_from_slice(&self.free);
+            if self.stops.resolve(self.instance.model())? {
+                self.stops.correct(&mut self.v);
+                self.impulses.copy_from_slice(self.stops.multipliers());
+            }
         }
         for i in 0..n {
             let path = h * ((1.0 - theta) * self.scratch[i] + theta * self.v[i]);
@@ -217,5 +238,9 @@ impl Stepper for MoreauJean {
 
     fn shape(&self) -> Option<Vec<f64>> {
         self.instance.shape(&self.q)
+    }
+
+    fn rubbed(&self) -> Vec<Rubbed> {
+        self.rough.as_ref().map(Rough::done).unwrap_or_default()
     }
 }

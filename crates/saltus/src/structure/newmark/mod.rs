@@ -111,7 +111,7 @@ impl Newmark {
             vec![(1.0, &linear.mass), (0.25 * h * h, &linear.stiffness), ((weights[0] - 0.25) * h * h, &own)];
         terms.extend(linear.damping.as_ref().map(|c| (0.5 * h, c)));
         let skews = linear.skews(0.5 * h, 0.25 * h * h);
-        let factor = Symmetric::combine(&terms).factor_with(&skews).map_err(|e| check::step_matrix(e, h))?;
+        let factor = Symmetric::combine(&terms).step_factor(&skews).map_err(|e| check::step_matrix(e, h))?;
         let zero = || vec![0.0; n];
         let none = || vec![0.0; m];
         // A stop on a massless node may press from the beginning.
