@@ -58,8 +58,8 @@ pub fn plain_rules(model: &Model) -> Vec<Rule> {
     (0..2 * d).map(|i| if i < d && !means(i) { Rule::Free } else { Rule::Plain }).collect()
 }
 
-/// Judges the returns of a piece.
-pub fn judge(model: &Model, returns: &Returns, end: &Outcome, extent: &[f64]) -> Verdict {
+/// Judges the returns of a piece; `plain` are the rules by which states are compared if nothing travels.
+pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, extent: &[f64]) -> Verdict {
     let (degrees, d) = (model.degrees(), model.dimension());
     let still = (0..degrees).all(|i| end.v[i].abs() <= 1e-7 * extent[d + i]);
     if returns.states.len() < 8 {
@@ -69,7 +69,7 @@ pub fn judge(model: &Model, returns: &Returns, end: &Outcome, extent: &[f64]) ->
     for (t, state) in returns.t.iter().zip(&returns.states) {
         tracker.strobe(*t, &state[..d], &state[d..], 0);
     }
-    let mut rules = plain_rules(model);
+    let mut rules = plain.to_vec();
     match tracker.repeats() {
         Settled::Periodic { intervals, .. } => {
             Verdict::Repeats { returns: intervals as usize, rules, advance: Vec::new() }

@@ -281,6 +281,7 @@ impl Hunt<'_> {
         };
         if let Some(k) = self.known.iter().position(overlap) {
             self.known[k].cells.extend(cells);
+            self.changes += 1;
             return Some(k as u16);
         }
         let unit = self.crew.unit;

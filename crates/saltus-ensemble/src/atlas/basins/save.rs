@@ -54,7 +54,14 @@ impl Table for Rows<'_> {
         let family = &self.sweep.family;
         Ok(match column {
             0 => Values::Integers(rows.map(|k| k as i64).collect()),
-            c if c <= axes => Values::Numbers(rows.map(|k| family.values(k as u64)[c - 1]).collect()),
+            c if c <= axes => {
+                let mut values = Vec::new();
+                let value = |k: usize| {
+                    family.write_values(k as u64, &mut values);
+                    values[c - 1]
+                };
+                Values::Numbers(rows.map(value).collect())
+            }
             c if c == axes + 1 => {
                 let label = |k: usize| match self.basins.labels[k] {
                     REFUSED => -1,
