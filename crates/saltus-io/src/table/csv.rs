@@ -58,12 +58,16 @@ fn rows(table: &dyn Table, quoted: &[Vec<String>], chunk: usize) -> io::Result<V
 
 /// The shortest text that reads back as the same number, as `{:?}` writes it.
 fn number(text: &mut Vec<u8>, x: f64) {
-    // (There the crate writes no exponent yet.)
-    if (1e-5..1e-4).contains(&x.abs()) {
-        text.extend_from_slice(format!("{x:?}").as_bytes());
-        return;
+    let mut buffer = zmij::Buffer::new();
+    let shortest = buffer.format(x);
+    // (The crate writes no exponent below 1e-4 yet, and a sign before those above 1e16; of two texts that are as near it takes the even
+    // one. There are two only where sixteen digits or more leave less than one: of numbers with few binary places.)
+    let places = x * 67_108_864.0;
+    let is_tie = shortest.len() > 16 && places == places.trunc();
+    match is_tie || (1e-5..1e-4).contains(&x.abs()) || x.abs() >= 1e16 {
+        true => text.extend_from_slice(format!("{x:?}").as_bytes()),
+        false => text.extend_from_slice(shortest.as_bytes()),
     }
-    text.extend_from_slice(zmij::Buffer::new().format(x).as_bytes());
 }
 
 #[cfg(test)]
@@ -86,8 +90,9 @@ mod tests {
         let usual = any
             .iter()
             .map(|x| (x.to_bits() >> 11) as f64 / (1u64 << 53) as f64 * 10f64.powi((x.to_bits() % 24) as i32 - 12));
+        let dyadic = any.iter().map(|x| (x.to_bits() >> 9) as f64 / 2f64.powi((x.to_bits() % 80) as i32));
         let mut text = Vec::new();
-        for x in around.chain(special).chain(usual.collect::<Vec<_>>()).chain(any) {
+        for x in around.chain(special).chain(dyadic.collect::<Vec<_>>()).chain(usual.collect::<Vec<_>>()).chain(any) {
             text.clear();
             number(&mut text, x);
             assert_eq!(String::from_utf8_lossy(&text), format!("{x:?}"));
