@@ -160,12 +160,11 @@ impl<'a> Crew<'a> {
             }
         };
         match self.members.as_slice() {
-            [one] => work(one),
-            _ if blocks.len() == 1 => work(&self.members[0]),
+            [one, ..] if blocks.len() == 1 || self.members.len() == 1 => work(one),
             all => {
                 let work = &work;
                 std::thread::scope(|scope| {
-                    for member in all {
+                    for member in all.iter().take(blocks.len()) {
                         scope.spawn(move || work(member));
                     }
                 });

@@ -41,13 +41,15 @@ enum Seen {
     Class(Kind),
     /// An attractor that is known.
     Known(u16),
-    /// None of them.
+    /// None of them yet.
+    Open(Track),
+    /// None of them, but it shows something by itself.
     New(Track, Box<Shown>),
 }
 
 /// What a piece shows by itself.
 struct Shown {
-    returns: Returns,
+    outcome: Outcome,
     verdict: Verdict,
 }
 
@@ -251,16 +253,20 @@ impl<'a> Hunt<'a> {
                     *label = k;
                     continue;
                 }
+                Seen::Open(track) => {
+                    open.push(track);
+                    continue;
+                }
                 Seen::New(track, shown) => (track, *shown),
             };
             // (Another track of this round may have found it.)
+            let returns = &Returns::of(&shown.outcome, self.model.dimension(), self.by_section);
             if self.changes > changes
-                && let Some(k) = self.met(&shown.returns, &track, Self::has_settled(&track, long))
+                && let Some(k) = self.met(returns, &track, Self::has_settled(&track, long))
             {
                 *label = k;
                 continue;
             }
-            let returns = &shown.returns;
             let found = match shown.verdict {
                 // (Rest repeats itself too, and a set of places of rest is a family.)
                 Verdict::Repeats { returns: 1, ref advance, .. } if advance.is_empty() && self.is_still(&track) => {
@@ -312,11 +318,11 @@ impl<'a> Hunt<'a> {
         if let Some(k) = self.met(&returns, &track, Self::has_settled(&track, long)) {
             return (point, Seen::Known(k));
         }
-        let verdict = match is_judged {
-            true => judge(&self.model, &self.rules, &returns, &outcome, &self.extent),
-            false => Verdict::Nothing,
-        };
-        (point, Seen::New(track, Box::new(Shown { returns, verdict })))
+        if !is_judged {
+            return (point, Seen::Open(track));
+        }
+        let verdict = judge(&self.model, &self.rules, &returns, &outcome, &self.extent);
+        (point, Seen::New(track, Box::new(Shown { outcome, verdict })))
     }
 
     /// Whether a track may be on a chaotic set.
@@ -337,9 +343,12 @@ impl<'a> Hunt<'a> {
 
     /// The attractor that is known and on which the last returns are.
     fn met(&self, returns: &Returns, track: &Track, settled: bool) -> Option<u16> {
-        let last: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
+        // (Attractors of rest, of which most models have none, are compared with the end of the piece.)
+        let last = || track.q.iter().chain(&track.v).copied().collect::<Vec<f64>>();
         let place = self.known.iter().position(|known| match known.attractor.kind {
-            Kind::Rest { .. } => distance(&last, &known.attractor.cycle[0], &known.rules, &self.extent) <= known.radius,
+            Kind::Rest { .. } => {
+                distance(&last(), &known.attractor.cycle[0], &known.rules, &self.extent) <= known.radius
+            }
             Kind::Chaotic { .. } => settled && known.holds(&returns.states, &self.extent),
             _ => known.holds(&returns.states, &self.extent),
         });

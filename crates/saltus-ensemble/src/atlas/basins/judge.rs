@@ -13,26 +13,22 @@ const GROWS: f64 = 1.3;
 /// if it has left the extent of the others.
 const OUT: f64 = 10.0;
 
-/// Returns of a trajectory: times and states (positions, then velocities).
-#[derive(Clone, Debug, Default)]
-pub struct Returns {
+/// Returns of a trajectory: times and states (positions, then velocities), as an outcome has them.
+#[derive(Clone, Debug)]
+pub struct Returns<'o> {
     pub t: Vec<f64>,
-    pub states: Vec<Vec<f64>>,
+    pub states: Vec<&'o [f64]>,
 }
 
-impl Returns {
+impl<'o> Returns<'o> {
     /// Those that were kept of a piece: of the section, if there is one, else of the stroboscope.
-    pub fn of(outcome: &Outcome, dimension: usize, by_section: bool) -> Self {
-        let mut returns = Returns::default();
+    pub fn of(outcome: &'o Outcome, dimension: usize, by_section: bool) -> Self {
         let (data, width, skip) = match by_section {
             true => (&outcome.sections, 2 + 2 * dimension, 2),
             false => (&outcome.strobe, 1 + 2 * dimension, 1),
         };
-        for row in data.chunks_exact(width) {
-            returns.t.push(row[skip - 1]);
-            returns.states.push(row[skip..].to_vec());
-        }
-        returns
+        let rows = data.chunks_exact(width);
+        Returns { t: rows.clone().map(|row| row[skip - 1]).collect(), states: rows.map(|row| &row[skip..]).collect() }
     }
 }
 
@@ -77,7 +73,7 @@ pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, ex
         Settled::Travelling { intervals, .. } => {
             let n = intervals as usize;
             let last = returns.states.len() - 1;
-            let (a, b) = (&returns.states[last], &returns.states[last - n]);
+            let (a, b) = (returns.states[last], returns.states[last - n]);
             let advance: Vec<f64> = (0..degrees).map(|i| a[i] - b[i]).collect();
             for i in 0..degrees {
                 let turns = (advance[i] / TAU).round();
