@@ -3,7 +3,8 @@
 use crate::points::{Points, Slot};
 use crate::{Carry, Job, State};
 use saltus::analysis::HarmonicForcing;
-use saltus::{Model, Problem, SetupError, Start};
+use saltus::problem::Starts;
+use saltus::{Model, Problem, SetupError};
 use saltus_expr::{NodeId, Program, Scalar};
 use std::sync::Arc;
 
@@ -114,69 +115,124 @@ impl Family {
 
     /// The values of a point. Where states are carried on, trajectories are numbered in the order in which they are computed.
     pub fn values(&self, point: u64) -> Vec<f64> {
-        let (n, row) = (self.points.len(), self.points.row());
-        match self.is_down(point) {
-            true => self.points.values(n - row - (point % n) / row * row + point % row),
-            false => self.points.values(point % n),
-        }
+        let mut values = Vec::new();
+        self.write_values(point, &mut values);
+        values
+    }
+
+    /// Puts the values of a point in the place of others.
+    pub fn write_values(&self, point: u64, values: &mut Vec<f64>) {
+        let n = self.points.len();
+        let place = match self.is_down(point) {
+            true => {
+                let row = self.points.row();
+                n - row - (point % n) / row * row + point % row
+            }
+            false => point % n,
+        };
+        self.points.write(place, values);
     }
 
     /// Makes jobs; each thread has its own.
     pub fn maker(&self) -> Maker<'_> {
-        Maker { family: self, clock: self.clock.clone() }
+        let starts = self.problem.starts();
+        Maker { family: self, starts, clock: self.clock.clone(), values: Vec::new(), last: None }
     }
 }
 
 /// Makes the jobs of a family.
-#[derive(Clone, Debug)]
 pub struct Maker<'a> {
     family: &'a Family,
+    starts: Starts,
     clock: Clock,
+    /// The values of the present point.
+    values: Vec<f64>,
+    /// What follows from the parameters of the last point: neighbours often differ in their starts alone.
+    last: Option<Last>,
+}
+
+/// What follows from parameters: the start that the model gives, and the times.
+struct Last {
+    parameters: Vec<f64>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    span: Result<Span, String>,
 }
 
 impl Maker<'_> {
     /// The job of a point, from its own start or from a state that its neighbour reached.
     pub fn job(&mut self, point: u64, from: Option<&State>) -> Made {
-        let problem = &self.family.problem;
-        let values = self.family.values(point);
-        let open = &problem.model().open;
-        let mut named: Vec<(&str, f64)> = Vec::new();
-        for (&slot, &value) in self.family.slots.iter().zip(&values) {
+        let mut job = Job::nothing();
+        let refusal = self.write(point, from, &mut job);
+        Made { job, refusal }
+    }
+
+    /// Puts the job of a point in the place of another; why it cannot be run, if it cannot.
+    pub fn write(&mut self, point: u64, from: Option<&State>, job: &mut Job) -> Option<String> {
+        let family = self.family;
+        let t = self.clock.start;
+        family.write_values(point, &mut self.values);
+        let given = || family.slots.iter().zip(&self.values);
+        // (What a run knows about a state belongs to that state.)
+        if job.start.reached_by().is_some() {
+            *job = Job::nothing();
+        }
+        let start = &mut job.start;
+        copy(&mut start.parameters, self.starts.parameters());
+        for (&slot, &value) in given() {
             if let Slot::Parameter(k) = slot {
-                named.push((open[k].name.as_str(), value));
+                start.parameters[k] = value;
             }
         }
-        let mut start = problem.start_with(&named).unwrap_or_else(|_| problem.start());
-        for (&slot, &value) in self.family.slots.iter().zip(&values) {
-            match slot {
-                Slot::Position(i) => start.q[i] = value,
-                Slot::Velocity(i) => start.v[i] = value,
-                Slot::Parameter(_) => {}
+        if self.last.as_ref().is_none_or(|last| !are_same(&last.parameters, &start.parameters)) {
+            let (q, v) = self.starts.at(&start.parameters);
+            let span = self.clock.times(&start.parameters);
+            self.last = Some(Last { parameters: start.parameters.clone(), q: q.to_vec(), v: v.to_vec(), span });
+        }
+        let last = self.last.as_ref()?;
+        start.t = t;
+        match from {
+            Some((q, v)) => {
+                copy(&mut start.q, q);
+                copy(&mut start.v, v);
             }
-        }
-        if let Some((q, v)) = from {
-            start = Start::new(start.t, q.clone(), v.clone()).with_parameters(start.parameters);
-        }
-        start.t = self.clock.start;
-        let t = start.t;
-        if self.family.assembles && from.is_none() {
-            match problem.assembled(&start) {
-                Ok(near) => start = near,
-                Err(error) => {
-                    return Made {
-                        job: Job { start, from: t, end: t, strobe: None, step: None },
-                        refusal: Some(error.message),
-                    };
+            None => {
+                copy(&mut start.q, &last.q);
+                copy(&mut start.v, &last.v);
+                for (&slot, &value) in given() {
+                    match slot {
+                        Slot::Position(i) => start.q[i] = value,
+                        Slot::Velocity(i) => start.v[i] = value,
+                        Slot::Parameter(_) => {}
+                    }
                 }
             }
         }
-        match self.clock.times(&start.parameters) {
-            Ok(Span { from, end, strobe, step }) => Made { job: Job { start, from, end, strobe, step }, refusal: None },
-            Err(reason) => {
-                Made { job: Job { start, from: t, end: t, strobe: None, step: None }, refusal: Some(reason) }
+        let mut span = last.span.clone();
+        if family.assembles && from.is_none() {
+            match family.problem.assembled(start) {
+                Ok(near) => *start = near,
+                Err(error) => span = Err(error.message),
             }
         }
+        let (Span { from, end, strobe, step }, refusal) = match span {
+            Ok(span) => (span, None),
+            Err(reason) => (Span { from: t, end: t, strobe: None, step: None }, Some(reason)),
+        };
+        (job.from, job.end, job.strobe, job.step) = (from, end, strobe, step);
+        refusal
     }
+}
+
+/// Whether numbers are the same to the last bit (0 and −0 are not).
+fn are_same(a: &[f64], b: &[f64]) -> bool {
+    a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()))
+}
+
+/// Puts numbers in the place of others.
+fn copy(target: &mut Vec<f64>, numbers: &[f64]) {
+    target.clear();
+    target.extend_from_slice(numbers);
 }
 
 /// A job, or where it would have started and why it cannot be run.
@@ -203,6 +259,7 @@ struct Clock {
 }
 
 /// The times of a trajectory.
+#[derive(Clone, Copy, Debug)]
 struct Span {
     from: f64,
     end: f64,

@@ -20,6 +20,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// A job without a start, in whose place others are put.
+    pub(crate) fn nothing() -> Self {
+        Job { start: Start::new(0.0, Vec::new(), Vec::new()), from: 0.0, end: 0.0, strobe: None, step: None }
+    }
+
     /// Instant `k` of the stroboscope, from 0 at [`Job::from`]; None beyond the end, but for rounding.
     pub fn instant(&self, k: u64) -> Option<f64> {
         let interval = self.strobe?;

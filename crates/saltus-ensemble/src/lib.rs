@@ -5,7 +5,7 @@
 //! No number depends on how many workers there are, or on which jobs are given to a worker together.
 //!
 //! A [`Request`] says in texts what is varied and what is kept; with a model file it becomes a [`Sweep`], whose [`Family`] makes the
-//! jobs. A [`Plan`] runs them on all cores and hands the results over in order; [`store`] keeps them on the disk.
+//! jobs. A [`Plan`] runs them on all cores and hands over, in order, what was made of each [`Block`] of them; [`store`] keeps results on the disk.
 //!
 //! ```
 //! use saltus_ensemble::{Block, Plan, Request};
@@ -20,8 +20,9 @@
 //! let sweep = request.sweep(saltus_io::shipped::find("oscillator").unwrap()?)?;
 //! let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads: 2, stop: Arc::new(AtomicBool::new(false)) };
 //! let mut impacts = Vec::new();
-//! plan.run(&[0..sweep.family.len()], &mut |block: Block| {
-//!     impacts.extend(block.results.iter().map(|(_, outcome)| outcome.impacts));
+//! let count = |block: Block| block.outcomes.iter().map(|outcome| outcome.impacts).collect::<Vec<u64>>();
+//! plan.run(&[0..sweep.family.len()], &count, &mut |counted| {
+//!     impacts.extend(counted);
 //!     Ok::<(), std::io::Error>(())
 //! }, &mut |_| {})?;
 //! assert_eq!(impacts, [10; 9]);
@@ -52,7 +53,7 @@ pub use lanes::{LaneWorker, StepWorker};
 pub use native::{Device, Native, NoNative, Spent, devices};
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
 pub use request::{Request, Sweep};
-pub use run::{Block, Deliver, Plan, Progress};
+pub use run::{Block, Deliver, Digest, Plan, Progress};
 pub use scalar::Scalar;
 pub use settled::Tracker;
 pub use statistics::statistics_of;

@@ -1,9 +1,9 @@
 //! All trajectories of a family, on all cores, in order.
 //!
-//! Points are handed to workers in blocks, whose size depends on the number of points alone; results come back in their order. No
-//! number depends on how many threads there are.
+//! Points are handed to workers in blocks, whose size depends on the number of points alone. The thread that computed a block makes
+//! what is needed of it; this comes back in the order of the blocks. No number depends on how many threads there are.
 
-use crate::{Engine, Family, Job, Made, Native, Outcome, State, Wanted, Worker, workers};
+use crate::{Engine, Family, Job, Native, Outcome, State, Wanted, Worker, workers};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,56 +41,105 @@ pub struct Progress {
 }
 
 /// Trajectories next to each other.
-pub struct Block {
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'b> {
     /// The number of the first.
     pub first: u64,
-    /// Each with its job.
-    pub results: Vec<(Job, Outcome)>,
+    /// Their jobs.
+    pub jobs: &'b [Job],
+    /// What became of each.
+    pub outcomes: &'b [Outcome],
 }
 
-/// Takes blocks in their order; an error ends everything.
-pub type Deliver<'d, E> = &'d mut dyn FnMut(Block) -> Result<(), E>;
+impl Block<'_> {
+    /// The same without the trajectories before a number.
+    #[must_use]
+    pub fn since(self, number: u64) -> Self {
+        let known = number.saturating_sub(self.first).min(self.outcomes.len() as u64);
+        Block {
+            first: self.first + known,
+            jobs: &self.jobs[known as usize..],
+            outcomes: &self.outcomes[known as usize..],
+        }
+    }
+}
+
+/// What is made of a block, by the thread that computed it.
+pub type Digest<'d, T> = &'d (dyn Fn(Block) -> T + Sync);
+
+/// Takes what was made of blocks, in their order; an error ends everything.
+pub type Deliver<'d, T, E> = &'d mut dyn FnMut(T) -> Result<(), E>;
+
+/// What was made of a block, and what is counted in it.
+struct Digested<T> {
+    made: T,
+    done: u64,
+    scalar: u64,
+    impacts: u64,
+}
+
+impl<T> Digested<T> {
+    fn new(block: Block, digest: Digest<T>) -> Self {
+        let by_events = |o: &&Outcome| !matches!(o.engine, Engine::Lanes | Engine::Steps) && o.status.is_ok();
+        Digested {
+            done: block.outcomes.len() as u64,
+            scalar: block.outcomes.iter().filter(by_events).count() as u64,
+            impacts: block.outcomes.iter().map(|o| o.impacts).sum(),
+            made: digest(block),
+        }
+    }
+}
+
+/// A numbered block, digested.
+type Sent<T> = (u64, Digested<T>);
 
 impl Plan<'_> {
     /// Runs the points of some ranges, in ascending order. Returns whether all were run: false if it was stopped.
-    pub fn run<E>(
+    pub fn run<T: Send, E>(
         &self,
         ranges: &[Range<u64>],
-        deliver: Deliver<E>,
+        digest: Digest<T>,
+        deliver: Deliver<T, E>,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<bool, E> {
         let mut progress = Progress { total: ranges.iter().map(|r| r.end - r.start).sum(), ..Progress::default() };
         let mut crew = self.crew(progress.total);
-        self.blocks(ranges, progress.total, &|_| None, &mut crew, deliver, &mut progress, watch)
+        self.blocks(ranges, progress.total, &|_| None, &mut crew, digest, deliver, &mut progress, watch)
     }
 
     /// Runs all points from `first` on, which begins a row, each from the state that its neighbour in the row before reached.
     /// `before` is that row: nothing where a row starts on its own, or a trajectory of it failed.
-    pub fn carry<E>(
+    pub fn carry<T: Send, E>(
         &self,
         first: u64,
         mut before: Vec<Option<State>>,
-        deliver: Deliver<E>,
+        digest: Digest<T>,
+        deliver: Deliver<T, E>,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<bool, E> {
         let (row, total) = (self.family.points().row(), self.family.len());
         let mut progress = Progress { total: total - first, ..Progress::default() };
         let degrees = self.family.problem().model().degrees();
         let mut crew = self.crew(row);
+        let both = |block: Block| {
+            let states: Vec<Option<State>> = block.outcomes.iter().map(|o| reached(o, degrees)).collect();
+            (states, digest(block))
+        };
         for start in (first..total).step_by(row as usize) {
             let mut next = Vec::with_capacity(row as usize);
             let finished = {
                 let before = &before;
                 let from = |point: u64| before.get((point - start) as usize).and_then(Option::as_ref);
-                let mut pass = |block: Block| {
-                    next.extend(block.results.iter().map(|(_, outcome)| reached(outcome, degrees)));
-                    deliver(block)
+                let mut pass = |(states, made): (Vec<Option<State>>, T)| {
+                    next.extend(states);
+                    deliver(made)
                 };
                 self.blocks(
                     std::slice::from_ref(&(start..start + row)),
                     row,
                     &from,
                     &mut crew,
+                    &both,
                     &mut pass,
                     &mut progress,
                     watch,
@@ -118,13 +167,14 @@ impl Plan<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn blocks<'b, E>(
+    fn blocks<'b, T: Send, E>(
         &self,
         ranges: &[Range<u64>],
         total: u64,
         from: &(dyn Fn(u64) -> Option<&'b State> + Sync),
         crew: &mut [Box<dyn Worker>],
-        deliver: Deliver<E>,
+        digest: Digest<T>,
+        deliver: Deliver<T, E>,
         progress: &mut Progress,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<bool, E> {
@@ -142,7 +192,7 @@ impl Plan<'_> {
         let outcome = std::thread::scope(|scope| {
             for worker in crew.iter_mut() {
                 let (send, queue, source) = (send.clone(), &queue, &source);
-                scope.spawn(move || self.work(worker.as_mut(), source, queue, from, &send));
+                scope.spawn(move || self.work(worker.as_mut(), source, queue, from, digest, &send));
             }
             drop(send);
             let outcome = self.collect(&receive, &queue, deliver, progress, watch);
@@ -155,59 +205,75 @@ impl Plan<'_> {
     }
 
     /// What a thread does.
-    fn work<'b>(
+    fn work<'b, T>(
         &self,
         worker: &mut dyn Worker,
         source: &Mutex<impl Iterator<Item = (usize, Range<u64>)>>,
         queue: &Queue,
         from: &(dyn Fn(u64) -> Option<&'b State> + Sync),
-        send: &SyncSender<(u64, Block)>,
+        digest: Digest<T>,
+        send: &SyncSender<Sent<T>>,
     ) {
         let mut maker = self.family.maker();
+        // (Each block is put in the place of the one before.)
+        let mut jobs: Vec<Job> = Vec::new();
         loop {
             let next = source.lock().ok().and_then(|mut source| source.next());
             let Some((number, range)) = next.filter(|(number, _)| queue.admits(*number as u64, &self.stop)) else {
                 return;
             };
-            let first = range.start;
-            let made: Vec<Made> = range.map(|p| maker.job(p, from(p))).collect();
-            let jobs: Vec<Job> = made.iter().filter(|m| m.refusal.is_none()).map(|m| m.job.clone()).collect();
-            let outcomes = worker.run(&jobs, &self.wanted);
-            let is_stopped = outcomes.len() < jobs.len();
-            let mut outcomes = outcomes.into_iter();
-            let result = |Made { job, refusal }: Made| match refusal {
-                None => outcomes.next().map(|outcome| (job, outcome)),
-                Some(reason) => {
-                    let refused = Outcome::refused(&job, reason);
-                    Some((job, refused))
+            let (first, count) = (range.start, (range.end - range.start) as usize);
+            jobs.resize_with(count, Job::nothing);
+            let mut refusals = Vec::new();
+            for (point, job) in range.zip(&mut jobs) {
+                if let Some(reason) = maker.write(point, from(point), job) {
+                    refusals.push(((point - first) as usize, reason));
                 }
-            };
+            }
+            let outcomes = self.outcomes(worker, &jobs, refusals);
             // (Of a block that was stopped, what comes first.)
-            let results: Vec<(Job, Outcome)> = made.into_iter().map_while(result).collect();
-            if send.send((number as u64, Block { first, results })).is_err() || is_stopped {
+            let is_stopped = outcomes.len() < count;
+            let block = Block { first, jobs: &jobs[..outcomes.len()], outcomes: &outcomes };
+            if send.send((number as u64, Digested::new(block, digest))).is_err() || is_stopped {
                 return;
             }
         }
     }
 
+    /// The outcomes of jobs, of which some are refused, by their places in the list. Fewer if it was stopped.
+    fn outcomes(&self, worker: &mut dyn Worker, jobs: &[Job], refusals: Vec<(usize, String)>) -> Vec<Outcome> {
+        if refusals.is_empty() {
+            return worker.run(jobs, &self.wanted);
+        }
+        let mut refusals = refusals.into_iter().peekable();
+        let places: Vec<usize> = refusals.clone().map(|(place, _)| place).collect();
+        let accepted = |k: &usize| places.binary_search(k).is_err();
+        let admitted: Vec<Job> = (0..jobs.len()).filter(accepted).map(|k| jobs[k].clone()).collect();
+        let mut run = worker.run(&admitted, &self.wanted).into_iter();
+        let outcome = |(k, job): (usize, &Job)| match refusals.next_if(|(place, _)| *place == k) {
+            Some((_, reason)) => Some(Outcome::refused(job, reason)),
+            None => run.next(),
+        };
+        jobs.iter().enumerate().map_while(outcome).collect()
+    }
+
     /// Passes blocks on in their order.
-    fn collect<E>(
+    fn collect<T, E>(
         &self,
-        receive: &Receiver<(u64, Block)>,
+        receive: &Receiver<Sent<T>>,
         queue: &Queue,
-        deliver: Deliver<E>,
+        deliver: Deliver<T, E>,
         progress: &mut Progress,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<bool, E> {
         let (begun, before) = (Instant::now(), progress.seconds);
-        let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
+        let mut waiting: BTreeMap<u64, Digested<T>> = BTreeMap::new();
         let mut next = 0;
-        let mut pass = |block: Block, progress: &mut Progress| {
-            progress.done += block.results.len() as u64;
-            let by_events = |o: &Outcome| !matches!(o.engine, Engine::Lanes | Engine::Steps) && o.status.is_ok();
-            progress.scalar += block.results.iter().filter(|(_, o)| by_events(o)).count() as u64;
-            progress.impacts += block.results.iter().map(|(_, o)| o.impacts).sum::<u64>();
-            if block.results.is_empty() { Ok(()) } else { deliver(block) }
+        let mut pass = |block: Digested<T>, progress: &mut Progress| {
+            progress.done += block.done;
+            progress.scalar += block.scalar;
+            progress.impacts += block.impacts;
+            if block.done == 0 { Ok(()) } else { deliver(block.made) }
         };
         loop {
             match receive.recv_timeout(Duration::from_millis(50)) {

@@ -1,8 +1,10 @@
 //! What a trajectory settled on, from its states at the stroboscope, its last impacts and its velocities.
 
 mod approach;
+mod lasts;
 
 use crate::{Hit, Settled};
+use lasts::Lasts;
 use std::collections::VecDeque;
 
 /// How many intervals, or impacts, a period may have.
@@ -34,7 +36,7 @@ const STILL: f64 = 0.1;
 pub struct Tracker {
     degrees: usize,
     /// The last states at the stroboscope (q, v), and the number of impacts up to there.
-    states: VecDeque<(Vec<f64>, u64)>,
+    states: Lasts,
     hits: VecDeque<Hit>,
     /// The largest of each component.
     largest: Vec<f64>,
@@ -65,7 +67,7 @@ impl Tracker {
     pub fn new(degrees: usize, dimension: usize) -> Self {
         Tracker {
             degrees,
-            states: VecDeque::new(),
+            states: Lasts::new((REPEATS + 1) * LONGEST + 1),
             hits: VecDeque::new(),
             largest: vec![0.0; 2 * dimension],
             fastest: 0.0,
@@ -133,14 +135,11 @@ impl Tracker {
 
     /// A state at the stroboscope, with the number of impacts up to there.
     pub fn strobe(&mut self, t: f64, q: &[f64], v: &[f64], impacts: u64) {
-        if self.states.len() > (REPEATS + 1) * LONGEST {
-            self.states.pop_front();
-        }
         if self.instants.len() > INTERVALS {
             self.instants.pop_front();
         }
         self.instants.push_back(t);
-        self.states.push_back((q.iter().chain(v).copied().collect(), impacts));
+        self.states.push(q, v, impacts);
     }
 
     /// A return to a section, with the number of impacts up to there.
@@ -205,7 +204,8 @@ impl Tracker {
     /// closer to a repeat after two.
     fn strobed(&self, by_limit: bool) -> Settled {
         let last = self.states.len() - 1;
-        let impacts = |n: usize| u32::try_from(self.states[last].1 - self.states[last - n].1).unwrap_or(u32::MAX);
+        let impacts =
+            |n: usize| u32::try_from(self.states.impacts(last) - self.states.impacts(last - n)).unwrap_or(u32::MAX);
         for n in 1..=(last / REPEATS).min(LONGEST) {
             let repeats = |k: usize| self.distance(last - k, n) <= FIGURE;
             // (And as many periods before as fill half the time, or it is still on its way.)
@@ -233,7 +233,7 @@ impl Tracker {
 
     /// The largest relative difference between state k and that n intervals before.
     fn distance(&self, k: usize, n: usize) -> f64 {
-        let (a, b) = (&self.states[k].0, &self.states[k - n].0);
+        let (a, b) = (self.states.at(k), self.states.at(k - n));
         let share = |i: usize| match (a[i] - b[i]).abs() {
             0.0 => 0.0,
             d => d / self.scale(i),
@@ -245,7 +245,7 @@ impl Tracker {
     fn approached(&self, n: usize) -> Option<usize> {
         let last = self.states.len() - 1;
         let difference = |k: usize, n: usize| -> Vec<f64> {
-            let (a, b) = (&self.states[k].0, &self.states[k - n].0);
+            let (a, b) = (self.states.at(k), self.states.at(k - n));
             let counted = (0..a.len()).filter(|&i| self.counts(i) && self.scale(i) > 0.0);
             counted.map(|i| (a[i] - b[i]) / self.scale(i)).collect()
         };
@@ -282,12 +282,12 @@ impl Tracker {
     /// Whether each period of n intervals is the one before it, moved on by a constant.
     fn travels(&self, n: usize) -> bool {
         let last = self.states.len() - 1;
-        let (a, b) = (&self.states[last].0, &self.states[last - n].0);
+        let (a, b) = (self.states.at(last), self.states.at(last - n));
         let advance: Vec<f64> = (0..self.degrees).map(|i| a[i] - b[i]).collect();
         let moves = |i: usize| advance[i].abs() > FIGURE * self.scale(i);
         (0..self.degrees).any(moves)
             && (n..=last).all(|k| {
-                let (a, b) = (&self.states[k].0, &self.states[k - n].0);
+                let (a, b) = (self.states.at(k), self.states.at(k - n));
                 (0..a.len()).filter(|&i| self.counts(i)).all(|i| {
                     let by = advance.get(i).copied().filter(|_| moves(i)).unwrap_or(0.0);
                     // (A motion that creeps to where it will stay has an advance that shrinks.)

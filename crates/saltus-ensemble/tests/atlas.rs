@@ -28,9 +28,11 @@ fn computed(dir: &Path, sweep: &Sweep) -> Tables {
     let stop = Arc::new(AtomicBool::new(false));
     let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads: 2, stop };
     let missing = store.missing();
-    plan.run(&missing, &mut |block: Block| store.take(sweep, &block), &mut |_| {}).expect("runs");
+    let layout = store.layout();
+    let digest = |block: Block| layout.piece(&sweep.family, block);
+    plan.run(&missing, &digest, &mut |piece| store.take(piece), &mut |_| {}).expect("runs");
     store.flush().expect("written");
-    store.tables(&[Format::Npz]).expect("tables");
+    store.tables(&[Format::Npz], 2).expect("tables");
     Tables::open(dir).expect("read back")
 }
 

@@ -246,7 +246,7 @@ fn tables_of_many_chunks_are_whole_in_parquet() {
     ];
     let long = Long(columns, vec![30_000; 5]);
     let dir = tempfile::tempdir().expect("a directory");
-    table::write(dir.path(), "points", Format::Parquet, &long).expect("written");
+    table::write(dir.path(), "points", Format::Parquet, &long, 3).expect("written");
     let file = fs::File::open(dir.path().join("points.parquet")).expect("the file");
     let reader = SerializedFileReader::new(file).expect("parquet");
     assert_eq!(reader.metadata().num_row_groups(), 2);

@@ -47,7 +47,8 @@ pub fn formats(names: &[String]) -> Result<Vec<Format>, SetupError> {
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let formats = formats(&args.format)?;
     let mut store = Store::merge(&args.dirs, &args.out)?;
-    let written = progress::saving(|| store.tables(&formats)).map_err(|e| SetupError::new(e.to_string()))?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let written = progress::saving(|| store.tables(&formats, threads)).map_err(|e| SetupError::new(e.to_string()))?;
     report::merged(&store, &written, args.json)?;
     Ok(ExitCode::SUCCESS)
 }

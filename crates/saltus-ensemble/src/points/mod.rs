@@ -79,7 +79,7 @@ impl Points {
         if points.sample.is_some() && points.list.is_some() {
             return Err(SetupError::new("a sample and a list of points exclude each other").help("give one of them"));
         }
-        let counts = points.counts();
+        let counts: Vec<u64> = points.counts().collect();
         if counts.contains(&0) {
             return Err(SetupError::new("there is no point to run: the list or the sample is empty"));
         }
@@ -96,14 +96,14 @@ impl Points {
     }
 
     /// How many values each factor of the product has.
-    fn counts(&self) -> Vec<u64> {
+    fn counts(&self) -> impl Iterator<Item = u64> {
         let last = self.sample.as_ref().map(|s| s.count).or(self.list.as_ref().map(Listed::len));
-        self.axes.iter().map(|axis| axis.spacing.len()).chain(last).collect()
+        self.axes.iter().map(|axis| axis.spacing.len()).chain(last)
     }
 
     /// The number of points.
     pub fn len(&self) -> u64 {
-        self.counts().iter().product()
+        self.counts().product()
     }
 
     /// Whether there are none.
@@ -113,7 +113,7 @@ impl Points {
 
     /// How many points have the same value on the first axis: they are next to each other.
     pub fn row(&self) -> u64 {
-        self.len() / self.counts().first().copied().unwrap_or(1).max(1)
+        self.counts().skip(1).product()
     }
 
     /// Whether there is an axis, along which neighbours are neighbours in a value.
@@ -130,24 +130,29 @@ impl Points {
 
     /// The values of a point.
     pub fn values(&self, point: u64) -> Vec<f64> {
+        let mut values = Vec::new();
+        self.write(point, &mut values);
+        values
+    }
+
+    /// Puts the values of a point in the place of others.
+    pub fn write(&self, point: u64, values: &mut Vec<f64>) {
+        values.clear();
+        values.resize(self.axes.len(), 0.0);
         let mut rest = point;
-        let mut tail = Vec::new();
         if let Some(sample) = &self.sample {
-            tail = sample.values(rest % sample.count);
+            values.extend(sample.values(rest % sample.count));
             rest /= sample.count;
         }
         if let Some(list) = &self.list {
             let (k, width) = ((rest % list.len()) as usize, list.names.len());
-            tail = list.values[k * width..(k + 1) * width].to_vec();
+            values.extend(&list.values[k * width..(k + 1) * width]);
             rest /= list.len();
         }
-        let mut values = vec![0.0; self.axes.len()];
         for (value, axis) in values.iter_mut().zip(&self.axes).rev() {
             *value = axis.spacing.value(rest % axis.spacing.len());
             rest /= axis.spacing.len();
         }
-        values.extend(tail);
-        values
     }
 }
 

@@ -5,19 +5,23 @@
 
 mod layout;
 mod manifest;
+mod piece;
 mod shard;
 mod tables;
 
 pub use layout::{Layout, TableLayout, axis_names};
 pub use manifest::Manifest;
+pub use piece::Piece;
 pub use shard::Shard;
 
 use crate::{Block, State, Sweep};
-use layout::Rows;
 use saltus::SetupError;
 use saltus_io::output::{self, WriteError};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A shard is written when it has this many values,
@@ -28,6 +32,8 @@ const SHARE: f64 = 0.05;
 const SHORTEST: Duration = Duration::from_millis(100);
 /// and not less often than this.
 const LONGEST: Duration = Duration::from_secs(30);
+/// Shards that are on their way to the disk at a time.
+const UNDER_WAY: usize = 8;
 
 /// A directory for results must not be there, or be empty: the files of others are neither replaced nor mixed with these.
 pub fn vacant(dir: &Path) -> Result<(), SetupError> {
@@ -47,13 +53,14 @@ pub struct Store {
     dir: PathBuf,
     /// The manifest.
     pub manifest: Manifest,
-    layout: Layout,
+    layout: Arc<Layout>,
     shards: Vec<Shard>,
-    /// What is in no shard yet.
-    first: u64,
+    /// What is in no shard yet, how many values it has, and the number behind the last trajectory.
+    pieces: Vec<Piece>,
+    values: usize,
     end: u64,
-    rows: Vec<Rows>,
-    reasons: Vec<String>,
+    /// Shards that are being written.
+    writing: VecDeque<JoinHandle<Result<Shard, WriteError>>>,
     begun: Instant,
     written: Instant,
 }
@@ -91,7 +98,8 @@ impl Store {
                 manifest.write(dir).map_err(plain)?;
             }
         }
-        Self::at(dir, manifest, Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics))
+        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        Self::at(dir, manifest, Arc::new(layout))
     }
 
     /// Opens a family that is there, with the sweep that it is of.
@@ -102,10 +110,10 @@ impl Store {
         })?;
         let sweep = manifest.sweep().map_err(|e| *e.error)?;
         let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
-        Ok((Self::at(dir, manifest, layout)?, sweep))
+        Ok((Self::at(dir, manifest, Arc::new(layout))?, sweep))
     }
 
-    fn at(dir: &Path, manifest: Manifest, layout: Layout) -> Result<Self, SetupError> {
+    fn at(dir: &Path, manifest: Manifest, layout: Arc<Layout>) -> Result<Self, SetupError> {
         let folder = dir.join("shards");
         output::prepare(&folder).map_err(|e| SetupError::new(e.to_string()))?;
         let mut found = Vec::new();
@@ -125,18 +133,16 @@ impl Store {
                 shards.push(shard);
             }
         }
-        let rows = layout.rows();
         let now = Instant::now();
-        let dir = dir.to_path_buf();
         Ok(Store {
-            dir,
+            dir: dir.to_path_buf(),
             manifest,
             layout,
             shards,
-            first: 0,
+            pieces: Vec::new(),
+            values: 0,
             end: 0,
-            rows,
-            reasons: Vec::new(),
+            writing: VecDeque::new(),
             begun: now,
             written: now,
         })
@@ -168,34 +174,58 @@ impl Store {
         Ok(())
     }
 
+    /// The tables; [`Layout::piece`] makes what [`Store::take`] takes.
+    pub fn layout(&self) -> Arc<Layout> {
+        self.layout.clone()
+    }
+
     /// Takes trajectories; they are on the disk after [`Store::flush`] at the latest.
-    pub fn take(&mut self, sweep: &Sweep, block: &Block) -> Result<(), WriteError> {
-        if block.first != self.end {
-            self.flush()?;
-            self.first = block.first;
+    pub fn take(&mut self, piece: Piece) -> Result<(), WriteError> {
+        if piece.first != self.end {
+            self.close()?;
         }
-        for (point, result) in (block.first..).zip(&block.results) {
-            self.layout.add(&sweep.family, point, result, &mut self.rows, &mut self.reasons);
+        self.end = piece.end;
+        self.values += piece.values();
+        if piece.end > piece.first {
+            self.pieces.push(piece);
         }
-        self.end = block.first + block.results.len() as u64;
         let interval = self.begun.elapsed().mul_f64(SHARE).clamp(SHORTEST, LONGEST);
-        let values: usize = self.rows.iter().map(|r| r.len() * r.columns.len()).sum();
-        if values >= VALUES || self.written.elapsed() >= interval {
-            self.flush()?;
+        if self.values >= VALUES || self.written.elapsed() >= interval {
+            self.close()?;
         }
         Ok(())
     }
 
-    /// Writes what is in no shard yet.
+    /// Writes what is in no shard yet, and waits until it is on the disk.
     pub fn flush(&mut self) -> Result<(), WriteError> {
-        if self.end > self.first {
-            let shard = shard::write(&self.dir.join("shards"), self.first, self.end, &self.rows, &self.reasons)?;
-            self.shards.push(shard);
-            self.rows = self.layout.rows();
-            self.reasons.clear();
+        let begun = self.close();
+        let mut ended = Ok(());
+        while let Some(writing) = self.writing.pop_front() {
+            ended = ended.and(self.wait_for(writing));
         }
-        self.first = self.end;
+        begun.and(ended)
+    }
+
+    /// Begins to write what is in no shard yet. (Whoever collects results does not wait for the disk.)
+    fn close(&mut self) -> Result<(), WriteError> {
         self.written = Instant::now();
+        self.values = 0;
+        if self.pieces.is_empty() {
+            return Ok(());
+        }
+        let (dir, pieces) = (self.dir.join("shards"), std::mem::take(&mut self.pieces));
+        self.writing.push_back(std::thread::spawn(move || shard::write(&dir, pieces)));
+        match self.writing.len() > UNDER_WAY {
+            true => self.writing.pop_front().map_or(Ok(()), |writing| self.wait_for(writing)),
+            false => Ok(()),
+        }
+    }
+
+    fn wait_for(&mut self, writing: JoinHandle<Result<Shard, WriteError>>) -> Result<(), WriteError> {
+        match writing.join() {
+            Ok(written) => self.shards.push(written?),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
         Ok(())
     }
 
@@ -214,10 +244,10 @@ impl Store {
         tables::complaint(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
     }
 
-    /// Writes the tables in some formats; the names of the files.
-    pub fn tables(&mut self, formats: &[output::Format]) -> Result<Vec<String>, WriteError> {
+    /// Writes the tables in some formats, on so many threads; the names of the files.
+    pub fn tables(&mut self, formats: &[output::Format], threads: usize) -> Result<Vec<String>, WriteError> {
         self.shards.sort_by_key(|shard| shard.first);
-        tables::write(self, formats)
+        tables::write(self, formats, threads)
     }
 
     /// The rows of the longest table.
@@ -232,13 +262,9 @@ impl Store {
     }
 
     /// Bytes that the rows of some trajectories take, without the header.
-    pub fn bytes(sweep: &Sweep, block: &Block) -> u64 {
+    pub fn bytes(sweep: &Sweep, block: Block) -> u64 {
         let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
-        let (mut rows, mut reasons) = (layout.rows(), Vec::new());
-        for (point, result) in (block.first..).zip(&block.results) {
-            layout.add(&sweep.family, point, result, &mut rows, &mut reasons);
-        }
-        rows.iter().map(|r| 8 * (r.len() * r.columns.len()) as u64).sum()
+        8 * layout.piece(&sweep.family, block).values() as u64
     }
 
     /// Puts the parts of a family together in a new directory.

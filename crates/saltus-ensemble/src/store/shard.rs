@@ -3,7 +3,8 @@
 //! A header in JSON, then for each column of each table its values, eight bytes each, least significant first, and at the end
 //! a check sum.
 
-use super::layout::{Layout, Rows};
+use super::layout::{Layout, STATUS};
+use super::piece::Piece;
 use saltus_io::output::{WriteError, write_file};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -25,6 +26,8 @@ pub struct Shard {
     pub rows: Vec<u64>,
     /// The reasons of its trajectories.
     pub reasons: Vec<String>,
+    /// How many of its trajectories ended in which way, where that is known without reading it.
+    pub(super) counts: Option<[u64; STATUS.len()]>,
     /// Where the values begin, and the number of columns of each table.
     data: u64,
     widths: Vec<usize>,
@@ -58,15 +61,20 @@ impl Sum {
     }
 }
 
-/// Writes a shard; it has its name only when it is complete and on the disk.
-pub fn write(dir: &Path, first: u64, end: u64, rows: &[Rows], reasons: &[String]) -> Result<Shard, WriteError> {
-    let header = Header {
-        first,
-        end,
-        rows: rows.iter().map(|r| r.len() as u64).collect(),
-        widths: rows.iter().map(|r| r.columns.len()).collect(),
-        reasons: reasons.to_vec(),
-    };
+/// Writes pieces that follow each other as a shard; it has its name only when it is complete and on the disk.
+pub fn write(dir: &Path, mut pieces: Vec<Piece>) -> Result<Shard, WriteError> {
+    let (first, end) = (pieces.first().map_or(0, |p| p.first), pieces.last().map_or(0, |p| p.end));
+    let mut reasons: Vec<String> = Vec::new();
+    let mut counts = [0; STATUS.len()];
+    for piece in &mut pieces {
+        piece.number_reasons_from(reasons.len());
+        reasons.append(&mut piece.reasons);
+        counts.iter_mut().zip(piece.counts).for_each(|(all, count)| *all += count);
+    }
+    let tables = pieces.first().map_or(0, |p| p.tables.len());
+    let widths: Vec<usize> = pieces.first().map_or_else(Vec::new, |p| p.tables.iter().map(|t| t.width).collect());
+    let rows = (0..tables).map(|t| pieces.iter().map(|p| p.tables[t].count as u64).sum()).collect();
+    let header = Header { first, end, rows, widths, reasons };
     let mut text = serde_json::to_vec(&header).unwrap_or_default();
     text.resize(text.len().next_multiple_of(8), b' ');
     let path = dir.join(file_name(first, end));
@@ -79,16 +87,16 @@ pub fn write(dir: &Path, first: u64, end: u64, rows: &[Rows], reasons: &[String]
         put(out, MAGIC)?;
         put(out, &(text.len() as u64).to_le_bytes())?;
         put(out, &text)?;
-        let mut bytes = Vec::new();
-        for column in rows.iter().flat_map(|r| &r.columns) {
-            bytes.clear();
-            column.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-            put(out, &bytes)?;
+        for (t, &width) in header.widths.iter().enumerate() {
+            for column in 0..width {
+                pieces.iter().try_for_each(|piece| put(out, piece.tables[t].column(column)))?;
+            }
         }
         out.write_all(&sum.0.to_le_bytes())
     })?;
     let data = 16 + text.len() as u64;
-    Ok(Shard { path, first, end, rows: header.rows, reasons: header.reasons, data, widths: header.widths })
+    let Header { rows, widths, reasons, .. } = header;
+    Ok(Shard { path, first, end, rows, reasons, counts: Some(counts), data, widths })
 }
 
 impl Shard {
@@ -133,7 +141,7 @@ impl Shard {
             return Err(fail("is damaged: its check sum is wrong"));
         }
         let Header { first, end, rows, reasons, .. } = header;
-        Ok(Shard { path: path.to_path_buf(), first, end, rows, reasons, data, widths })
+        Ok(Shard { path: path.to_path_buf(), first, end, rows, reasons, counts: None, data, widths })
     }
 
     /// The values of a column of a table.

@@ -41,7 +41,7 @@ impl Table for Sharded<'_> {
 }
 
 /// Writes all tables in some formats.
-pub fn write(store: &Store, formats: &[Format]) -> Result<Vec<String>, WriteError> {
+pub fn write(store: &Store, formats: &[Format], threads: usize) -> Result<Vec<String>, WriteError> {
     // (A text that occurs in many trajectories is kept once.)
     let mut all: Vec<String> = Vec::new();
     let mut places: HashMap<&str, i64> = HashMap::new();
@@ -66,7 +66,7 @@ pub fn write(store: &Store, formats: &[Format]) -> Result<Vec<String>, WriteErro
         let chunks = store.shards.iter().map(|s| s.rows[k]).collect();
         let sharded = Sharded { shards: &store.shards, table: k, columns, chunks, reasons: reasons.clone() };
         for &format in formats {
-            table::write(&store.dir, layout.name, format, &sharded)?;
+            table::write(&store.dir, layout.name, format, &sharded, threads)?;
             files.push(format!("{}.{}", layout.name, format.name()));
         }
     }
@@ -84,6 +84,10 @@ pub fn counts(store: &Store) -> io::Result<Vec<(&'static str, u64)>> {
     let status = place(store, "status")?;
     let mut counts = [0u64; STATUS.len()];
     for shard in &store.shards {
+        if let Some(known) = shard.counts {
+            counts.iter_mut().zip(known).for_each(|(all, count)| *all += count);
+            continue;
+        }
         for x in shard.read(0, status)? {
             if let Some(count) = counts.get_mut(x as usize) {
                 *count += 1;

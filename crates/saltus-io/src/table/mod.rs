@@ -1,7 +1,8 @@
 //! Tables of any length, written chunk by chunk: CSV, NumPy's npz, Parquet.
 //!
-//! Nothing here needs more memory than a chunk, however long the table is.
+//! Nothing here needs more memory than a chunk for each thread, however long the table is.
 
+mod ahead;
 mod csv;
 mod npz;
 mod parquet;
@@ -46,8 +47,8 @@ pub enum Values {
     Integers(Vec<i64>),
 }
 
-/// A table that can be read chunk by chunk, any number of times.
-pub trait Table {
+/// A table that can be read chunk by chunk, any number of times, by several threads.
+pub trait Table: Sync {
     /// Its columns.
     fn columns(&self) -> &[Column];
 
@@ -59,13 +60,13 @@ pub trait Table {
 }
 
 /// Writes a table in a format, as `NAME.csv`, `NAME.npz` or `NAME.parquet`; the file has its name only when it is complete. Other
-/// formats are not written.
-pub fn write(dir: &Path, name: &str, format: Format, table: &dyn Table) -> Result<(), WriteError> {
+/// formats are not written. Chunks are made ready by so many threads; the file is the same whatever their number.
+pub fn write(dir: &Path, name: &str, format: Format, table: &dyn Table, threads: usize) -> Result<(), WriteError> {
     let path = dir.join(format!("{name}.{}", format.name()));
     match format {
-        Format::Csv => write_file(&path, |out| csv::write(out, table)),
-        Format::Npz => crate::output::write_seekable(&path, |out| npz::write(out, table)),
-        Format::Parquet => crate::output::write_seekable(&path, |out| parquet::write(out, table)),
+        Format::Csv => write_file(&path, |out| csv::write(out, table, threads)),
+        Format::Npz => crate::output::write_seekable(&path, |out| npz::write(out, table, threads)),
+        Format::Parquet => crate::output::write_seekable(&path, |out| parquet::write(out, table, threads)),
         Format::Mat => write_file(&path, |_| Err(io::Error::other("tables are not written in MATLAB's format"))),
     }
 }
@@ -122,12 +123,12 @@ mod tests {
     fn a_table_is_written_and_read_back() {
         let dir = tempfile::tempdir().expect("a directory");
         let table = Small::new();
-        write(dir.path(), "points", Format::Csv, &table).expect("written");
+        write(dir.path(), "points", Format::Csv, &table, 2).expect("written");
         let text = std::fs::read_to_string(dir.path().join("points.csv")).expect("there");
         let expected =
             "point,x',word,reason\n0,0.1,\"two, three\",\n1,NaN,one,\"two, three\"\n2,-1e300,\"two, three\",\n";
         assert_eq!(text, expected);
-        write(dir.path(), "points", Format::Npz, &table).expect("written");
+        write(dir.path(), "points", Format::Npz, &table, 2).expect("written");
         let read = SavedTable::open(&dir.path().join("points.npz")).expect("read");
         assert_eq!(read.names(), ["point", "x'", "word", "reason", "reasons"]);
         assert_eq!(read.numbers("point").expect("a column"), [0.0, 1.0, 2.0]);

@@ -1,16 +1,21 @@
 //! Tables as Parquet.
 
-use super::{Kind, Table, Values, word};
-use crate::output::parquet::{doubles, field, integers, plain, schema, texts};
+use super::ahead::in_order;
+use super::{Kind, Table, Values};
+use crate::output::parquet::{field, plain, schema};
+use bytes::Bytes;
 use parquet::basic::{ConvertedType, Type};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::record::Field;
+use parquet::schema::types::ColumnDescPtr;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,7 +53,7 @@ fn number(field: &Field) -> Option<f64> {
     }
 }
 
-pub fn write(out: impl Write + Send, table: &dyn Table) -> io::Result<()> {
+pub fn write(out: impl Write + Send, table: &dyn Table, threads: usize) -> io::Result<()> {
     let columns = table.columns();
     let fields = columns.iter().map(|c| match c.kind {
         Kind::Number => field(&c.name, Type::DOUBLE, ConvertedType::NONE),
@@ -56,9 +61,11 @@ pub fn write(out: impl Write + Send, table: &dyn Table) -> io::Result<()> {
         Kind::Word(_) | Kind::Remark(_) => field(&c.name, Type::BYTE_ARRAY, ConvertedType::UTF8),
     });
     let properties = WriterProperties::builder().set_created_by(concat!("saltus ", env!("CARGO_PKG_VERSION")).into());
+    let properties: WriterPropertiesPtr = Arc::new(properties.build());
     let fields = fields.collect::<Result<Vec<_>, _>>().map_err(plain)?;
     let schema = schema(fields).map_err(plain)?;
-    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties.build())).map_err(plain)?;
+    let mut file = SerializedFileWriter::new(out, schema, properties.clone()).map_err(plain)?;
+    let kinds: Vec<ColumnDescPtr> = file.schema_descr().columns().to_vec();
     let mut first = 0;
     while first < table.chunks().len() {
         let mut rows = 0;
@@ -69,25 +76,43 @@ pub fn write(out: impl Write + Send, table: &dyn Table) -> io::Result<()> {
             })
             .unwrap_or(table.chunks().len() - 1);
         let mut group = file.next_row_group().map_err(plain)?;
-        for (c, column) in columns.iter().enumerate() {
-            let (mut numbers, mut whole) = (Vec::new(), Vec::new());
-            for chunk in first..=last {
-                match table.read(chunk, c)? {
-                    Values::Numbers(x) => numbers.extend(x),
-                    Values::Integers(x) => whole.extend(x),
-                }
-            }
-            let done: Result<(), ParquetError> = match &column.kind {
-                Kind::Number => doubles(&mut group, &numbers),
-                Kind::Integer => integers(&mut group, &whole),
-                Kind::Word(words) | Kind::Remark(words) => {
-                    texts(&mut group, &whole.iter().map(|&k| ByteArray::from(word(words, k))).collect::<Vec<_>>())
-                }
-            };
-            done.map_err(plain)?;
-        }
+        let encode = |c: usize| encoded(table, c, first..=last, (&kinds[c], &properties));
+        in_order(threads, columns.len(), encode, |(bytes, about)| group.append_column(&bytes, about).map_err(plain))?;
         group.close().map_err(plain)?;
         first = last + 1;
     }
     file.close().map(|_| ()).map_err(plain)
+}
+
+/// A column of some chunks, as it is in the file, and what the file says about it.
+fn encoded(
+    table: &dyn Table,
+    c: usize,
+    chunks: RangeInclusive<usize>,
+    (kind, properties): (&ColumnDescPtr, &WriterPropertiesPtr),
+) -> io::Result<(Bytes, ColumnCloseResult)> {
+    let (mut numbers, mut whole) = (Vec::new(), Vec::new());
+    for chunk in chunks {
+        match table.read(chunk, c)? {
+            Values::Numbers(x) => numbers.extend(x),
+            Values::Integers(x) => whole.extend(x),
+        }
+    }
+    let mut bytes = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut bytes));
+    let mut column = get_column_writer(kind.clone(), properties.clone(), pages);
+    let written = match (&mut column, &table.columns()[c].kind) {
+        (ColumnWriter::DoubleColumnWriter(column), _) => column.write_batch(&numbers, None, None),
+        (ColumnWriter::Int64ColumnWriter(column), _) => column.write_batch(&whole, None, None),
+        (ColumnWriter::ByteArrayColumnWriter(column), Kind::Word(words) | Kind::Remark(words)) => {
+            let texts: Vec<ByteArray> = words.iter().map(|w| ByteArray::from(w.as_str())).collect();
+            let none = ByteArray::from("");
+            let text = |k: &i64| usize::try_from(*k).ok().and_then(|k| texts.get(k)).unwrap_or(&none).clone();
+            column.write_batch(&whole.iter().map(text).collect::<Vec<_>>(), None, None)
+        }
+        _ => Err(ParquetError::General("a column has another kind than its values".into())),
+    };
+    written.map_err(plain)?;
+    let about = column.close().map_err(plain)?;
+    Ok((bytes.into_inner().map_err(plain)?.into(), about))
 }

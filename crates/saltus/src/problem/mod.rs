@@ -20,6 +20,7 @@ mod ports;
 mod power;
 mod slopes;
 mod start;
+mod starts;
 mod variational;
 
 pub(crate) use blocks::{Blocks, Evaluator};
@@ -38,6 +39,7 @@ pub(crate) use motion::Layout;
 pub(crate) use ports::{PortChange, PortHistory};
 pub use power::Power;
 pub use start::{Reached, Start};
+pub use starts::Starts;
 pub(crate) use variational::{Part, VariationalCode};
 
 use crate::{Model, SetupError};
@@ -204,6 +206,11 @@ impl Problem {
         }
         let [q, v, _] = self.numbers_at(&parameters);
         Ok(Start { parameters, ..Start::new(0.0, q, v) })
+    }
+
+    /// The starts that the model gives for many values of open parameters.
+    pub fn starts(&self) -> Starts {
+        Starts::new(&self.inner.numbers, self.inner.cells.to_vec())
     }
 
     /// The place of an open parameter or port.

@@ -158,7 +158,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             }
             return Ok(ExitCode::from(progress::INTERRUPTED));
         };
-        files = progress::saving(|| basins.write(dir, &sweep)).map_err(plain)?;
+        files = progress::saving(|| basins.write(dir, &sweep, args.threads())).map_err(plain)?;
         Picture::Basins.write(dir).map_err(plain)?;
         forget(dir);
     }

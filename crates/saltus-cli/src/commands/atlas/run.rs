@@ -70,7 +70,7 @@ pub fn run(
     }
     // (Long tables are for programs: CSV would be several times as large.)
     let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
-    let mut files = progress::saving(|| store.tables(formats)).map_err(plain)?;
+    let mut files = progress::saving(|| store.tables(formats, args.threads())).map_err(plain)?;
     let tables = Tables::open(dir)?;
     if exponents {
         let Some(found) = largest_exponents(&tables, args.threads(), args.json)? else {

@@ -48,13 +48,17 @@ impl Simulation<'_> {
         let plan =
             Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads, stop: stop.clone() };
         let (mut x, mut seen) = (Vec::new(), Vec::new());
-        let mut keep = |block: Block| {
-            for (k, (_, outcome)) in block.results.iter().enumerate() {
-                let value = sweep.family.values(block.first + k as u64)[0];
-                for y in self.of(&sweep, block.first + k as u64, outcome) {
-                    x.push(value);
-                    seen.push(y);
-                }
+        let shown = |block: Block| -> Vec<(f64, f64)> {
+            let of = |(point, outcome): (u64, &Outcome)| {
+                let value = sweep.family.values(point)[0];
+                self.of(&sweep, point, outcome).into_iter().map(move |y| (value, y)).collect::<Vec<_>>()
+            };
+            (block.first..).zip(block.outcomes).flat_map(of).collect()
+        };
+        let mut keep = |shown: Vec<(f64, f64)>| {
+            for (value, y) in shown {
+                x.push(value);
+                seen.push(y);
             }
             Ok::<(), Infallible>(())
         };
@@ -64,7 +68,7 @@ impl Simulation<'_> {
             }
         };
         let all = 0..sweep.family.len();
-        let Ok(_) = plan.run(std::slice::from_ref(&all), &mut keep, &mut watch);
+        let Ok(_) = plan.run(std::slice::from_ref(&all), &shown, &mut keep, &mut watch);
         Ok((x, seen))
     }
 

@@ -130,7 +130,7 @@ pub fn write(
     let mut files = Vec::new();
     for (name, table) in [("points", &first), ("special", &second)] {
         for &format in formats {
-            table::write(dir, name, format, table)?;
+            table::write(dir, name, format, table, 1)?;
             files.push(format!("{name}.{}", format.name()));
         }
     }

@@ -74,8 +74,8 @@ pub fn main(
         measured = next;
         refused += outcomes.iter().filter(|outcome| outcome.status.is_err()).count() as u64;
         started_at_all += outcomes.len() as u64;
-        for ((point, job), outcome) in made.into_iter().zip(outcomes) {
-            bytes += Store::bytes(sweep, &Block { first: point, results: vec![(job, outcome)] });
+        for (((first, _), job), outcome) in made.iter().zip(jobs.chunks(1)).zip(outcomes.chunks(1)) {
+            bytes += Store::bytes(sweep, Block { first: *first, jobs: job, outcomes: outcome });
         }
     }
     refused += measured - started_at_all;

@@ -12,7 +12,7 @@ use crate::locate;
 use crate::progress::{self, SweepBar};
 use crate::setup::{Refusal, listed, pairs};
 use saltus::SetupError;
-use saltus_ensemble::store::Store;
+use saltus_ensemble::store::{Piece, Store};
 use saltus_ensemble::{Block, Carry, Native, Plan, Progress, Request, Sweep};
 use saltus_io::output::WriteError;
 use std::path::{Path, PathBuf};
@@ -252,7 +252,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let is_whole = part.1 == 1;
     let mut written = Vec::new();
     if finished && is_whole {
-        written = progress::saving(|| store.tables(&formats)).map_err(plain)?;
+        written = progress::saving(|| store.tables(&formats, args.threads())).map_err(plain)?;
     }
     report::swept(&sweep, &store, &done, args.threads(), finished, &written, args.json)
 }
@@ -303,11 +303,13 @@ pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Res
             stop.store(true, Ordering::Relaxed);
         }
     };
+    let layout = store.layout();
     let finished = match (sweep.family.carry(), missing.first()) {
         (_, None) => Ok(true),
         (None, _) => {
-            let mut deliver = |block: Block| progress::saving(|| store.take(sweep, &block));
-            plan.run(&missing, &mut deliver, &mut watch)
+            let digest = |block: Block| layout.piece(&sweep.family, block);
+            let mut deliver = |piece: Piece| progress::saving(|| store.take(piece));
+            plan.run(&missing, &digest, &mut deliver, &mut watch)
         }
         (Some(_), Some(first)) => {
             // Rows are computed as a whole: one that was interrupted begins again.
@@ -317,13 +319,9 @@ pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Res
                 0 => Vec::new(),
                 start => store.reached(sweep, start - row, row).unwrap_or_default(),
             };
-            let mut deliver = |mut block: Block| {
-                let known = first.start.saturating_sub(block.first).min(block.results.len() as u64);
-                block.results.drain(..known as usize);
-                block.first += known;
-                if block.results.is_empty() { Ok(()) } else { progress::saving(|| store.take(sweep, &block)) }
-            };
-            plan.carry(start, before, &mut deliver, &mut watch)
+            let digest = |block: Block| layout.piece(&sweep.family, block.since(first.start));
+            let mut deliver = |piece: Piece| progress::saving(|| store.take(piece));
+            plan.carry(start, before, &digest, &mut deliver, &mut watch)
         }
     };
     bar.finish();

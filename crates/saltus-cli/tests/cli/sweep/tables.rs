@@ -71,7 +71,7 @@ fn points_from_parquet() {
     };
     let write = |name: &str, kind: Kind| {
         let format = saltus_io::output::Format::Parquet;
-        table::write(&dir.join("."), name, format, &Points(columns(kind), &[3])).expect("written");
+        table::write(&dir.join("."), name, format, &Points(columns(kind), &[3]), 1).expect("written");
     };
     write("good", Kind::Integer);
     write("words", Kind::Word(vec!["low".into(), "high".into()]));

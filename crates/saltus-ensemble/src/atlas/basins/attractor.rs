@@ -152,21 +152,22 @@ impl Known {
     }
 
     /// Whether the last of some successive states are on it.
-    pub fn holds(&self, states: &[Vec<f64>], extent: &[f64]) -> bool {
+    pub fn holds(&self, states: &[impl AsRef<[f64]>], extent: &[f64]) -> bool {
         let Some(last) = states.last() else { return false };
         match self.attractor.kind {
             Kind::Rest { .. } | Kind::Periodic { .. } => {
                 let n = self.attractor.cycle.len();
-                let (at, far) = self.nearest(last, extent);
+                let (at, far) = self.nearest(last.as_ref(), extent);
                 // The states before it must be those before it in the cycle.
                 let before = states.iter().rev().take(4).enumerate().all(|(k, state)| {
                     let place = (at + 4 * n - k % n) % n;
-                    distance(state, &self.attractor.cycle[place], &self.rules, extent) <= 4.0 * self.radius
+                    distance(state.as_ref(), &self.attractor.cycle[place], &self.rules, extent) <= 4.0 * self.radius
                 });
                 far <= self.radius && before
             }
             Kind::Chaotic { .. } => {
-                let inside = states.iter().filter(|s| self.cells.contains(&cell(s, &self.rules, extent))).count();
+                let is_inside = |s: &[f64]| self.cells.contains(&cell(s, &self.rules, extent));
+                let inside = states.iter().filter(|s| is_inside(s.as_ref())).count();
                 // Few states must all be on it; of many, some fall into cells that the sample of it missed.
                 states.len() >= 6 && inside * 10 >= states.len() * if states.len() < 20 { 10 } else { 8 }
             }
@@ -187,13 +188,14 @@ impl Known {
 const SAME: f64 = 1e-5;
 
 /// A cycle from its least state on, by the first component that differs.
-pub fn canonical(cycle: &[Vec<f64>], extent: &[f64]) -> (Vec<Vec<f64>>, usize) {
+pub fn canonical(cycle: &[impl AsRef<[f64]>], extent: &[f64]) -> (Vec<Vec<f64>>, usize) {
     let less = |a: &[f64], b: &[f64]| {
         let differs = (0..a.len()).find(|&i| (a[i] - b[i]).abs() > SAME * extent[i]);
         differs.is_some_and(|i| a[i] < b[i])
     };
-    let first = (1..cycle.len()).fold(0, |best, k| if less(&cycle[k], &cycle[best]) { k } else { best });
-    let turned = cycle[first..].iter().chain(&cycle[..first]).cloned().collect();
+    let first =
+        (1..cycle.len()).fold(0, |best, k| if less(cycle[k].as_ref(), cycle[best].as_ref()) { k } else { best });
+    let turned = cycle[first..].iter().chain(&cycle[..first]).map(|state| state.as_ref().to_vec()).collect();
     (turned, first)
 }
 

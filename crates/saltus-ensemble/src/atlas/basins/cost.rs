@@ -46,7 +46,7 @@ pub fn cost(sweep: &Sweep) -> Result<Cost, SetupError> {
     let chosen: Vec<u32> = scouts.into_iter().step_by(apart).take(TOGETHER * TIMES).collect();
     let (started, mut measured, mut refused) = (Instant::now(), 0, 0);
     for group in chosen.chunks(TOGETHER) {
-        let tracks: Vec<Track> = group.iter().map(|&point| crew.track(point)).collect();
+        let tracks: Vec<Track> = crew.tracks(group);
         let outcomes = crew.follow(&tracks, Piece { periods: PERIODS, kept: 4 });
         refused += outcomes.iter().filter(|o| o.status.is_err()).count();
         measured += group.len();

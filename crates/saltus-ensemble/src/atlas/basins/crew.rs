@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Pieces that a worker is given together, at most (but for a GPU, which takes more) and at least.
+/// Pieces that a worker is given together, at most (but for a GPU, which takes many more) and at least.
 const TOGETHER: (usize, usize) = (128, 16);
 
 /// A trajectory that is followed.
@@ -42,10 +42,16 @@ pub struct Crew<'a> {
     pub unit: f64,
     /// What is kept of a piece.
     pub wanted: Arc<Wanted>,
-    workers: Vec<Mutex<Box<dyn Worker>>>,
-    /// Pieces that a worker is given together, at most.
-    most: usize,
+    members: Vec<Mutex<Member>>,
+    /// Pieces that a worker of a GPU is given together, at most.
+    many: Option<usize>,
     stop: Arc<AtomicBool>,
+}
+
+/// A worker, and the jobs that it was given last: others are put in their place.
+struct Member {
+    worker: Box<dyn Worker>,
+    jobs: Vec<Job>,
 }
 
 impl<'a> Crew<'a> {
@@ -59,23 +65,31 @@ impl<'a> Crew<'a> {
     ) -> Self {
         let template = family.maker().job(0, None).job;
         let unit = template.strobe.unwrap_or((template.end - template.start.t) / parts as f64);
-        let one = |_| Mutex::new(workers(family.problem(), &wanted, native, stop));
-        let workers = (0..threads.max(1)).map(one).collect();
-        let most = native.and_then(Native::together).unwrap_or(TOGETHER.0);
-        Crew { family, template, unit, wanted: Arc::new(wanted), workers, most, stop: stop.clone() }
+        let one = |_| {
+            let worker = workers(family.problem(), &wanted, native, stop);
+            Mutex::new(Member { worker, jobs: Vec::new() })
+        };
+        let members = (0..threads.max(1)).map(one).collect();
+        let many = native.and_then(Native::together);
+        Crew { family, template, unit, wanted: Arc::new(wanted), members, many, stop: stop.clone() }
     }
 
-    /// The start of a point, as a track.
-    pub fn track(&self, point: u32) -> Track {
-        let (mut q, mut v) = (self.template.start.q.clone(), self.template.start.v.clone());
-        for (&slot, value) in self.family.slots().iter().zip(self.family.values(u64::from(point))) {
-            match slot {
-                Slot::Position(i) => q[i] = value,
-                Slot::Velocity(i) => v[i] = value,
-                Slot::Parameter(_) => {}
+    /// The starts of points, as tracks.
+    pub fn tracks(&self, points: &[u32]) -> Vec<Track> {
+        let mut values = Vec::new();
+        let mut track = |&point: &u32| {
+            let (mut q, mut v) = (self.template.start.q.clone(), self.template.start.v.clone());
+            self.family.write_values(u64::from(point), &mut values);
+            for (&slot, &value) in self.family.slots().iter().zip(&values) {
+                match slot {
+                    Slot::Position(i) => q[i] = value,
+                    Slot::Velocity(i) => v[i] = value,
+                    Slot::Parameter(_) => {}
+                }
             }
-        }
-        Track { point, q, v, periods: 0, sizes: Vec::new() }
+            Track { point, q, v, periods: 0, sizes: Vec::new() }
+        };
+        points.iter().map(&mut track).collect()
     }
 
     /// The start of all points, but for where they start.
@@ -83,78 +97,98 @@ impl<'a> Crew<'a> {
         &self.template.start
     }
 
-    /// The job of a piece: it begins at the phase of the start, where every piece ends.
-    fn job(&self, track: &Track, piece: Piece) -> Job {
+    /// Puts the job of a piece in the place of another: it begins at the phase of the start, where every piece ends.
+    fn write_job(&self, track: &Track, piece: Piece, job: &mut Job) {
         let Start { t, parameters, .. } = &self.template.start;
-        Job {
-            start: Start::new(*t, track.q.clone(), track.v.clone()).with_parameters(parameters.clone()),
-            end: t + piece.periods as f64 * self.unit,
-            from: t + (piece.periods - piece.kept) as f64 * self.unit,
-            strobe: self.template.strobe,
-            step: None,
-        }
+        let start = &mut job.start;
+        start.t = *t;
+        start.q.clone_from(&track.q);
+        start.v.clone_from(&track.v);
+        start.parameters.clone_from(parameters);
+        job.end = t + piece.periods as f64 * self.unit;
+        job.from = t + (piece.periods - piece.kept) as f64 * self.unit;
+        (job.strobe, job.step) = (self.template.strobe, None);
     }
 
     /// The states of a track at some phases of one period.
     pub fn phases(&self, track: &Track, count: u64) -> Vec<f64> {
-        let mut job = self.job(track, Piece { periods: 1, kept: 1 });
+        let mut job = Job::nothing();
+        self.write_job(track, Piece { periods: 1, kept: 1 }, &mut job);
         job.strobe = Some((job.end - job.start.t) / count as f64);
         let wanted = Arc::new(Wanted { strobe: true, tolerance: self.wanted.tolerance, ..Wanted::default() });
-        let Some(Ok(mut worker)) = self.workers.first().map(|w| w.lock()) else { return Vec::new() };
-        worker.run(&[job], &wanted).pop().map_or_else(Vec::new, |outcome| outcome.strobe)
+        let Some(Ok(mut member)) = self.members.first().map(|w| w.lock()) else { return Vec::new() };
+        member.worker.run(&[job], &wanted).pop().map_or_else(Vec::new, |outcome| outcome.strobe)
     }
 
-    /// Follows all tracks for a piece each; what was kept of them, in their order. Fewer if it was stopped.
+    /// Follows all tracks for a piece each; what was kept of them, in their order. Nothing if it was stopped.
     pub fn follow(&self, tracks: &[Track], piece: Piece) -> Vec<Outcome> {
+        self.digest(tracks.to_vec(), piece, &|_, outcome| outcome).unwrap_or_default()
+    }
+
+    /// How many tracks a worker is given together.
+    fn together(&self, tracks: usize) -> usize {
+        match self.many {
+            // (Few large blocks: each is a launch of its own.)
+            Some(many) => tracks.div_ceil(self.members.len()).clamp(TOGETHER.1, many),
+            None => (tracks / (4 * self.members.len())).clamp(TOGETHER.1, TOGETHER.0),
+        }
+    }
+
+    /// Follows all tracks for a piece each; what each thread makes of them and of what was kept, in their order. None if it was stopped.
+    pub fn digest<T: Send>(
+        &self,
+        tracks: Vec<Track>,
+        piece: Piece,
+        digest: &(dyn Fn(Track, Outcome) -> T + Sync),
+    ) -> Option<Vec<T>> {
+        let (total, together) = (tracks.len(), self.together(tracks.len()));
+        let mut tracks = tracks.into_iter();
+        let blocks: Vec<Mutex<(Vec<Track>, Vec<T>)>> = (0..total.div_ceil(together))
+            .map(|_| Mutex::new((tracks.by_ref().take(together).collect(), Vec::new())))
+            .collect();
         let next = AtomicUsize::new(0);
-        let together = (tracks.len() / (4 * self.workers.len())).clamp(TOGETHER.1, self.most);
-        let blocks: Vec<Mutex<Vec<Outcome>>> =
-            (0..tracks.len().div_ceil(together)).map(|_| Mutex::new(Vec::new())).collect();
-        let work = |worker: &Mutex<Box<dyn Worker>>| {
-            let Ok(mut worker) = worker.lock() else { return };
-            loop {
-                let k = next.fetch_add(1, Ordering::Relaxed);
-                let Some(block) = blocks.get(k) else { return };
-                let part = &tracks[k * together..((k + 1) * together).min(tracks.len())];
-                let jobs: Vec<Job> = part.iter().map(|t| self.job(t, piece)).collect();
-                let mut outcomes = worker.run(&jobs, &self.wanted);
-                // (What a person starts with is refused as it is.)
-                for ((track, job), outcome) in part.iter().zip(jobs).zip(&mut outcomes) {
-                    if outcome.status.is_ok() || track.periods == 0 {
-                        continue;
-                    }
-                    let again = landed(self.family.problem(), &job.start).map(|start| Job { start, ..job });
-                    if let Some(other) = again.and_then(|job| worker.run(&[job], &self.wanted).pop()) {
-                        *outcome = other;
-                    }
-                }
-                if let Ok(mut block) = block.lock() {
-                    *block = outcomes;
-                }
+        let work = |member: &Mutex<Member>| {
+            let Ok(mut member) = member.lock() else { return };
+            while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let Ok(mut block) = block.lock() else { return };
+                let tracks = std::mem::take(&mut block.0);
+                let outcomes = self.outcomes(&mut member, &tracks, piece);
+                block.1 = tracks.into_iter().zip(outcomes).map(|(track, outcome)| digest(track, outcome)).collect();
                 if self.stop.load(Ordering::Relaxed) {
                     return;
                 }
             }
         };
-        match self.workers.as_slice() {
-            [one] => work(one),
+        match self.members.as_slice() {
+            [one, ..] if blocks.len() == 1 || self.members.len() == 1 => work(one),
             all => {
                 let work = &work;
                 std::thread::scope(|scope| {
-                    for worker in all {
-                        scope.spawn(move || work(worker));
+                    for member in all.iter().take(blocks.len()) {
+                        scope.spawn(move || work(member));
                     }
                 });
             }
         }
-        let mut outcomes = Vec::with_capacity(tracks.len());
-        for (k, block) in blocks.into_iter().enumerate() {
-            let block = block.into_inner().unwrap_or_default();
-            let expected = together.min(tracks.len() - k * together);
-            let is_whole = block.len() == expected;
-            outcomes.extend(block);
-            if !is_whole {
-                break;
+        let mut made = Vec::with_capacity(total);
+        blocks.into_iter().for_each(|block| made.extend(block.into_inner().unwrap_or_default().1));
+        (made.len() == total).then_some(made)
+    }
+
+    /// What is kept of a piece of some tracks. Fewer if it was stopped.
+    fn outcomes(&self, member: &mut Member, tracks: &[Track], piece: Piece) -> Vec<Outcome> {
+        let Member { worker, jobs } = member;
+        jobs.resize_with(tracks.len(), Job::nothing);
+        tracks.iter().zip(&mut *jobs).for_each(|(track, job)| self.write_job(track, piece, job));
+        let mut outcomes = worker.run(jobs, &self.wanted);
+        // (What a person starts with is refused as it is.)
+        for ((track, job), outcome) in tracks.iter().zip(jobs).zip(&mut outcomes) {
+            if outcome.status.is_ok() || track.periods == 0 {
+                continue;
+            }
+            let again = landed(self.family.problem(), &job.start).map(|start| Job { start, ..job.clone() });
+            if let Some(other) = again.and_then(|job| worker.run(&[job], &self.wanted).pop()) {
+                *outcome = other;
             }
         }
         outcomes

@@ -2,9 +2,9 @@
 
 use super::attractor::{Attractor, Event, Kind, Known, Rule, distance};
 use super::crew::{Crew, Piece, Track};
-use super::judge::{FAR, Returns, Verdict, has_failed, is_unbounded, judge, size};
+use super::judge::{FAR, Returns, Verdict, has_failed, is_unbounded, judge, plain_rules, size};
 use super::{BasinPlan, Found, REFUSED};
-use crate::Wanted;
+use crate::{Outcome, Wanted};
 use saltus::{Model, SetupError};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -33,8 +33,30 @@ pub struct Memory {
     pub quiet: usize,
 }
 
+/// What a piece of a track is.
+enum Seen {
+    /// A start that is not admissible.
+    Refused,
+    /// No attractor.
+    Class(Kind),
+    /// An attractor that is known.
+    Known(u16),
+    /// None of them yet.
+    Open(Track),
+    /// None of them, but it shows something by itself.
+    New(Track, Box<Shown>),
+}
+
+/// What a piece shows by itself.
+struct Shown {
+    outcome: Outcome,
+    verdict: Verdict,
+}
+
 pub struct Hunt<'a> {
     pub(super) model: Arc<Model>,
+    /// See [`plain_rules`].
+    rules: Vec<Rule>,
     pub(super) crew: Crew<'a>,
     /// The same with impacts kept.
     pub(super) witness: Crew<'a>,
@@ -46,6 +68,8 @@ pub struct Hunt<'a> {
     found: Found,
     /// How often neighbours of a motion that did not settle stayed neighbours.
     pub(super) quiet: usize,
+    /// How often what is known has changed.
+    pub(super) changes: usize,
 }
 
 impl<'a> Hunt<'a> {
@@ -66,7 +90,21 @@ impl<'a> Hunt<'a> {
         let found = Found { total, ..Found::default() };
         let extent = Vec::new();
         let most = plan.most.max(LONG);
-        Ok(Hunt { model, crew, witness, by_section, most, extent, known: Vec::new(), plan, found, quiet: 0 })
+        let rules = plain_rules(&model);
+        Ok(Hunt {
+            model,
+            rules,
+            crew,
+            witness,
+            by_section,
+            most,
+            extent,
+            known: Vec::new(),
+            plan,
+            found,
+            quiet: 0,
+            changes: 0,
+        })
     }
 
     pub fn attractors(&self) -> Vec<Attractor> {
@@ -107,7 +145,7 @@ impl<'a> Hunt<'a> {
 
     fn part(&mut self, points: &[u32], labels: &mut [u16], watch: &mut dyn FnMut(&Found)) -> bool {
         let done = self.found.done;
-        let mut tracks: Vec<Track> = points.iter().map(|&point| self.crew.track(point)).collect();
+        let mut tracks: Vec<Track> = self.crew.tracks(points);
         if self.extent.is_empty() && !self.measure(&tracks) {
             return false;
         }
@@ -193,46 +231,43 @@ impl<'a> Hunt<'a> {
     }
 
     /// Follows tracks for a piece; those that are still open. None if it was stopped.
+    ///
+    /// Each thread compares its tracks with what is known before; what none of that is, is looked at here, one after the other.
     fn round(&mut self, tracks: Vec<Track>, piece: Piece, labels: &mut [u16], long: bool) -> Option<Vec<Track>> {
-        let outcomes = self.crew.follow(&tracks, piece);
-        if outcomes.len() < tracks.len() {
-            return None;
-        }
-        let (degrees, d) = (self.model.degrees(), self.model.dimension());
+        let (changes, is_judged) = (self.changes, long || self.has_families());
+        let passed =
+            self.crew.digest(tracks, piece, &|track, outcome| self.seen(track, outcome, piece, long, is_judged))?;
         let mut open = Vec::new();
-        for (mut track, outcome) in tracks.into_iter().zip(outcomes) {
-            let label = &mut labels[track.point as usize];
-            let far = size(&outcome, degrees, d, &self.extent);
-            if outcome.status.is_err() {
-                // A start that is not admissible; later it is a state that the engine cannot go on from.
-                *label = if track.periods == 0 { REFUSED } else { self.class(Kind::Open) };
-                continue;
-            }
-            if !(far < FAR) {
-                *label = self.class(Kind::Unbounded);
-                continue;
-            }
-            if has_failed(&outcome) {
-                *label = self.class(if far > 1e3 { Kind::Unbounded } else { Kind::Open });
-                continue;
-            }
-            let returns = Returns::of(&outcome, d, self.by_section);
-            track.periods += piece.periods;
-            if long || track.sizes.is_empty() {
-                track.sizes.push(far);
-            }
-            (track.q, track.v) = (outcome.q.clone(), outcome.v.clone());
-            let settled = long || track.periods >= 2 * PARTS;
-            if let Some(k) = self.met(&returns, &track, settled) {
+        for (point, seen) in passed {
+            let label = &mut labels[point as usize];
+            let (track, shown) = match seen {
+                Seen::Refused => {
+                    *label = REFUSED;
+                    continue;
+                }
+                Seen::Class(kind) => {
+                    *label = self.class(kind);
+                    continue;
+                }
+                Seen::Known(k) => {
+                    *label = k;
+                    continue;
+                }
+                Seen::Open(track) => {
+                    open.push(track);
+                    continue;
+                }
+                Seen::New(track, shown) => (track, *shown),
+            };
+            // (Another track of this round may have found it.)
+            let returns = &Returns::of(&shown.outcome, self.model.dimension(), self.by_section);
+            if self.changes > changes
+                && let Some(k) = self.met(returns, &track, Self::has_settled(&track, long))
+            {
                 *label = k;
                 continue;
             }
-            let is_judged = long || self.has_families();
-            let verdict = match is_judged {
-                true => judge(&self.model, &returns, &outcome, &self.extent),
-                false => Verdict::Nothing,
-            };
-            let found = match verdict {
+            let found = match shown.verdict {
                 // (Rest repeats itself too, and a set of places of rest is a family.)
                 Verdict::Repeats { returns: 1, ref advance, .. } if advance.is_empty() && self.is_still(&track) => {
                     if long {
@@ -241,22 +276,58 @@ impl<'a> Hunt<'a> {
                         None
                     }
                 }
-                Verdict::Repeats { returns: n, rules, advance } if !long => self.neutral(&returns, n, &rules, &advance),
+                Verdict::Repeats { returns: n, rules, advance } if !long => self.neutral(returns, n, &rules, &advance),
                 _ if !long => None,
                 Verdict::Nothing if track.periods >= 3 * LONG / 2 => self.chaotic(&track),
                 Verdict::Nothing => None,
                 Verdict::Still => self.rest(&track),
-                Verdict::Repeats { returns: n, rules, advance } => match self.neutral(&returns, n, &rules, &advance) {
+                Verdict::Repeats { returns: n, rules, advance } => match self.neutral(returns, n, &rules, &advance) {
                     None => self.orbit(&track, n, rules, advance),
                     found => found,
                 },
             };
             match found {
-                Some(k) => *label = k,
+                Some(k) => labels[point as usize] = k,
                 None => open.push(track),
             }
         }
         Some(open)
+    }
+
+    /// What a piece of a track shows, compared with what is known.
+    fn seen(&self, mut track: Track, outcome: Outcome, piece: Piece, long: bool, is_judged: bool) -> (u32, Seen) {
+        let (degrees, d, point) = (self.model.degrees(), self.model.dimension(), track.point);
+        let far = size(&outcome, degrees, d, &self.extent);
+        if outcome.status.is_err() {
+            // A start that is not admissible; later it is a state that the engine cannot go on from.
+            return (point, if track.periods == 0 { Seen::Refused } else { Seen::Class(Kind::Open) });
+        }
+        if !(far < FAR) {
+            return (point, Seen::Class(Kind::Unbounded));
+        }
+        if has_failed(&outcome) {
+            return (point, Seen::Class(if far > 1e3 { Kind::Unbounded } else { Kind::Open }));
+        }
+        let returns = Returns::of(&outcome, d, self.by_section);
+        track.periods += piece.periods;
+        if long || track.sizes.is_empty() {
+            track.sizes.push(far);
+        }
+        track.q.copy_from_slice(&outcome.q);
+        track.v.copy_from_slice(&outcome.v);
+        if let Some(k) = self.met(&returns, &track, Self::has_settled(&track, long)) {
+            return (point, Seen::Known(k));
+        }
+        if !is_judged {
+            return (point, Seen::Open(track));
+        }
+        let verdict = judge(&self.model, &self.rules, &returns, &outcome, &self.extent);
+        (point, Seen::New(track, Box::new(Shown { outcome, verdict })))
+    }
+
+    /// Whether a track may be on a chaotic set.
+    fn has_settled(track: &Track, long: bool) -> bool {
+        long || track.periods >= 2 * PARTS
     }
 
     /// Whether a track does not move just now.
@@ -272,9 +343,12 @@ impl<'a> Hunt<'a> {
 
     /// The attractor that is known and on which the last returns are.
     fn met(&self, returns: &Returns, track: &Track, settled: bool) -> Option<u16> {
-        let last: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
+        // (Attractors of rest, of which most models have none, are compared with the end of the piece.)
+        let last = || track.q.iter().chain(&track.v).copied().collect::<Vec<f64>>();
         let place = self.known.iter().position(|known| match known.attractor.kind {
-            Kind::Rest { .. } => distance(&last, &known.attractor.cycle[0], &known.rules, &self.extent) <= known.radius,
+            Kind::Rest { .. } => {
+                distance(&last(), &known.attractor.cycle[0], &known.rules, &self.extent) <= known.radius
+            }
             Kind::Chaotic { .. } => settled && known.holds(&returns.states, &self.extent),
             _ => known.holds(&returns.states, &self.extent),
         });
@@ -299,6 +373,7 @@ impl<'a> Hunt<'a> {
         if self.known.len() >= MOST && !kind.is_open() {
             return self.class(Kind::Open);
         }
+        self.changes += 1;
         let attractor = Attractor { kind, name: String::new(), cycle, events };
         self.known.push(Known { attractor, rules, radius, cells });
         self.known.len() as u16 - 1

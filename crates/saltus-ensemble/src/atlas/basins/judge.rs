@@ -13,26 +13,22 @@ const GROWS: f64 = 1.3;
 /// if it has left the extent of the others.
 const OUT: f64 = 10.0;
 
-/// Returns of a trajectory: times and states (positions, then velocities).
-#[derive(Clone, Debug, Default)]
-pub struct Returns {
+/// Returns of a trajectory: times and states (positions, then velocities), as an outcome has them.
+#[derive(Clone, Debug)]
+pub struct Returns<'o> {
     pub t: Vec<f64>,
-    pub states: Vec<Vec<f64>>,
+    pub states: Vec<&'o [f64]>,
 }
 
-impl Returns {
+impl<'o> Returns<'o> {
     /// Those that were kept of a piece: of the section, if there is one, else of the stroboscope.
-    pub fn of(outcome: &Outcome, dimension: usize, by_section: bool) -> Self {
-        let mut returns = Returns::default();
+    pub fn of(outcome: &'o Outcome, dimension: usize, by_section: bool) -> Self {
         let (data, width, skip) = match by_section {
             true => (&outcome.sections, 2 + 2 * dimension, 2),
             false => (&outcome.strobe, 1 + 2 * dimension, 1),
         };
-        for row in data.chunks_exact(width) {
-            returns.t.push(row[skip - 1]);
-            returns.states.push(row[skip..].to_vec());
-        }
-        returns
+        let rows = data.chunks_exact(width);
+        Returns { t: rows.clone().map(|row| row[skip - 1]).collect(), states: rows.map(|row| &row[skip..]).collect() }
     }
 }
 
@@ -58,8 +54,8 @@ pub fn plain_rules(model: &Model) -> Vec<Rule> {
     (0..2 * d).map(|i| if i < d && !means(i) { Rule::Free } else { Rule::Plain }).collect()
 }
 
-/// Judges the returns of a piece.
-pub fn judge(model: &Model, returns: &Returns, end: &Outcome, extent: &[f64]) -> Verdict {
+/// Judges the returns of a piece; `plain` are the rules by which states are compared if nothing travels.
+pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, extent: &[f64]) -> Verdict {
     let (degrees, d) = (model.degrees(), model.dimension());
     let still = (0..degrees).all(|i| end.v[i].abs() <= 1e-7 * extent[d + i]);
     if returns.states.len() < 8 {
@@ -69,7 +65,7 @@ pub fn judge(model: &Model, returns: &Returns, end: &Outcome, extent: &[f64]) ->
     for (t, state) in returns.t.iter().zip(&returns.states) {
         tracker.strobe(*t, &state[..d], &state[d..], 0);
     }
-    let mut rules = plain_rules(model);
+    let mut rules = plain.to_vec();
     match tracker.repeats() {
         Settled::Periodic { intervals, .. } => {
             Verdict::Repeats { returns: intervals as usize, rules, advance: Vec::new() }
@@ -77,7 +73,7 @@ pub fn judge(model: &Model, returns: &Returns, end: &Outcome, extent: &[f64]) ->
         Settled::Travelling { intervals, .. } => {
             let n = intervals as usize;
             let last = returns.states.len() - 1;
-            let (a, b) = (&returns.states[last], &returns.states[last - n]);
+            let (a, b) = (returns.states[last], returns.states[last - n]);
             let advance: Vec<f64> = (0..degrees).map(|i| a[i] - b[i]).collect();
             for i in 0..degrees {
                 let turns = (advance[i] / TAU).round();

@@ -69,9 +69,9 @@ impl Kept {
         let written = write_file(&dir.join(NAME), |out| {
             serde_json::to_writer(&mut *out, &head)?;
             out.write_all(b"\n")?;
-            self.labels.iter().try_for_each(|l| out.write_all(&l.to_le_bytes()))?;
-            self.computed.iter().try_for_each(|c| out.write_all(&[u8::from(*c)]))?;
-            self.waiting.iter().try_for_each(|p| out.write_all(&p.to_le_bytes()))
+            out.write_all(&self.labels.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<u8>>())?;
+            out.write_all(&self.computed.iter().map(|c| u8::from(*c)).collect::<Vec<u8>>())?;
+            out.write_all(&self.waiting.iter().flat_map(|p| p.to_le_bytes()).collect::<Vec<u8>>())
         });
         written.map_err(|e| {
             SetupError::new(e.to_string()).help("what was kept before is still there: --resume goes on with it")

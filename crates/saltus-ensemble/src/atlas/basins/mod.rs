@@ -25,7 +25,7 @@ pub use save::SavedBasins;
 pub use share::Share;
 
 use crate::points::Slot;
-use crate::{Family, Sweep};
+use crate::{Family, Native, Sweep};
 use hunt::Hunt;
 use kept::Kept;
 use saltus::SetupError;
@@ -99,7 +99,9 @@ fn check(family: &Family) -> Result<(), SetupError> {
 }
 
 /// Starts that are followed at a time; what is known is kept after each of these parts.
-const TOGETHER: usize = 1 << 12;
+const TOGETHER: usize = 1 << 14;
+/// The same on a GPU, in trajectories that one of its workers takes at a time.
+const TOGETHER_GPU: usize = 16;
 /// How often it is kept on the disk.
 const INTERVAL: Duration = Duration::from_secs(2);
 
@@ -116,12 +118,14 @@ impl BasinPlan<'_> {
         };
         hunt.remember(at.memory.clone());
         let mut written = Instant::now();
+        let many = self.sweep.native.as_ref().and_then(Native::together);
+        let together = many.map_or(TOGETHER, |many| TOGETHER_GPU * many);
+        let mut done = at.computed.iter().filter(|c| **c).count() as u64;
         loop {
             if at.waiting.is_empty() && !self.next(&mut at, shape) {
                 break;
             }
-            let part: Vec<u32> = at.waiting.iter().copied().take(TOGETHER).collect();
-            let done = at.computed.iter().filter(|c| **c).count() as u64;
+            let part: Vec<u32> = at.waiting.iter().copied().take(together).collect();
             let whole = hunt.label(&part, &mut at.labels, done, watch) && !self.stop.load(Ordering::Relaxed);
             if !whole {
                 // (What was found in a part that is not whole is found again.)
@@ -130,6 +134,7 @@ impl BasinPlan<'_> {
                 return Ok(None);
             }
             part.iter().for_each(|&p| at.computed[p as usize] = true);
+            done += part.len() as u64;
             at.waiting.drain(..part.len());
             at.memory = hunt.memory();
             if let Some(dir) = self.keep.filter(|_| written.elapsed() >= INTERVAL) {

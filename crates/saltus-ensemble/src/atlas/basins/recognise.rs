@@ -87,7 +87,7 @@ impl Hunt<'_> {
         let (degrees, d) = (self.model.degrees(), self.model.dimension());
         let last = returns.states.len().checked_sub(1)?;
         let first = last.checked_sub(n)?;
-        let (state, lasts) = (&returns.states[first], returns.t[last] - returns.t[first]);
+        let (state, lasts) = (returns.states[first], returns.t[last] - returns.t[first]);
         let begin = self.crew.start();
         let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
         let start = Start::new(begin.t, q.clone(), v.clone()).with_parameters(begin.parameters.clone());
@@ -177,8 +177,8 @@ impl Hunt<'_> {
             }
             let mut now = vec![outcome.q.iter().chain(&outcome.v).copied().collect::<Vec<f64>>()];
             if self.by_section {
-                now = Returns::of(&outcome, self.model.dimension(), true).states;
-                now.drain(..now.len().checked_sub(n)?);
+                let returns = Returns::of(&outcome, self.model.dimension(), true).states;
+                now = returns[returns.len().checked_sub(n)?..].iter().map(|state| state.to_vec()).collect();
             }
             (near.q, near.v) = (outcome.q, outcome.v);
             let far = |state: &Vec<f64>| {
@@ -281,6 +281,7 @@ impl Hunt<'_> {
         };
         if let Some(k) = self.known.iter().position(overlap) {
             self.known[k].cells.extend(cells);
+            self.changes += 1;
             return Some(k as u16);
         }
         let unit = self.crew.unit;

@@ -54,7 +54,14 @@ impl Table for Rows<'_> {
         let family = &self.sweep.family;
         Ok(match column {
             0 => Values::Integers(rows.map(|k| k as i64).collect()),
-            c if c <= axes => Values::Numbers(rows.map(|k| family.values(k as u64)[c - 1]).collect()),
+            c if c <= axes => {
+                let mut values = Vec::new();
+                let value = |k: usize| {
+                    family.write_values(k as u64, &mut values);
+                    values[c - 1]
+                };
+                Values::Numbers(rows.map(value).collect())
+            }
             c if c == axes + 1 => {
                 let label = |k: usize| match self.basins.labels[k] {
                     REFUSED => -1,
@@ -68,8 +75,8 @@ impl Table for Rows<'_> {
 }
 
 impl Basins {
-    /// Writes everything into a directory; the names of the files.
-    pub fn write(&self, dir: &Path, sweep: &Sweep) -> Result<Vec<String>, WriteError> {
+    /// Writes everything into a directory, on so many threads; the names of the files.
+    pub fn write(&self, dir: &Path, sweep: &Sweep, threads: usize) -> Result<Vec<String>, WriteError> {
         Manifest::new(sweep, (1, 1)).write(dir)?;
         let saved = SavedBasins {
             attractors: self.attractors.iter().cloned().zip(self.shares.iter().copied()).collect(),
@@ -92,7 +99,7 @@ impl Basins {
         let formats = if total <= 1 << 18 { vec![Format::Npz, Format::Csv] } else { vec![Format::Npz] };
         let mut files = vec![NAME.to_string()];
         for format in formats {
-            table::write(dir, "basins", format, &rows)?;
+            table::write(dir, "basins", format, &rows, threads)?;
             files.push(format!("basins.{}", format.name()));
         }
         Ok(files)
