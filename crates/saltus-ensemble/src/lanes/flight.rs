@@ -13,20 +13,19 @@ impl<const W: usize> LaneWorker<W> {
             return;
         }
         while let Some(glide) = &mut self.glide {
+            glide.tracks = wanted.settled;
             glide.see();
-            let moved = glide.run();
+            glide.run();
             let met = glide.meet();
-            for l in 0..W {
-                if !self.lanes[l].glides {
-                    continue;
-                }
-                if moved.0[l] > 0.0 {
-                    // (What flies on for an interval of the grid does not chatter.)
+            for l in (0..W).filter(|&l| met.met[l] != Met::Nothing) {
+                if met.made.0[l] > 0.0 || met.met[l] == Met::More {
+                    // (What flies on for an interval of the grid, or half of it, does not chatter.)
                     self.lanes[l].bounced = None;
                     self.lanes[l].has_glided = true;
                 }
                 match met.met[l] {
-                    Met::Nothing => self.land(l, jobs),
+                    Met::Nothing | Met::More => {}
+                    Met::Doubt => self.land(l, jobs),
                     Met::End => {
                         self.lanes[l].has_glided = true;
                         self.land(l, jobs);
