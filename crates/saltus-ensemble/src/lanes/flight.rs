@@ -12,6 +12,7 @@ impl<const W: usize> LaneWorker<W> {
         if !wanted.statistics.is_empty() || !self.take_off(jobs) {
             return;
         }
+        let mut is_first = true;
         while let Some(glide) = &mut self.glide {
             glide.tracks = wanted.settled;
             glide.see();
@@ -37,17 +38,21 @@ impl<const W: usize> LaneWorker<W> {
                     }
                     Met::Impact(a) => {
                         let speed = met.speed.0[l];
-                        let hit = Hit { t: 0.0, constraint: a as u32, speed, impulse: met.impulse.0[l] };
+                        let hit = Hit { t: 0.0, constraint: u32::from(a), speed, impulse: met.impulse.0[l] };
                         self.bounce(l, hit, [met.residual.0[l], met.gap.0[l]], jobs, wanted);
                     }
                 }
+            }
+            let is_stopped = self.hand.stop.load(Ordering::Relaxed);
+            let leaves = |met: &Met| matches!(met, Met::Doubt | Met::End);
+            if !(std::mem::take(&mut is_first) || is_stopped || met.met.iter().any(leaves)) {
+                continue;
             }
             let waits = |l: &usize| match self.group.modes[*l].is_active {
                 true => !self.lanes[*l].glides,
                 false => more,
             };
             let glides = self.lanes.iter().filter(|lane| lane.glides).count();
-            let is_stopped = self.hand.stop.load(Ordering::Relaxed);
             if glides == 0 || is_stopped || 4 * (0..W).filter(waits).count() >= W {
                 break;
             }

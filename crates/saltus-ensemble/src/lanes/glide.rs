@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub const LONG: f64 = 256.0;
 
 /// Lanes fly on while more than this part of them can: the others do not wait for the longest flights.
-const MOST_FLY: f64 = 0.15;
+const MOST_FLY: f64 = 0.1;
 /// Motions that grow beyond this are left to the event engine.
 pub const HUGE: f64 = 1e150;
 

@@ -41,7 +41,7 @@ pub enum Met {
     /// It is at its end.
     End,
     /// It was hit by this constraint and is on its way again.
-    Impact(usize),
+    Impact(u8),
 }
 
 /// What the impacts of the lanes were like.
@@ -121,15 +121,11 @@ fn refine<const W: usize>(glide: &Glide<W>, which: &Lane<W>, since: &Lane<W>, s:
     for _ in 0..ROUNDS {
         let (mut value, mut slope) = (glide.polynomial[ORDER], Lane::<W>::all(0.0));
         for c in glide.polynomial[..ORDER].iter().rev() {
-            for l in 0..W {
-                slope[l] = slope[l] * s[l] + value[l];
-                value[l] = value[l] * s[l] + c[l];
-            }
+            slope = each(|l| slope[l] * s[l] + value[l]);
+            value = each(|l| value[l] * s[l] + c[l]);
         }
-        for l in 0..W {
-            by[l] = choose(which[l] < 0.0, 0.0, value[l] / slope[l]);
-            s[l] -= by[l];
-        }
+        by = each(|l| choose(which[l] < 0.0, 0.0, value[l] / slope[l]));
+        *s = each(|l| s[l] - by[l]);
     }
     for l in 0..W {
         let is_near = (s[l] - start[l]).abs() <= SHIFT * (start[l] + since[l]);
@@ -276,7 +272,7 @@ fn meet<const W: usize>(glide: &mut Glide<W>) -> Impacts<W> {
         met[l] = match plain[l] > 0.0 {
             _ if tired[l] > 0.0 => Met::More,
             false => Met::Doubt,
-            true if which[l] >= 0.0 => Met::Impact(which[l] as usize),
+            true if which[l] >= 0.0 => Met::Impact(which[l] as u8),
             true if halves[l] > 0.0 => Met::More,
             true => Met::End,
         };
