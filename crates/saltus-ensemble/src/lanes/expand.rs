@@ -57,7 +57,7 @@ fn expand<const W: usize>(group: &mut Group<W>, held: &Lane<W>) {
             false => group.solve(k, &mut x),
         }
         if holds {
-            hold(group, &held, k, &mut x);
+            hold(group, held, k, &mut x);
         }
         if !group.code.is_explicit {
             (0..d).for_each(|i| group.a[i * n + k] = x[i]);
