@@ -5,7 +5,7 @@
 //! stops before an interval that is in doubt, or that goes beyond its end; [`meet`](super::meet) goes on from there.
 
 use super::linear::{Linear, LinearCode, Row};
-use super::meet::ORDER;
+use super::meet::{Impacts, ORDER};
 use super::rows::Rows;
 use super::vector::{count, each, larger, smaller, take, turned};
 use multiversion::multiversion;
@@ -98,8 +98,9 @@ pub struct Glide<const W: usize> {
     pub columns: Vec<usize>,
     pub closing: Vec<Lane<W>>,
     pub polynomial: Vec<Lane<W>>,
-    /// The states that were found.
+    /// The states that were found, and what the last impacts were like.
     pub found: Vec<Lane<W>>,
+    pub impacts: Impacts<W>,
 }
 
 impl<const W: usize> Glide<W> {
@@ -108,8 +109,9 @@ impl<const W: usize> Glide<W> {
         let zeros = |k: usize| vec![Lane::all(0.0); k];
         let pair = [Lane::all(0.0); 2];
         let pattern = &code.pattern;
-        let mut next = zeros(n);
-        next[2 * d] = Lane::all(1.0);
+        // (The number 1 stays where it is.)
+        let mut one = zeros(n);
+        one[2 * d] = Lane::all(1.0);
         Glide {
             ahead: Rows::new((0..2 * d).map(|i| code.ahead_pattern(i))),
             turn: vec![pair; code.harmonics],
@@ -125,10 +127,10 @@ impl<const W: usize> Glide<W> {
             t: Lane::all(0.0),
             since: Lane::all(0.0),
             made: Lane::all(0.0),
-            z: zeros(n),
-            found: next.clone(),
-            next,
-            kept: zeros(n),
+            z: one.clone(),
+            found: one.clone(),
+            next: one.clone(),
+            kept: one,
             now: vec![pair; m],
             kept_now: vec![pair; m],
             then: vec![pair; m],
@@ -145,6 +147,7 @@ impl<const W: usize> Glide<W> {
             closing: zeros(n),
             columns: (0..n).filter(|&j| pattern.gaps.iter().any(|row| row[j] != 0.0)).collect(),
             polynomial: zeros(ORDER + 1),
+            impacts: Impacts::none(),
             d,
             m,
             tolerance,
@@ -198,7 +201,6 @@ impl<const W: usize> Glide<W> {
         for i in 0..d {
             (self.z[i][l], self.z[d + i][l]) = (q[i], v[i]);
         }
-        self.z[2 * d][l] = 1.0;
         self.t[l] = t;
         self.end[l] = end;
         for (a, is_left) in self.is_left.iter_mut().enumerate() {
@@ -321,7 +323,7 @@ fn step<const W: usize>(glide: &mut Glide<W>, on: &mut Lane<W>) {
     *on = go;
     // (Into other places, which change their roles: a load that follows a store of some lanes has to wait for it.)
     let Glide { kept, kept_now, .. } = glide;
-    for i in 0..z.len() {
+    for i in (0..z.len()).filter(|&i| i != 2 * d) {
         kept[i] = each(|l| choose(go[l] > 0.0, next[i][l], z[i][l]));
     }
     for a in 0..glide.m {

@@ -47,7 +47,6 @@ pub enum Met {
 /// What the impacts of the lanes were like.
 #[derive(Clone, Copy, Debug)]
 pub struct Impacts<const W: usize> {
-    pub met: [Met; W],
     /// Whether grid steps were made before: how many.
     pub made: Lane<W>,
     pub speed: Lane<W>,
@@ -57,9 +56,16 @@ pub struct Impacts<const W: usize> {
     pub gap: Lane<W>,
 }
 
+impl<const W: usize> Impacts<W> {
+    pub fn none() -> Self {
+        let zeros = Lane::all(0.0);
+        Impacts { made: zeros, speed: zeros, impulse: zeros, residual: zeros, gap: zeros }
+    }
+}
+
 impl<const W: usize> Glide<W> {
     /// Takes all lanes that cannot make another interval of the grid to what ends their flight within it.
-    pub fn meet(&mut self) -> Impacts<W> {
+    pub fn meet(&mut self) -> [Met; W] {
         meet(self)
     }
 }
@@ -169,7 +175,7 @@ fn states<const W: usize>(glide: &mut Glide<W>, s: &Lane<W>, plain: &mut Lane<W>
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn meet<const W: usize>(glide: &mut Glide<W>) -> Impacts<W> {
+fn meet<const W: usize>(glide: &mut Glide<W>) -> [Met; W] {
     let (d, m, n) = (glide.d, glide.m, glide.z.len());
     let (t, interval, made) = (glide.t, glide.interval, glide.made);
     let (mut meets, mut tired, mut part) = (Lane::<W>::all(0.0), Lane::<W>::all(0.0), Lane::<W>::all(0.0));
@@ -277,5 +283,6 @@ fn meet<const W: usize>(glide: &mut Glide<W>) -> Impacts<W> {
             true => Met::End,
         };
     }
-    Impacts { met, made, speed, impulse, residual, gap }
+    glide.impacts = Impacts { made, speed, impulse, residual, gap };
+    met
 }
