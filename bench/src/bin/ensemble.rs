@@ -44,7 +44,7 @@ fn main() {
             Ok(native) => crew.push(("native", native.worker(&problem, TOLERANCE, &Arc::default()))),
             Err(why) => println!("{name}: no native code: {why}"),
         }
-        if let Ok(worker) = LaneWorker::<16>::new(&problem, TOLERANCE, &Arc::default()) {
+        if let Ok(worker) = LaneWorker::<32>::new(&problem, TOLERANCE, &Arc::default()) {
             crew.push(("lanes", Box::new(worker)));
         }
         let exact: Vec<Option<Vec<f64>>> = short.iter().map(|job| steady(&problem, job)).collect();

@@ -163,7 +163,7 @@ impl Plan<'_> {
     /// Points in a block.
     fn block_size(&self, points: u64) -> u64 {
         let most = self.native.as_ref().and_then(Native::together).unwrap_or(1024) as u64;
-        (points / 32).clamp(16, most)
+        (points / 32).clamp(32, most)
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -18,9 +18,9 @@ pub fn workers(problem: &Problem, wanted: &Wanted, native: Option<&Native>, stop
     if let Some(native) = native.filter(|_| !wanted.sections && wanted.statistics.is_empty()) {
         return native.worker(problem, wanted.tolerance, stop);
     }
-    let lanes = LaneWorker::<16>::new(problem, wanted.tolerance, stop).ok();
+    let lanes: Result<LaneWorker, _> = LaneWorker::new(problem, wanted.tolerance, stop);
     match lanes {
-        Some(lanes) => Box::new(lanes),
-        None => Box::new(Scalar::new(problem, stop)),
+        Ok(lanes) => Box::new(lanes),
+        Err(_) => Box::new(Scalar::new(problem, stop)),
     }
 }

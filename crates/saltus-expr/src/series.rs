@@ -10,6 +10,7 @@
 //! each side. Each has a *switch* with a state (the side, the whole number, the segment). A series is valid as long as
 //! the states hold, that is, as long as the *margins* of the switches, which are polynomials, are ≥ 0.
 
+mod combine;
 mod compile;
 mod convolve;
 mod lanes;

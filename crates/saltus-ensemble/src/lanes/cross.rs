@@ -2,8 +2,8 @@
 
 use super::code::MOST;
 use super::group::{Event, Group, Mode};
-use super::vector::{self, MAX_ORDER};
-use super::watch::{Found, examine};
+use super::vector;
+use super::watch::{Found, examine, look};
 use saltus_expr::Lane;
 
 /// A denominator may fall to this part within a step.
@@ -91,15 +91,20 @@ impl<const W: usize> Group<W> {
         if (0..W).all(|l| is_clear(l, h)) {
             return;
         }
-        let mut forms = [Lane::all(0.0); MAX_ORDER + 1];
-        let floor = vector::bernstein(&self.shifted, h, &self.ratios, &mut forms);
+        let floor = vector::bernstein(&self.shifted, h, &self.ratios, &mut self.scaled, &mut self.forms);
+        let seen = look(&self.forms, n, &floor);
         let (mut low, mut high, mut s) = (Lane::all(0.0), Lane::all(0.0), Lane::all(0.0));
         let mut crosses = [false; W];
         for l in 0..W {
             if is_clear(l, h) {
                 continue;
             }
-            match examine(&forms, n, l, floor.0[l]) {
+            let found = match () {
+                () if seen.is_clear[l] > 0.0 => Found::Clear(1.0),
+                () if seen.is_once[l] > 0.0 => Found::Between(0.0, 1.0, seen.guess[l].clamp(1e-3, 1.0 - 1e-3)),
+                () => examine(&self.forms, n, l, floor[l]),
+            };
+            match found {
                 Found::Clear(part) if part < 1.0 => {
                     h.0[l] *= part;
                     events[l] = None;

@@ -127,7 +127,9 @@ impl<const W: usize> LaneWorker<W> {
             self.lanes[l].handed = u32::MAX / 2;
             return self.hand_over(l, true, jobs, wanted);
         }
-        self.lanes[l].tally.before = None;
+        if self.lanes[l].tally.gatherer.is_some() {
+            self.lanes[l].tally.before = None;
+        }
         if h > 0.0 && self.lanes[l].tally.gatherer.is_some() {
             self.gather(l, h, &jobs[self.lanes[l].job], wanted);
         }

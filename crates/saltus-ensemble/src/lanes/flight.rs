@@ -1,7 +1,7 @@
 //! Lanes in linear flight: from impact to impact, and from stop to stop, without the series of the model.
 
 use super::code::MOST;
-use super::meet::Met;
+use super::meet::{Impacts, Met};
 use super::worker::LaneWorker;
 use crate::{Hit, Job, Outcome, Wanted};
 use std::sync::atomic::Ordering;
@@ -12,21 +12,22 @@ impl<const W: usize> LaneWorker<W> {
         if !wanted.statistics.is_empty() || !self.take_off(jobs) {
             return;
         }
+        let mut is_first = true;
         while let Some(glide) = &mut self.glide {
+            glide.tracks = wanted.settled;
             glide.see();
-            let moved = glide.run();
+            glide.run();
             let met = glide.meet();
-            for l in 0..W {
-                if !self.lanes[l].glides {
-                    continue;
-                }
-                if moved.0[l] > 0.0 {
-                    // (What flies on for an interval of the grid does not chatter.)
+            for l in (0..W).filter(|&l| met[l] != Met::Nothing) {
+                let made = self.glide.as_ref().map_or(0.0, |glide| glide.impacts.made[l]);
+                if made > 0.0 || met[l] == Met::More {
+                    // (What flies on for an interval of the grid, or half of it, does not chatter.)
                     self.lanes[l].bounced = None;
                     self.lanes[l].has_glided = true;
                 }
-                match met.met[l] {
-                    Met::Nothing => self.land(l, jobs),
+                match met[l] {
+                    Met::Nothing | Met::More => {}
+                    Met::Doubt => self.land(l, jobs),
                     Met::End => {
                         self.lanes[l].has_glided = true;
                         self.land(l, jobs);
@@ -36,19 +37,19 @@ impl<const W: usize> LaneWorker<W> {
                             self.board(l, jobs);
                         }
                     }
-                    Met::Impact(a) => {
-                        let speed = met.speed.0[l];
-                        let hit = Hit { t: 0.0, constraint: a as u32, speed, impulse: met.impulse.0[l] };
-                        self.bounce(l, hit, [met.residual.0[l], met.gap.0[l]], jobs, wanted);
-                    }
+                    Met::Impact(a) => self.bounce(l, usize::from(a), jobs, wanted),
                 }
+            }
+            let is_stopped = self.hand.stop.load(Ordering::Relaxed);
+            let leaves = |met: &Met| matches!(met, Met::Doubt | Met::End);
+            if !(std::mem::take(&mut is_first) || is_stopped || met.iter().any(leaves)) {
+                continue;
             }
             let waits = |l: &usize| match self.group.modes[*l].is_active {
                 true => !self.lanes[*l].glides,
                 false => more,
             };
             let glides = self.lanes.iter().filter(|lane| lane.glides).count();
-            let is_stopped = self.hand.stop.load(Ordering::Relaxed);
             if glides == 0 || is_stopped || 4 * (0..W).filter(waits).count() >= W {
                 break;
             }
@@ -128,19 +129,19 @@ impl<const W: usize> LaneWorker<W> {
     }
 
     /// An impact in linear flight.
-    fn bounce(&mut self, l: usize, hit: Hit, [residual, gap]: [f64; 2], jobs: &[Job], wanted: &Wanted) {
+    fn bounce(&mut self, l: usize, a: usize, jobs: &[Job], wanted: &Wanted) {
         let LaneWorker { group, glide, lanes, .. } = self;
         let (Some(glide), state) = (glide, &mut lanes[l]) else { return };
+        let Impacts { speed, impulse, residual, gap, .. } = &glide.impacts;
         state.has_glided = true;
-        let a = hit.constraint as usize;
-        state.bounced = Some((a, glide.restitutions[a].0[l]));
+        state.bounced = Some((a, glide.restitutions[a][l]));
         let checks = &mut state.tally.checks;
-        checks.law = checks.law.max(residual);
-        group.violation.0[l] = group.violation.0[l].max(-gap);
-        let t = glide.t.0[l];
+        checks.law = checks.law.max(residual[l]);
+        group.violation[l] = group.violation[l].max(-gap[l]);
+        let t = glide.t[l];
         if t >= jobs[state.job].from {
             state.tally.impacts += 1;
-            state.tally.hit(wanted, Hit { t, ..hit });
+            state.tally.hit(wanted, Hit { t, constraint: a as u32, speed: speed[l], impulse: impulse[l] });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::code::{LaneCode, MOST};
 use super::limits::SHARE;
-use super::vector;
+use super::vector::{self, Forms, MAX_ORDER};
 use saltus_expr::{Lane, SeriesLanes};
 use std::sync::Arc;
 
@@ -61,8 +61,8 @@ pub struct Group<const W: usize> {
     /// The largest gaps since the last contact.
     pub extent: Vec<Lane<W>>,
     /// Accelerations by coordinates, and the factors of M, where they are not outputs.
-    a: Vec<Lane<W>>,
-    factor: Vec<Lane<W>>,
+    pub a: Vec<Lane<W>>,
+    pub factor: Vec<Lane<W>>,
     /// The reaction of the constraint held; its slope, M⁻¹∇f and 1/∇f·M⁻¹∇f, zero in lanes without one.
     pub lambda: Vec<Lane<W>>,
     pub slope: Vec<Lane<W>>,
@@ -79,7 +79,10 @@ pub struct Group<const W: usize> {
     /// The largest gap of each lane so far, of all constraints: what a violation is measured by.
     pub widest: Lane<W>,
     pub ratios: Vec<f64>,
+    /// The polynomial of which a crossing is looked for; its terms, and its Bernstein form.
     pub shifted: Vec<Lane<W>>,
+    pub scaled: Box<Forms<W>>,
+    pub forms: Box<Forms<W>>,
 }
 
 impl<const W: usize> Group<W> {
@@ -113,6 +116,8 @@ impl<const W: usize> Group<W> {
             widest: Lane::all(0.0),
             ratios: vector::ratios(n),
             shifted: zeros(n + 1),
+            scaled: Box::new([Lane::all(0.0); MAX_ORDER + 1]),
+            forms: Box::new([Lane::all(0.0); MAX_ORDER + 1]),
             code,
         })
     }
@@ -181,77 +186,6 @@ impl<const W: usize> Group<W> {
             v[i] = self.before[1 + d + i].0[l];
         }
         self.before[0].0[l]
-    }
-
-    /// Expands all motions about where they are.
-    pub fn expand(&mut self) {
-        let (d, n) = (self.code.d, self.code.order);
-        let holds = self.modes.iter().any(|mode| mode.held.is_some());
-        *self.series.input_mut(0, 0) = self.t;
-        let mut x = [Lane::all(0.0); MOST];
-        for k in 0..=n {
-            if k > 0 {
-                let factor = 1.0 / k as f64;
-                for i in 0..d {
-                    let v = self.series.input(1 + d + i)[k - 1];
-                    *self.series.input_mut(1 + i, k) = scaled(&v, factor);
-                }
-            }
-            self.series.advance(k);
-            if k == n {
-                return;
-            }
-            match self.code.is_explicit {
-                true => (0..d).for_each(|i| x[i] = *self.series.coefficient(i, k)),
-                false => self.solve(k, &mut x),
-            }
-            if holds {
-                self.hold(k, &mut x);
-            }
-            if !self.code.is_explicit {
-                (0..d).for_each(|i| self.a[i * n + k] = x[i]);
-            }
-            let factor = 1.0 / (k + 1) as f64;
-            for i in 0..d {
-                *self.series.input_mut(1 + d + i, k + 1) = scaled(&x[i], factor);
-            }
-        }
-    }
-
-    /// Order k of the accelerations where the inertia is no number by itself: M₀ a_k = g_k − Σ M_j a_{k−j}.
-    fn solve(&mut self, k: usize, x: &mut [Lane<W>; MOST]) {
-        let (d, n) = (self.code.d, self.code.order);
-        if k == 0 {
-            vector::factor(d, &|i| *self.series.coefficient(i, 0), &mut self.factor);
-        }
-        for i in 0..d {
-            let mut r = *self.series.coefficient(self.code.force + i, k);
-            for c in 0..d {
-                vector::subtract_back(self.series.output(i * d + c), &self.a[c * n..(c + 1) * n], k, &mut r);
-            }
-            x[i] = r;
-        }
-        vector::solve(d, &self.factor, x);
-    }
-
-    /// Adds the reactions of constraints that are held: order k.
-    fn hold(&mut self, k: usize, x: &mut [Lane<W>; MOST]) {
-        let d = self.code.d;
-        let mut lambda = [0.0; W];
-        for l in 0..W {
-            let Some(a) = self.modes[l].held else { continue };
-            let mut sum = self.series.coefficient(self.code.gamma + a, k).0[l];
-            for i in 0..d {
-                sum += self.slope[i].0[l] * x[i].0[l];
-            }
-            lambda[l] = -sum * self.inverse.0[l];
-        }
-        for i in 0..d {
-            for l in 0..W {
-                x[i].0[l] += lambda[l] * self.pull[i].0[l];
-            }
-        }
-        self.lambda[k] = Lane(lambda);
     }
 
     /// How far the accelerations here are from those at the end of the last step, in velocities, relative to the scales; zero

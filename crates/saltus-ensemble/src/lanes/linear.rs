@@ -137,10 +137,11 @@ impl LinearCode {
         let part = |i: usize, j: usize| linear.accelerations[i][d + j];
         linear.is_symmetric = (0..d * d).all(|k| part(k / d, k % d) == part(k % d, k / d));
         let factor = factor(d, |k| scalar.output(k))?;
-        for k in 0..ROOM {
-            let mut column: Vec<f64> = linear.accelerations.iter().map(|row| row[k]).collect();
+        let mut column = vec![0.0; d];
+        for k in 0..linear.size {
+            column.iter_mut().zip(&linear.accelerations).for_each(|(x, row)| *x = row[k]);
             divide(&factor, &mut column);
-            linear.accelerations.iter_mut().zip(column).for_each(|(row, x)| row[k] = x);
+            linear.accelerations.iter_mut().zip(&column).for_each(|(row, x)| row[k] = *x);
         }
         for a in 0..self.m {
             divide(&factor, &mut linear.pulls[a]);
@@ -186,11 +187,23 @@ impl Linear {
         self
     }
 
+    /// The number of components of z.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// x ↦ x·G for a row x: the row of the derivative; with the sizes of all terms where `sizes`.
     pub fn derivative(&self, x: &Row, sizes: bool) -> Row {
+        let mut out = [0.0; ROOM];
+        self.derive(x, sizes, &mut out);
+        out
+    }
+
+    /// The same, where there is room for it.
+    fn derive(&self, x: &Row, sizes: bool, out: &mut Row) {
         let d = self.accelerations.len();
         let own = |c: f64| if sizes { c.abs() } else { c };
-        let mut out = [0.0; ROOM];
+        out[..self.size].fill(0.0);
         for i in 0..d {
             out[d + i] += own(x[i]);
             if x[d + i] != 0.0 {
@@ -204,17 +217,16 @@ impl Linear {
             out[c] += own(rate * x[s]);
             out[s] += own(-rate * x[c]);
         }
-        out
     }
 
     /// The row of x after a time h: x·exp(G h); with the sizes of all terms where `sizes`.
     pub fn after(&self, x: &Row, h: f64, sizes: bool) -> Row {
-        let (mut sum, mut term) = (*x, *x);
+        let (mut sum, mut term, mut next) = (*x, *x, [0.0; ROOM]);
         for k in 1..60 {
-            let next = self.derivative(&term, sizes);
-            let mut counts = false;
+            self.derive(&term, sizes, &mut next);
+            let (factor, mut counts) = (h / f64::from(k), false);
             for j in 0..self.size {
-                term[j] = next[j] * (h / f64::from(k));
+                term[j] = next[j] * factor;
                 sum[j] += term[j];
                 counts |= term[j].abs() > 1e-18 * sum[j].abs();
             }

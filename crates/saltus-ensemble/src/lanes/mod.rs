@@ -12,9 +12,11 @@
 //! At the end of each step that no event ends the equations of motion are checked: the acceleration that the polynomial ends with must
 //! be the one that the next expansion begins with. A step that fails is made again by the event engine.
 
+mod closing;
 mod code;
 mod cross;
 mod events;
+mod expand;
 mod flight;
 mod glide;
 mod group;

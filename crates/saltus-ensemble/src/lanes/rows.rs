@@ -34,26 +34,26 @@ impl<const W: usize> Rows<W> {
     /// Row k times z.
     #[inline(always)]
     pub fn product(&self, k: usize, z: &[Lane<W>]) -> Lane<W> {
-        let mut sum = [0.0; W];
+        let mut sum = Lane::all(0.0);
         for (j, c) in &self.rows[k] {
-            let z = &z[*j].0;
+            let z = &z[*j];
             for l in 0..W {
-                sum[l] += c.0[l] * z[l];
+                sum[l] += c[l] * z[l];
             }
         }
-        Lane(sum)
+        sum
     }
 
     /// The sizes of its terms, added up.
     #[inline(always)]
     pub fn size(&self, k: usize, z: &[Lane<W>]) -> Lane<W> {
-        let mut sum = [0.0; W];
+        let mut sum = Lane::all(0.0);
         for (j, c) in &self.rows[k] {
-            let z = &z[*j].0;
+            let z = &z[*j];
             for l in 0..W {
-                sum[l] += (c.0[l] * z[l]).abs();
+                sum[l] += (c[l] * z[l]).abs();
             }
         }
-        Lane(sum)
+        sum
     }
 }

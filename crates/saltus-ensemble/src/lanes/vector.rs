@@ -80,12 +80,20 @@ pub fn largest<const W: usize>(x: &Lane<W>, most: &mut Lane<W>) {
     }
 }
 
+/// A number for each lane. (Into a place of its own: where results may overlap with operands, loops are not vectorised.)
+#[inline(always)]
+pub fn each<const W: usize>(f: impl Fn(usize) -> f64) -> Lane<W> {
+    let mut out = Lane::all(0.0);
+    for l in 0..W {
+        out[l] = f(l);
+    }
+    out
+}
+
 /// Takes what is new where `on` is positive.
 #[inline(always)]
-pub fn take<const W: usize>(on: &[f64; W], new: &[f64; W], old: &mut [f64; W]) {
-    for l in 0..W {
-        old[l] = choose(on[l] > 0.0, new[l], old[l]);
-    }
+pub fn take<const W: usize>(on: &Lane<W>, new: &Lane<W>, old: &mut Lane<W>) {
+    *old = each(|l| choose(on[l] > 0.0, new[l], old[l]));
 }
 
 /// Cosine and sine of angles that grow by others, whose cosines and sines are given.
@@ -99,17 +107,20 @@ pub fn turned<const W: usize>(c: &Lane<W>, s: &Lane<W>, cos: &Lane<W>, sin: &Lan
     (Lane(new_c), Lane(new_s))
 }
 
-/// Whether any of them is positive, by halves: W is a power of two.
+/// Whether any of them is positive.
 #[inline(always)]
-pub fn any<const W: usize>(on: &[f64; W]) -> bool {
-    let (mut most, mut half) = (*on, W / 2);
-    while half > 0 {
-        for l in 0..half {
-            most[l] = larger(most[l], most[l + half]);
-        }
-        half /= 2;
+pub fn any<const W: usize>(on: &Lane<W>) -> bool {
+    count(on) > 0
+}
+
+/// How many of them are positive. (Counted in integers, which vectors add in any order.)
+#[inline(always)]
+pub fn count<const W: usize>(on: &Lane<W>) -> u64 {
+    let mut count = 0;
+    for l in 0..W {
+        count += u64::from(on[l] > 0.0);
     }
-    most[0] > 0.0
+    count
 }
 
 /// The smaller of two numbers. (Without the rules of `f64::min` for what is no number, which cost more than the comparison.)
@@ -184,19 +195,22 @@ pub fn clearance_of_size<const W: usize>(c: &[Lane<W>], h: &Lane<W>, part: f64) 
     Lane(out)
 }
 
-/// The polynomials in Bernstein form on [0, h], and what is rounding in them. `ratios` are C(i, k)/C(n, k) by rows.
+/// The polynomials in Bernstein form on [0, h], and what is rounding in them. `ratios` are C(i, k)/C(n, k) by rows; `scaled` has room for c_k h^k.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn bernstein<const W: usize>(c: &[Lane<W>], h: &Lane<W>, ratios: &[f64], out: &mut Forms<W>) -> Lane<W> {
+pub fn bernstein<const W: usize>(
+    c: &[Lane<W>],
+    h: &Lane<W>,
+    ratios: &[f64],
+    scaled: &mut Forms<W>,
+    out: &mut Forms<W>,
+) -> Lane<W> {
     let n = c.len() - 1;
-    let mut scaled: Forms<W> = [Lane::all(0.0); MAX_ORDER + 1];
-    let (mut power, mut size) = ([1.0; W], [0.0; W]);
+    let (mut power, mut size) = (Lane::<W>::all(1.0), Lane::<W>::all(0.0));
     for k in 0..=n {
-        for l in 0..W {
-            let term = c[k].0[l] * power[l];
-            scaled[k].0[l] = term;
-            size[l] += term.abs();
-            power[l] *= h.0[l];
-        }
+        let term: Lane<W> = each(|l| c[k][l] * power[l]);
+        size = each(|l| size[l] + term[l].abs());
+        power = each(|l| power[l] * h[l]);
+        scaled[k] = term;
     }
     let mut at = 0;
     for i in 0..=n {
@@ -210,10 +224,7 @@ pub fn bernstein<const W: usize>(c: &[Lane<W>], h: &Lane<W>, ratios: &[f64], out
         out[i] = Lane(sum);
         at += i + 1;
     }
-    for l in 0..W {
-        size[l] *= 4.0 * f64::EPSILON;
-    }
-    Lane(size)
+    each(|l| size[l] * (4.0 * f64::EPSILON))
 }
 
 /// Newton's method from `s` between `low`, where the polynomial is positive, and `high`, where it is negative; lanes with

@@ -1,6 +1,8 @@
 //! Events of one lane, from its column of Bernstein coefficients.
 
-use super::vector::{Forms, MAX_ORDER};
+use super::vector::{Forms, MAX_ORDER, each, smaller};
+use multiversion::multiversion;
+use saltus_expr::{Lane, choose};
 
 /// What a polynomial does on [0, h].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +17,39 @@ pub enum Found {
 
 /// So often the interval is halved.
 const HALVINGS: usize = 12;
+
+/// What is seen of all lanes without halving.
+pub struct Look<const W: usize> {
+    /// 1 where the polynomial stays ≥ 0, else 0; where it turns negative once, and probably where.
+    pub is_clear: Lane<W>,
+    pub is_once: Lane<W>,
+    pub guess: Lane<W>,
+}
+
+/// Looks at all lanes; their degree is n, and what is below the floor is zero.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn look<const W: usize>(forms: &Forms<W>, n: usize, floor: &Lane<W>) -> Look<W> {
+    let zeros = Lane::<W>::all(0.0);
+    let (mut least, mut size) = (forms[0], zeros);
+    let (mut sign, mut changes, mut turn, mut before, mut after) = (Lane::<W>::all(1.0), zeros, zeros, zeros, zeros);
+    for i in 0..=n {
+        let (b, last) = (&forms[i], &forms[i.saturating_sub(1)]);
+        let flips: Lane<W> = each(|l| choose(sign[l] * b[l] < -floor[l], 1.0, 0.0));
+        least = each(|l| smaller(least[l], b[l]));
+        size = each(|l| size[l] + b[l].abs());
+        sign = each(|l| choose(flips[l] > 0.0, -sign[l], sign[l]));
+        turn = each(|l| choose(flips[l] > 0.0, i as f64, turn[l]));
+        before = each(|l| choose(flips[l] > 0.0, last[l], before[l]));
+        after = each(|l| choose(flips[l] > 0.0, b[l], after[l]));
+        changes = each(|l| changes[l] + flips[l]);
+    }
+    let is_known: Lane<W> = each(|l| choose((forms[0][l] >= -floor[l]) & (size[l] < f64::INFINITY), 1.0, 0.0));
+    Look {
+        is_clear: each(|l| choose(least[l] >= -floor[l], is_known[l], 0.0)),
+        is_once: each(|l| choose((changes[l] == 1.0) & (forms[n][l] < -floor[l]), is_known[l], 0.0)),
+        guess: each(|l| (turn[l] - 1.0 + before[l] / (before[l] - after[l])) / n as f64),
+    }
+}
 
 /// Examines lane l; its degree is n, and what is below the floor is zero.
 pub fn examine<const W: usize>(forms: &Forms<W>, n: usize, l: usize, floor: f64) -> Found {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The number of lanes with the lowest cost per trajectory.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
 /// Runs trajectories in lanes.
 pub struct LaneWorker<const W: usize = LANES> {

@@ -5,11 +5,13 @@
 //! depends on another one, nor on how many there are. What is known to be zero (a constant has no slope, time no curvature) is
 //! left out.
 
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 use multiversion::multiversion;
 
 use super::SeriesCode;
+use super::combine::{Order, Step};
 use super::rules::Rule;
 use super::switch::Kind;
 use crate::function::Function1;
@@ -34,6 +36,22 @@ impl<const W: usize> Lane<W> {
             true => sin_cos(self),
             false => (Lane(self.0.map(math::sin)), Lane(self.0.map(math::cos))),
         }
+    }
+}
+
+impl<const W: usize> Index<usize> for Lane<W> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn index(&self, l: usize) -> &f64 {
+        &self.0[l]
+    }
+}
+
+impl<const W: usize> IndexMut<usize> for Lane<W> {
+    #[inline(always)]
+    fn index_mut(&mut self, l: usize) -> &mut f64 {
+        &mut self.0[l]
     }
 }
 
@@ -72,8 +90,8 @@ pub struct SeriesLanes<const W: usize> {
     code: Arc<SeriesCode>,
     stride: usize,
     coefficients: Vec<Lane<W>>,
-    /// For each order the rules that it has.
-    orders: Vec<Vec<(usize, Rule)>>,
+    /// What is computed for each order.
+    orders: Vec<Order>,
 }
 
 impl<const W: usize> SeriesLanes<W> {
@@ -88,14 +106,7 @@ impl<const W: usize> SeriesLanes<W> {
         for (k, c) in code.constants.iter().enumerate() {
             coefficients[(code.inputs + k) * stride] = Lane::all(*c);
         }
-        let at = |k: usize| {
-            let is_there = |(target, rule): &&(usize, Rule)| {
-                code.degree[*target] >= k
-                    && !(matches!(rule, Rule::Mark { .. }) || (k > 0 && code.degree[*target] == 0))
-            };
-            code.rules.iter().filter(is_there).copied().collect()
-        };
-        let orders = (0..=order).map(at).collect();
+        let orders = code.combined(order);
         Some(SeriesLanes { stride, coefficients, orders, code })
     }
 
@@ -137,7 +148,7 @@ impl<const W: usize> SeriesLanes<W> {
     /// Computes order `k` of all outputs; lower orders must have been computed.
     pub fn advance(&mut self, k: usize) {
         match k {
-            0 => start(&self.orders[0], self.stride, &mut self.coefficients),
+            0 => start(&self.code.rules, self.stride, &mut self.coefficients),
             _ => next(&self.orders[k], &self.code.degree, self.stride, &mut self.coefficients, k),
         }
     }
@@ -191,6 +202,7 @@ fn start<const W: usize>(rules: &[(usize, Rule)], stride: usize, c: &mut [Lane<W
             }
             Rule::Quotient { x, of, .. } => one_by_one(at(x), of),
             Rule::Angle { a, b, .. } => each!((a = at(a), b = at(b)) => a.atan2(b)),
+            Rule::Mark { .. } => continue,
             _ => Lane::all(f64::NAN),
         };
         c[target * stride] = value;
@@ -232,29 +244,40 @@ fn weighted<const W: usize>(x: &[Lane<W>], w: &[Lane<W>], k: usize, to: usize) -
 #[inline(always)]
 fn square<const W: usize>(a: &[Lane<W>], k: usize) -> Lane<W> {
     let half = k.div_ceil(2);
-    let mut sum = if half > 0 { dot_back(a, a, k, 0, half - 1) } else { Lane::all(0.0) };
-    let middle = &a[k / 2].0;
-    for l in 0..W {
-        sum.0[l] *= 2.0;
-        if k.is_multiple_of(2) {
-            sum.0[l] += middle[l] * middle[l];
+    let pairs = if half > 0 { dot_back(a, a, k, 0, half - 1) } else { Lane::all(0.0) };
+    match k.is_multiple_of(2) {
+        true => each!((pairs = &pairs, middle = &a[k / 2]) => 2.0 * pairs + middle * middle),
+        false => each!((pairs = &pairs) => 2.0 * pairs),
+    }
+}
+
+/// Σ c x_k.
+#[inline(always)]
+fn combine<const W: usize>(terms: &[(usize, f64)], stride: usize, c: &[Lane<W>], k: usize) -> Lane<W> {
+    let mut sum = [0.0; W];
+    for &(r, factor) in terms {
+        let x = &c[r * stride + k].0;
+        for l in 0..W {
+            sum[l] += factor * x[l];
         }
     }
-    sum
+    Lane(sum)
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn next<const W: usize>(rules: &[(usize, Rule)], degree: &[usize], stride: usize, c: &mut [Lane<W>], k: usize) {
+fn next<const W: usize>(steps: &Order, degree: &[usize], stride: usize, c: &mut [Lane<W>], k: usize) {
     let order = 1.0 / k as f64;
-    for &(target, rule) in rules {
+    for &(target, step) in &steps.steps {
+        let rule = match step {
+            Step::Rule(rule) => rule,
+            Step::Sum(from, to) => {
+                c[target * stride + k] = combine(&steps.terms[from..to], stride, c, k);
+                continue;
+            }
+        };
         let at = |r: usize| &c[r * stride + k];
         let row = |r: usize| &c[r * stride..(r + 1) * stride];
         let value = match rule {
-            Rule::Add(a, b) => each!((a = at(a), b = at(b)) => a + b),
-            Rule::Sub(a, b) => each!((a = at(a), b = at(b)) => a - b),
-            Rule::Neg(a) => each!((a = at(a)) => -a),
-            Rule::Scale(a, s) => each!((a = at(a)) => s * a),
-            Rule::Shift(a, _) => *at(a),
             Rule::Mul(a, b) => dot_back(row(a), row(b), k, k.saturating_sub(degree[b]), k.min(degree[a])),
             Rule::Square(a) => square(row(a), k),
             Rule::Div(a, b) => {

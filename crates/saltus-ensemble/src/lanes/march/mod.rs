@@ -34,6 +34,18 @@ pub struct StepWorker<const W: usize = 16> {
     code: Arc<LinearCode>,
     pace: Pace<W>,
     walkers: Vec<Option<Walker>>,
+    /// The steps of the pace so far.
+    clock: u64,
+    lanes: [Watched; W],
+}
+
+/// What has to be known of a lane after every step. (A walker is looked at only where something happens to it.)
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    /// The clock when the walker was last seen, and when it arrives; whether it has to be seen after every step.
+    seen: u64,
+    due: u64,
+    always: bool,
 }
 
 impl<const W: usize> StepWorker<W> {
@@ -49,7 +61,17 @@ impl<const W: usize> StepWorker<W> {
         let code = LaneCode::new(problem).ok()?.linear?;
         let pace = Pace::new(&code, &Rule::pattern(kind, &code)?, wanted.settled);
         let walkers = (0..W).map(|_| None).collect();
-        Some(StepWorker { problem: problem.clone(), stop: stop.clone(), kind, scheme, code, pace, walkers })
+        Some(StepWorker {
+            problem: problem.clone(),
+            stop: stop.clone(),
+            kind,
+            scheme,
+            code,
+            pace,
+            walkers,
+            clock: 0,
+            lanes: [Watched::default(); W],
+        })
     }
 
     /// Gives a lane a trajectory; false if it is one for a run of the scheme.
@@ -61,7 +83,16 @@ impl<const W: usize> StepWorker<W> {
         self.forget(l);
         self.pace.goes.0[l] = 1.0;
         self.walkers[l] = Some(walker);
+        self.watch(l);
         true
+    }
+
+    /// Notes when the walker of lane l has to be seen again.
+    fn watch(&mut self, l: usize) {
+        if let Some(walker) = &self.walkers[l] {
+            let due = self.clock + walker.steps_left();
+            self.lanes[l] = Watched { seen: self.clock, due, always: walker.is_watched() };
+        }
     }
 
     fn forget(&mut self, l: usize) {
@@ -118,19 +149,29 @@ impl<const W: usize> Worker for StepWorker<W> {
                     next += 1;
                 }
             }
-            let walkers = self.walkers.iter().flatten();
-            let Some(steps) = walkers.clone().map(Walker::steps_left).min() else { break };
+            let active = (0..W).filter(|&l| self.pace.goes[l] > 0.0);
+            let Some(due) = active.clone().map(|l| self.lanes[l].due).min() else { break };
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
             // (Nodes that follow a contact are shown one by one.)
-            let steps = if walkers.clone().any(Walker::is_watched) { 1 } else { steps.min(LONGEST) };
+            let is_watched = active.clone().any(|l| self.lanes[l].always);
+            let steps = if is_watched { 1 } else { (due - self.clock).min(LONGEST) };
             let (made, ahead) = self.pace.run(steps as usize);
-            self.walkers.iter_mut().flatten().for_each(|walker| walker.n += made as u64);
+            self.clock += made as u64;
             for l in 0..W {
-                let Some(number) = self.walkers[l].as_ref().map(|walker| walker.number) else { continue };
+                let Watched { seen, due, always } = self.lanes[l];
+                if !(self.pace.goes[l] > 0.0 && (ahead[l] <= 0.0 || always || due == self.clock)) {
+                    continue;
+                }
+                let Some(walker) = &mut self.walkers[l] else { continue };
+                walker.n += self.clock - seen;
+                let number = walker.number;
                 let outcome = match self.attend(l, ahead[l] <= 0.0, &jobs[number], wanted) {
-                    Attended::GoesOn => continue,
+                    Attended::GoesOn => {
+                        self.watch(l);
+                        continue;
+                    }
                     Attended::Refused => scalar.one(&jobs[number], wanted),
                     Attended::Done(outcome) => Some(*outcome),
                 };

@@ -2,7 +2,7 @@
 
 use super::super::linear::{LinearCode, ROOM};
 use super::super::rows::Rows;
-use super::super::vector::{any, larger, smaller, turned};
+use super::super::vector::{any, each, larger, smaller, turned};
 use super::rule::Rule;
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
@@ -73,24 +73,19 @@ fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, [f64; W]) {
     let d = pace.d;
     let Pace { next, trigger, gaps, turn, goes, z, before, largest, least, .. } = pace;
     let m = gaps.len();
-    for made in 1..=steps {
+    let mut low = *least;
+    let mut made = 0;
+    let mut lowest = Lane::<W>::all(1.0);
+    while made < steps {
+        made += 1;
         for (most, z) in largest.iter_mut().zip(z.iter()) {
-            for l in 0..W {
-                most.0[l] = larger(most.0[l], z.0[l].abs());
-            }
+            *most = each(|l| larger(most[l], z[l].abs()));
         }
-        let mut lowest = [f64::INFINITY; W];
+        lowest = Lane::all(f64::INFINITY);
         for a in 0..m {
-            let gap = gaps.product(a, z).0;
-            let ahead = trigger.product(a, z).0;
-            for l in 0..W {
-                least.0[l] = smaller(least.0[l], gap[l]);
-                lowest[l] = smaller(lowest[l], ahead[l]);
-            }
-        }
-        let mut closed = [0.0; W];
-        for l in 0..W {
-            closed[l] = choose(lowest[l] <= 0.0, goes.0[l], 0.0);
+            let (gap, ahead) = (gaps.product(a, z), trigger.product(a, z));
+            low = each(|l| smaller(low[l], gap[l]));
+            lowest = each(|l| smaller(lowest[l], ahead[l]));
         }
         for i in 0..2 * d {
             before[i] = next.product(i, z);
@@ -101,9 +96,11 @@ fn run<const W: usize>(pace: &mut Pace<W>, steps: usize) -> (usize, [f64; W]) {
             (before[at], before[at + 1]) = turned(&z[at], &z[at + 1], cos, sin);
         }
         std::mem::swap(z, before);
+        let closed: Lane<W> = each(|l| choose(lowest[l] <= 0.0, goes[l], 0.0));
         if any(&closed) {
-            return (made, lowest);
+            break;
         }
     }
-    (steps, [1.0; W])
+    *least = low;
+    (made, lowest.0)
 }

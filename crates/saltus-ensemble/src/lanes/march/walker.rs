@@ -161,9 +161,9 @@ impl Walker {
 
     /// The constraint that acts in the step from `before`, if any, and its multiplier; None if it is not plain.
     fn react(&self, before: &Row) -> Option<Option<(usize, f64)>> {
-        let (rule, m) = (&self.rule, self.rule.slack.len());
-        let is_closed = |a: &usize| dot(&rule.trigger[*a], before) <= 0.0;
-        let slack = |a: usize| dot(&rule.slack[a], before);
+        let (rule, m, n) = (&self.rule, self.rule.slack.len(), self.linear.size());
+        let is_closed = |a: &usize| dot(&rule.trigger[*a][..n], before) <= 0.0;
+        let slack = |a: usize| dot(&rule.slack[a][..n], before);
         let mut acting = (0..m).filter(is_closed).filter(|&a| slack(a) < 0.0);
         let Some(a) = acting.next() else { return Some(None) };
         let multiplier = -slack(a) / rule.yields[a * m + a];
@@ -361,6 +361,6 @@ impl Walker {
     }
 }
 
-fn dot(row: &Row, z: &Row) -> f64 {
+fn dot(row: &[f64], z: &[f64]) -> f64 {
     row.iter().zip(z).map(|(w, z)| w * z).sum()
 }
