@@ -41,6 +41,8 @@ pub(crate) struct StepPlan {
     /// Number of steps, and where the last of them ends; None: no end is set.
     pub end: Option<(u64, f64)>,
     pub every: u64,
+    /// What is kept at every step.
+    pub follow: Vec<usize>,
     pub keep: Keep,
 }
 
@@ -95,6 +97,9 @@ impl StepEngine {
         if let Some((steps, _)) = plan.end {
             recorder.reserve(steps / every + 2, every)?;
             recorder.set_shape_stride(steps);
+        }
+        if every > 1 {
+            recorder.follow(&plan.follow, plan.end.map_or(0, |(steps, _)| steps))?;
         }
         gauge.gaps.linearise(t0, &q0, &v0);
         let is_closed = |a: usize| match &closed {
@@ -275,6 +280,8 @@ impl StepEngine {
         } else if is_due || is_last {
             recorder.instant(node.t, &node.q, &node.v_left);
         }
+        let right = if jumps { &node.v_right } else { &node.v_left };
+        recorder.followed.note(node.t, &node.q, &node.v_left, right);
         if self.wants_extremes {
             recorder.extremes(node.t, &node.q);
         }

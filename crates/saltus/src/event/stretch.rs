@@ -92,6 +92,7 @@ impl EventEngine {
             h,
             end: Some((steps, to)),
             every,
+            follow: Vec::new(),
             keep: Keep::ALL,
         })
     }

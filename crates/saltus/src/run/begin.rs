@@ -106,6 +106,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 h,
                 end,
                 every: options.every,
+                follow: options.follow.clone(),
                 keep: options.keep,
             })?;
             Ok(Begun {
@@ -267,6 +268,7 @@ fn stepped(
         h,
         end,
         every: options.every,
+        follow: options.follow.clone(),
         keep: options.keep,
     })?;
     Ok(Begun {

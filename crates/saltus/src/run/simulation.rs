@@ -249,6 +249,7 @@ impl Simulation {
             shears: std::mem::take(&mut recorder.shears),
             extremes: recorder.extremes_seen(),
             shapes: std::mem::take(&mut recorder.shapes),
+            followed: std::mem::take(&mut recorder.followed),
             trajectory,
             last,
             variation,

@@ -126,6 +126,29 @@ pub(super) fn shears(points: &[Location], parts: &[Part], starts: &[usize], n: u
     of_base.map(|(p, at)| (p, translation(at))).collect()
 }
 
+/// Points without a unit of their own have that of what they are: a length, a force, an angle.
+pub(super) fn with_units(mut model: Arc<Model>, points: &[Location]) -> Arc<Model> {
+    let units = &model.units;
+    let is_bare = |p: usize| units.position(p).is_empty();
+    let of = |at: &Location| match at.place {
+        Place::Shear => units.force.clone(),
+        Place::Rotation(_) if !units.length.is_empty() => "rad".to_string(),
+        Place::Rotation(_) => String::new(),
+        _ => units.length.clone(),
+    };
+    let found: Vec<(usize, String)> = (points.iter().enumerate())
+        .filter(|(p, _)| is_bare(*p))
+        .map(|(p, at)| (p, of(at)))
+        .filter(|(_, unit)| !unit.is_empty())
+        .collect();
+    if !found.is_empty() {
+        let units = &mut Arc::make_mut(&mut model).units;
+        units.coordinates.resize(points.len(), String::new());
+        found.into_iter().for_each(|(p, unit)| units.coordinates[p] = unit);
+    }
+    model
+}
+
 /// The row of a gap that is affine in the points.
 pub(super) fn gradient(model: &mut Model, a: usize, points: &[Row]) -> Result<Row, SetupError> {
     let constraint = model.constraints[a].clone();
