@@ -148,3 +148,24 @@ fn a_base_shear_is_no_displacement() {
     let found = probe(&structure, &structure.start(), &options, &how, &mut sequentially(&structure)).expect("probed");
     assert!(found.spread.0 < 0.1 * largest, "{} {largest}", found.spread.0);
 }
+
+/// Along a given motion r of the degrees of freedom: r·K u, here that of the second storey alone.
+#[test]
+fn a_base_shear_has_the_direction_that_is_given() {
+    let mut made = Builder::new("upper");
+    let part = made.part(building(&MASSES, &[900.0, 800.0, 500.0]).expect("a building"));
+    let floors: Vec<_> = (1..=3).map(|k| made.point(&format!("u{k}"), part.floor(k))).collect();
+    made.point("upper", part.place(Place::ShearAlong(vec![0.0, 1.0, 1.0])));
+    made.force(&floors[2], "4*sin(7*t)");
+    let structure = made.build().expect("a structure");
+    let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(1.0)).expect("runs");
+    for k in 0..run.trajectory.len() {
+        let q = run.trajectory.q(k);
+        assert!((q[3] - 800.0 * (q[1] - q[0])).abs() < 1e-12, "{q:?}");
+    }
+    assert!(run.trajectory.is_force(3));
+    let mut made = Builder::new("short");
+    let part = made.part(building(&MASSES, &[900.0, 800.0, 500.0]).expect("a building"));
+    made.point("upper", part.place(Place::ShearAlong(vec![1.0])));
+    assert!(made.build().is_err());
+}

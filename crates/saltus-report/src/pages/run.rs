@@ -183,8 +183,7 @@ fn overview(page: &mut Page, report: &RunReport) {
     ]);
     page.list("warning", run.warnings.iter().filter(|w| !w.starts_with("breach: ")).cloned());
     page.list("good", events(report).into_iter().chain(report.findings.clone()));
-    let meetings = ledger.meetings.iter().filter(|m| !m.continuous).map(|m| m.sentence.clone());
-    let mut notes: Vec<String> = run.notes.iter().cloned().chain(meetings).collect();
+    let mut notes: Vec<String> = run.notes.iter().cloned().chain(ledger.meeting_notes()).collect();
     let more = notes.len().saturating_sub(50);
     notes.truncate(50);
     if more > 0 {

@@ -118,11 +118,12 @@ pub(super) fn base(parts: &[Part], starts: &[usize], shares: &[(usize, Option<Ve
 pub(super) fn shears(points: &[Location], parts: &[Part], starts: &[usize], n: usize) -> Vec<(usize, Vec<f64>)> {
     let translation = |at: &Location| {
         let mut r = vec![0.0; n];
-        let own = parts[at.part].translation().unwrap_or_default();
+        let own = parts[at.part].sheared(&at.place).unwrap_or_default();
         own.iter().enumerate().for_each(|(i, x)| r[starts[at.part] + i] = *x);
         r
     };
-    let of_base = points.iter().enumerate().filter(|(_, at)| at.place == Place::Shear);
+    let is_shear = |at: &Location| matches!(at.place, Place::Shear | Place::ShearAlong(_));
+    let of_base = points.iter().enumerate().filter(|(_, at)| is_shear(at));
     of_base.map(|(p, at)| (p, translation(at))).collect()
 }
 
@@ -131,7 +132,7 @@ pub(super) fn with_units(mut model: Arc<Model>, points: &[Location]) -> Arc<Mode
     let units = &model.units;
     let is_bare = |p: usize| units.position(p).is_empty();
     let of = |at: &Location| match at.place {
-        Place::Shear => units.force.clone(),
+        Place::Shear | Place::ShearAlong(_) => units.force.clone(),
         Place::Rotation(_) if !units.length.is_empty() => "rad".to_string(),
         Place::Rotation(_) => String::new(),
         _ => units.length.clone(),

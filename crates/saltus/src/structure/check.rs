@@ -4,7 +4,7 @@ use super::facts::label;
 use super::{Linear, Part, StopLaw, Structure, StructureInstance};
 use crate::linalg::{Factor, NotPositiveDefinite, Symmetric};
 use crate::model::Constraint;
-use crate::text::{gib, grouped};
+use crate::text::{gib, grouped, number};
 use crate::{Kind, SetupError};
 
 /// Which part a degree of freedom belongs to, and its number there, counted from 1.
@@ -167,7 +167,9 @@ pub(super) fn clearances(structure: &Structure) -> Result<(), SetupError> {
         let (radius, stop) = (signals.offsets[*a] + hole.eccentricity(), &structure.model.constraints[*a]);
         if !(radius > 0.0 && radius.is_finite()) {
             let kind = Kind::OutOfRange { name: "within".into(), value: radius };
-            let message = format!("the clearance of the hole `{}` must be positive, not {radius}", stop.name);
+            // (Next to nothing stands for zero in the gap's expression.)
+            let shown = number(if radius.abs() < 1e-200 { 0.0 } else { radius }, 6);
+            let message = format!("the clearance of the hole `{}` must be positive, not {shown}", stop.name);
             let error = SetupError::new(message).with_kind(kind).at(stop.span.clone(), "not positive");
             return Err(error.help("a preloaded support has its `centre` off the place of the points at rest"));
         }
