@@ -76,9 +76,9 @@ fn preloaded_supports_of_hertz_law_follow_an_independent_integration() {
         let supports = push(depth - x, -v) - push(depth + x, v);
         (v, (force * (RATE * t).sin() - SOFT * x + supports) / MASS)
     };
-    let (mut x, mut v, h) = (0.0, 0.0, 2e-6);
+    let (mut x, mut v, h) = (0.0, 0.0, 2e-6_f64);
     let end = 0.3;
-    for k in 0..(end / h as f64).round() as usize {
+    for k in 0..(end / h).round() as usize {
         let t = k as f64 * h;
         let (a1, b1) = rate(t, x, v);
         let (a2, b2) = rate(t + 0.5 * h, x + 0.5 * h * a1, v + 0.5 * h * b1);

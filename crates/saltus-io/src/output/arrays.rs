@@ -152,6 +152,20 @@ pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
                 }
             });
         }
+        let sides = history.side_names();
+        if !sides.is_empty() && history.has_impulses() {
+            let fill = Box::new(move |k: usize, out: &mut [f64]| {
+                out.fill(0.0);
+                let Some(before) = k.checked_sub(1) else { return };
+                let span = trajectory.t[k] - trajectory.t[before];
+                let (first, last) = (history.sides(before), history.sides(k));
+                if span > 0.0 {
+                    out.iter_mut().enumerate().for_each(|(a, f)| *f = (last[a] - first[a]) / span);
+                }
+            });
+            let (name, rows, width) = ("side_force", list.rows, sides.len());
+            list.arrays.push(Array { name, rows, width, columns: Columns::Named, named: sides.to_vec(), fill });
+        }
         let shears = history.shear_points();
         if shears.is_empty() {
             let row = move |k: usize, out: &mut [f64]| out.copy_from_slice(&history.accelerations(k)[..d]);

@@ -28,6 +28,8 @@ pub(crate) struct StepPlan {
     pub cells: Cells,
     /// The points of a structure that are base shears.
     pub shears: Vec<usize>,
+    /// What its stops do to the side, by name.
+    pub sides: Vec<String>,
     /// For each constraint what slides along it, where touches are wanted.
     pub slides: Option<Vec<crate::motion::Slide>>,
     /// What the base adds to the accelerations, where they are wanted.
@@ -115,8 +117,10 @@ impl StepEngine {
             impulses: vec![0.0; m],
             accelerations: vec![0.0; d],
             shears: vec![0.0; plan.shears.len()],
+            sides: [(); 3].map(|()| vec![0.0; plan.sides.len()]),
         });
         recorder.trajectory.history.with_shears(&plan.shears);
+        recorder.trajectory.history.with_sides(&plan.sides);
         recorder.shears = plan.shears.iter().map(|&p| BaseShear::new(p)).collect();
         let mut watch = Watch::new(gauge, d, &touched, stepping, h);
         if let Some(slides) = slides {
@@ -238,6 +242,7 @@ impl StepEngine {
         if let Some(history) = &mut self.history {
             history.take(node, jumps, self.is_staggered, self.h, &recorder.audit.impulses);
             history.shear(node, &*self.stepper, recorder);
+            history.aside(node, &*self.stepper);
         }
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity is continuous. It is the mean of the steps that

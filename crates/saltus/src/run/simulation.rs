@@ -344,7 +344,7 @@ fn accelerations(base: &mut BaseMotion, shears: &[f64], motion: &mut Trajectory)
         let Some(piece) = motion.pieces.find(t, false).or_else(|| motion.pieces.find(t, true)) else { return };
         motion.pieces.accelerations(piece, t, &mut row);
         base.add(t, &mut row);
-        motion.history.fill_to(k + 1, &[], &row, &shears[k * n..(k + 1) * n]);
+        motion.history.fill_to(k + 1, &[], &row, &shears[k * n..(k + 1) * n], &[]);
     }
 }
 

@@ -44,6 +44,19 @@ impl Structure {
         self.bases.iter().map(|(load, _)| signals.loads[*load]).collect()
     }
 
+    /// What stops do to the side, by name: `hole_y` and `hole_z` for the force of a round hole on its two points, `stop_slide` for
+    /// friction along a slide.
+    pub(crate) fn side_names(&self) -> Vec<String> {
+        let points = &self.model.coordinates;
+        let mut names = Vec::new();
+        for (law, stop) in self.laws.iter().zip(&self.model.constraints) {
+            let across = law.hole.iter().flat_map(|hole| hole.points);
+            let along = law.friction.iter().flat_map(|rub| rub.slides.iter().copied());
+            names.extend(across.chain(along).map(|p| format!("{}_{}", stop.name, points[p])));
+        }
+        names
+    }
+
     /// Whether a damping matrix of its own is not positive semidefinite.
     pub(crate) fn brings_energy(&self) -> bool {
         let has_own = self.parts.iter().any(|p| matches!(p.damping, Damping::Matrix(_)));

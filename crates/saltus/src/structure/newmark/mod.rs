@@ -376,6 +376,12 @@ impl Stepper for Newmark {
         }
     }
 
+    fn sides(&self, out: &mut [f64]) {
+        if let Some(springs) = &self.springs {
+            springs.sides(&self.impulses, out);
+        }
+    }
+
     fn rubbed(&self) -> Vec<Rubbed> {
         self.springs.as_ref().map(|springs| springs.rubbing.done()).unwrap_or_default()
     }
