@@ -22,6 +22,9 @@ fn record(header: &str) -> String {
 
 fn tower() -> Scratch {
     let here = Scratch::new();
+    for folder in ["data", "model"] {
+        std::fs::create_dir(here.join(folder)).expect("a folder");
+    }
     here.write("data/a.csv", record(""));
     here.write("model/tower.toml", TOWER);
     here

@@ -8,6 +8,9 @@ use saltus::analysis::Shocks;
 use saltus::{Model, Trajectory};
 use serde_json::{Value, json};
 
+/// More bars than this have no numbers over them.
+const MOST_LABELS: usize = 10;
+
 /// The forces of stops with a stiffness: between stored instants the mean, which over one step is the force; the true peak of every
 /// shock beside them. None where there is no such stop, or none that was touched.
 pub fn forces(model: &Model, trajectory: &Trajectory, shocks: &Shocks, step: f64) -> Option<Figure> {
@@ -24,7 +27,7 @@ pub fn forces(model: &Model, trajectory: &Trajectory, shocks: &Shocks, step: f64
     let t = &trajectory.t;
     let last = history.len().min(t.len()) - 1;
     let is_coarse = (1..=last).any(|k| t[k] - t[k - 1] > 1.5 * step);
-    let title = if is_coarse { "mean force between stored instants" } else { "force" };
+    let title = if is_coarse { "mean force" } else { "force" };
     let (time, force) = (with_unit("t", &model.units.time), with_unit(title, &model.units.force));
     let mut figure = Figure::new("forces", "Forces of the supports", &time, &force).over_time();
     let mut lines: Vec<Line> = Vec::new();
@@ -95,7 +98,9 @@ pub fn wear(model: &Model, trajectory: &Trajectory, shocks: &Shocks) -> Option<F
     let duration = trajectory.span().map_or(0.0, |(from, to)| to - from).max(f64::MIN_POSITIVE);
     let mut figure = Figure::new("wear", "Wear of the supports", "support", &with_unit("power", &model.units.power()));
     let bars = |role: &str, name: &str, (stops, values): (Vec<Value>, Vec<f64>), k: usize| {
-        let text: Vec<String> = values.iter().map(|v| number(*v, 3)).collect();
+        // (Numbers over many bars would lie over each other.)
+        let is_legible = values.len() <= MOST_LABELS;
+        let text: Vec<String> = values.iter().map(|v| if is_legible { number(*v, 3) } else { String::new() }).collect();
         let fields = json!({
             "type": "bar", "x": stops, "y": values, "text": text, "textposition": "outside",
             "marker": { "color": colour(k) }, "showlegend": true,

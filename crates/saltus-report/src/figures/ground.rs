@@ -97,12 +97,14 @@ pub fn densities(model: &Model, all: &[(String, Density)], is_force: &dyn Fn(&st
         }
         let mut figure = Figure::new(id, title, &frequency, &with_unit("density", &unit));
         for (k, (name, density)) in own.into_iter().enumerate() {
-            let (from, to) = (density.frequencies.first().copied(), density.frequencies.last().copied());
-            let mut thinner =
-                Thinner::<1>::new(density.density.len(), (from.unwrap_or(0.0), to.unwrap_or(1.0)), limit(1));
-            density.frequencies.iter().zip(&density.density).for_each(|(f, x)| thinner.push(*f, [*x]));
+            // On an axis of logarithms, points are thinned by those.
+            let ends = [density.frequencies.first(), density.frequencies.last()];
+            let [from, to] = ends.map(|f| f.copied().unwrap_or(1.0).ln());
+            let mut thinner = Thinner::<1>::new(density.density.len(), (from, to), limit(1));
+            density.frequencies.iter().zip(&density.density).for_each(|(f, x)| thinner.push(f.ln(), [*x]));
             let line = thinner.finish();
-            let trace = Trace::new("density", name, "lines", &line.t, &line.y[0]).colour(k);
+            let frequencies: Vec<f64> = line.t.iter().map(|x| x.exp()).collect();
+            let trace = Trace::new("density", name, "lines", &frequencies, &line.y[0]).colour(k);
             figure.push(trace.with(json!({ "showlegend": true })));
         }
         figure.layout["xaxis"]["type"] = json!("log");

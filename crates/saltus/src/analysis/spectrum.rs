@@ -119,7 +119,7 @@ fn largest(p: &[f64], s: f64) -> f64 {
 }
 
 /// Pieces of a run by events are read this often: the cubic in between is then as good as they are for floor spectra.
-const READ: usize = 16;
+const READ: usize = 64;
 
 /// The intervals of the motion of a point, one after the other: from, to, and u, u' at both ends. Polynomials are read finely, steps as
 /// they were made.

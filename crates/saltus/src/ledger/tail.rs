@@ -168,7 +168,11 @@ fn tail(evidence: &Evidence, settling: &Settling, before: Option<Vec<f64>>, gaug
     let left = (limit - t).max(0.0);
     let bounces = listed.iter().map(|&a| {
         let e = gauge.restitution[a].min(1.0);
-        (0.25 * gaps.rate(a, &before).abs() * left * (1.0 - e), a)
+        let rate = gaps.rate(a, &before).abs();
+        // What is lower than the rounding of the terms that the gap is made of (of modes: many, and larger than it) is no bounce.
+        let terms = gaps.gradients.dot_abs(a, impact.q) + gaps.values[a].abs();
+        let rounding = 1e-14 * terms + 8.0 * f64::EPSILON * t.abs() * rate;
+        ((0.25 * rate * left * (1.0 - e) - 16.0 * rounding).max(0.0), a)
     });
     tail.bounce = bounces.fold((0.0, 0), |m, b| if b.0 > m.0 { b } else { m });
     if settling.at_once {
