@@ -48,7 +48,7 @@ fn floor_spectra_are_the_same_however_few_instants_are_stored() {
             [&["run", "model/tower.toml", "--spectrum", "top", "--frequencies", "1,9,5", "--every", every][..], more];
         here.json(&[&args.concat()[..], &["--json"]].concat())["spectra"].clone()
     };
-    let (all, few) = (spectrum("1", &[]), spectrum("400", &["--density", "wall"]));
+    let (all, few) = (spectrum("1", &[]), spectrum("100", &["--density", "wall"]));
     assert_eq!(all["response"], few["response"]);
     assert!(few["notes"][0].as_str().is_some_and(|n| n.contains("means between stored instants")), "{few}");
     // Beyond the step, what an oscillator feels is the step's.

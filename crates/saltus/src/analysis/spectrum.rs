@@ -118,12 +118,19 @@ fn largest(p: &[f64], s: f64) -> f64 {
     ends.max(at(0.5 * (a + b)))
 }
 
-/// Pieces of a run by events are read this often: the cubic in between is then as good as they are for floor spectra.
-const READ: usize = 64;
+/// Pieces of a run by events are read at least this often, and so many times in a period of the fastest oscillator: the cubics in
+/// between are then as good as they are.
+const READ: f64 = 16.0;
+const IN_A_PERIOD: f64 = 50.0;
 
 /// The intervals of the motion of a point, one after the other: from, to, and u, u' at both ends. Polynomials are read finely, steps as
 /// they were made.
-fn intervals(run: &Run, point: usize, mut each: impl FnMut(f64, f64, [f64; 4])) -> Result<(), SetupError> {
+fn intervals(
+    run: &Run,
+    point: usize,
+    fastest: f64,
+    mut each: impl FnMut(f64, f64, [f64; 4]),
+) -> Result<(), SetupError> {
     let whole = &run.trajectory;
     if whole.len() < 2 {
         return Err(SetupError::new("the run has too few stored instants for a spectrum"));
@@ -132,10 +139,11 @@ fn intervals(run: &Run, point: usize, mut each: impl FnMut(f64, f64, [f64; 4])) 
         let (mut q, mut v) = (vec![0.0; whole.dimension()], vec![0.0; whole.dimension()]);
         for k in 0..whole.pieces.len() {
             let (start, end) = whole.pieces.span(k);
-            let at = |j: usize| if j == READ { end } else { start + (end - start) * j as f64 / READ as f64 };
+            let parts = READ.max((IN_A_PERIOD * fastest * (end - start)).ceil()) as usize;
+            let at = |j: usize| if j == parts { end } else { start + (end - start) * j as f64 / parts as f64 };
             whole.pieces.read(k, start, &mut q, &mut v);
             let mut before = [q[point], v[point]];
-            for j in 1..=READ {
+            for j in 1..=parts {
                 whole.pieces.read(k, at(j), &mut q, &mut v);
                 each(at(j - 1), at(j), [before[0], before[1], q[point], v[point]]);
                 before = [q[point], v[point]];
@@ -217,7 +225,8 @@ pub fn response_spectrum(
         shares.iter().map(|(l, share)| share * signals.loads[*l]).sum::<f64>()
     };
     let mut before = base(motion.t[0]);
-    intervals(run, point, |from, to, [q0, v0, q1, v1]| {
+    let fastest = frequencies.iter().copied().fold(0.0, f64::max);
+    intervals(run, point, fastest, |from, to, [q0, v0, q1, v1]| {
         let h = to - from;
         if !(h > 0.0) {
             return;
