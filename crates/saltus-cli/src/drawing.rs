@@ -1,6 +1,6 @@
 //! How a structure looks in a report: its parts deflected, its stops where they are, all magnified alike.
 
-use saltus::structure::{Layout, Location, Part, Place};
+use saltus::structure::{Hole, Layout, Location, Part, Place};
 use saltus::{Run, Side, Structure};
 use saltus_report::Shape;
 
@@ -203,6 +203,12 @@ fn stops(
     let times: Vec<f64> = run.shapes.iter().map(|(t, _)| *t).collect();
     let mut bars = Vec::new();
     for (a, terms) in slopes.iter().enumerate() {
+        if let Some(hole) = &structure.laws()[a].hole {
+            signals.evaluate(run.start.t);
+            let radius = signals.offsets[a] + hole.eccentricity();
+            bars.extend(round(structure, a, hole, radius, offsets, factor, size));
+            continue;
+        }
         let found =
             terms.iter().find_map(|&(p, s)| Some((p, s, spot(structure, offsets, structure.places().get(p)?)?)));
         let Some((point, slope, spot)) = found.filter(|(_, s, _)| *s != 0.0) else { continue };
@@ -228,6 +234,57 @@ fn stops(
         bars.push(Shape { name, t, x, y, is_wall: true, stop: Some(a), factor: 1.0, ..Shape::default() });
     }
     bars
+}
+
+/// A round hole: a circle around a node that is drawn in both of its directions, else the bars between which it is seen from the side.
+fn round(
+    structure: &Structure,
+    a: usize,
+    hole: &Hole,
+    radius: f64,
+    offsets: &[[f64; 2]],
+    factor: f64,
+    size: f64,
+) -> Vec<Shape> {
+    let spots = hole.points.map(|p| spot(structure, offsets, structure.places().get(p)?));
+    let name = structure.model().constraints[a].name.clone();
+    let shape = |x: Vec<f64>, y: Vec<f64>| Shape {
+        name: name.clone(),
+        x: vec![x],
+        y: vec![y],
+        is_wall: true,
+        stop: Some(a),
+        factor: 1.0,
+        ..Shape::default()
+    };
+    match spots {
+        // Both directions are in the plane of the picture.
+        [Some(one), Some(two)] if one.at == two.at && one.along != two.along => {
+            let corner = |k: usize| {
+                let (sin, cos) = (k as f64 * std::f64::consts::TAU / 48.0).sin_cos();
+                let (y, z) = (factor * (hole.centre[0] + radius * cos), factor * (hole.centre[1] + radius * sin));
+                [0, 1].map(|i| one.at[i] + y * one.along[i] + z * two.along[i])
+            };
+            let (x, y) = (0..=48).map(corner).map(|[x, y]| (x, y)).unzip();
+            vec![shape(x, y)]
+        }
+        _ => {
+            let sides = spots.into_iter().zip(hole.centre).filter_map(|(spot, centre)| Some((spot?, centre)));
+            sides
+                .flat_map(|(spot, centre)| {
+                    let length = spot.along[0].hypot(spot.along[1]).max(1e-300);
+                    let across = [spot.along[1], -spot.along[0]].map(|x| 0.02 * size * x / length);
+                    [-radius, radius].map(|side| {
+                        let middle = [0, 1].map(|i| spot.at[i] + factor * (centre + side) * spot.along[i]);
+                        shape(
+                            vec![middle[0] - across[0], middle[0] + across[0]],
+                            vec![middle[1] - across[1], middle[1] + across[1]],
+                        )
+                    })
+                })
+                .collect()
+        }
+    }
 }
 
 #[cfg(test)]

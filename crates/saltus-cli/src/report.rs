@@ -5,6 +5,7 @@ use crate::drawing;
 use crate::setup::{Ready, Refusal};
 use crate::text::out;
 use saltus::SetupError;
+use saltus::analysis::{Density, ResponseSpectrum};
 use saltus_io::{ModelFile, output};
 use saltus_report::{Origin, Page, RunReport};
 use std::cell::RefCell;
@@ -46,7 +47,12 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// The page of a run.
-pub fn of_run(ready: &Ready, done: &Done, findings: Vec<String>) -> Result<Page, SetupError> {
+pub fn of_run(
+    ready: &Ready,
+    done: &Done,
+    findings: Vec<String>,
+    (responses, densities): (&[ResponseSpectrum], &[(String, Density)]),
+) -> Result<Page, SetupError> {
     let system = &*ready.opened.system;
     let settled = done.settled.sentence(system.model());
     saltus_report::run(RunReport {
@@ -57,6 +63,8 @@ pub fn of_run(ready: &Ready, done: &Done, findings: Vec<String>) -> Result<Page,
         findings: settled.into_iter().chain(findings).collect(),
         shapes: system.as_structure().map_or_else(Vec::new, |structure| drawing::shapes(structure, &done.run)),
         shocks: done.shocks.as_ref(),
+        responses,
+        densities,
         settled: &done.settled,
     })
 }

@@ -1,12 +1,17 @@
 //! Options that several commands share: which model, changed how, started where, run how finely.
 
+mod continued;
+
+pub use continued::another;
+use continued::{continued, set_clock};
+
 use crate::text::{number, printable};
 use crate::{diagnose, locate, progress};
 use clap::{Arg, ArgMatches, Command};
 use saltus::analysis::stiffness_for_penetration;
 use saltus::scheme::{self, Domain, Scheme, Settings, all_settings};
 use saltus::{Options, SetupError, Start};
-use saltus_io::{Changes, FileError, ModelFile, Opened, Rerun, SavedRun};
+use saltus_io::{Changes, FileError, ModelFile, Opened, Rerun};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -34,9 +39,9 @@ pub struct ModelArgs {
 pub struct StartArgs {
     /// Start here instead of where the model says: x=0.3,x'=0, a state p=2, or t=2 for the time; may be repeated. For a structure:
     /// displacement=, velocity= (of everything), or a point, which gives the shape of least elastic energy through it
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Start", conflicts_with = "from")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Start")]
     pub start: Vec<String>,
-    /// Continue a saved run from its last instant
+    /// Continue a saved run from its last instant; with --start t=0 the clock is set anew, so that records begin there
     #[arg(long, value_name = "RUN_DIR", help_heading = "Start")]
     pub from: Option<PathBuf>,
     /// With --from: continue from this time instead; the run is made again up to there
@@ -195,6 +200,8 @@ pub struct Ready {
     pub own_start: bool,
     /// The start that --assemble took, where it is another than the one given.
     pub assembled: Option<String>,
+    /// What a user should know before the run.
+    pub notes: Vec<String>,
     /// What reading and checking it took, in seconds.
     pub opening_s: f64,
     given: Settings,
@@ -211,6 +218,7 @@ impl ModelArgs {
         for (name, word) in pairs("--input", &self.input, false)? {
             changes.inputs.push(file.replace_input(&name, &word, Path::new(""))?);
         }
+        let mut clock = None;
         let settings = asked.run.map(|r| r.settings.clone()).unwrap_or_default();
         let numbers = [
             ("step", asked.step),
@@ -230,13 +238,24 @@ impl ModelArgs {
         if let Some(start) = asked.start {
             changes.start = pairs("--start", &listed(&start.start), true)?;
             changes.assemble = start.assemble;
+            if start.from.is_some() {
+                clock = set_clock(&mut changes.start)?;
+            }
         }
         let residual = asked.structure.is_some_and(|s| s.residual);
         let penetration = asked.run.and_then(|r| r.penetration);
         let mut ready = Ready::new(file, changes, &settings, residual, penetration)?;
         if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
-            ready.opened.start = continued(dir, &ready.opened, asked.start.and_then(|s| s.at))?;
+            let (start, is_same) = continued(dir, &ready.file, &ready.opened, asked.start.and_then(|s| s.at))?;
+            ready.opened.start = start;
             ready.own_start = false;
+            if let Some(t) = clock {
+                ready.opened.start.t = t;
+            }
+            if !is_same {
+                let note = "the text of the model is another than that of the run that is continued";
+                ready.notes.push(format!("{note} (`{}`): parameters, loads or laws may differ", dir.display()));
+            }
         }
         if asked.start.is_some_and(|s| s.assemble) {
             ready.assembled = assembled(&ready.opened)?;
@@ -256,38 +275,6 @@ impl ModelArgs {
         ready.opening_s = began.elapsed().as_secs_f64();
         Ok(ready)
     }
-}
-
-/// The state from which a saved run is continued.
-fn continued(dir: &Path, opened: &Opened, at: Option<f64>) -> Result<Start, Refusal> {
-    let saved = SavedRun::open(dir)?;
-    let model = opened.system.model();
-    let constraints = model.constraints.iter().map(|c| &c.name);
-    let states = model.states.iter().map(|s| &s.name);
-    let is_same = saved.coordinates == model.coordinates && saved.states.iter().eq(states);
-    if !is_same || !saved.constraints.iter().eq(constraints) {
-        return Err(another(&format!("`{}`", dir.display()), &saved.title).into());
-    }
-    match at {
-        Some(t) => {
-            let mut bar = progress::Bar::new(false);
-            let start = Rerun::new(&saved)?.state_at(t, &mut |p| bar.report(p));
-            bar.finish();
-            let mut start = start?;
-            start.q.truncate(start.q.len() - model.states.len().min(start.q.len()));
-            Ok(start)
-        }
-        None => saved.last.ok_or_else(|| {
-            let message = format!("`{}` has no last state to continue from", dir.display());
-            SetupError::new(message).help("it was written by an earlier version; make the run again").into()
-        }),
-    }
-}
-
-/// A run cannot be continued by a model with other names.
-pub fn another(what: &str, title: &str) -> SetupError {
-    let help = "a run is continued by a model with the same coordinates, states and constraints; parameters may differ";
-    SetupError::new(format!("{what} is a run of another model: \"{title}\"")).help(help)
 }
 
 /// Where the start is that --assemble took, if it is another than the model's; a model without joints is refused.
@@ -344,6 +331,18 @@ impl Ready {
             given.set(name, word.as_str());
         }
         opened.defaults.residual |= residual;
+        let model = opened.system.model();
+        for (name, _) in &changes.inputs {
+            let table = model.inputs.iter().find(|table| table.name() == name);
+            if table.is_some_and(|table| model.graph.table_arguments(table).is_empty()) {
+                let error = SetupError::new(format!(
+                    "nothing in the model uses the input `{name}`: another file changes nothing"
+                ));
+                let help =
+                    format!("an input acts where an expression calls it, such as  base.acceleration = \"{name}(t)\"");
+                return Err(FileError::whole(&file.name, error.help(help)));
+            }
+        }
         let end_is_given = changes.run.iter().any(|(name, _)| name == "end");
         Ok(Ready {
             file,
@@ -351,6 +350,7 @@ impl Ready {
             opened,
             own_start: true,
             assembled: None,
+            notes: Vec::new(),
             opening_s: 0.0,
             given,
             penetration,
@@ -367,10 +367,23 @@ impl Ready {
             opened,
             own_start,
             assembled: None,
+            notes: Vec::new(),
             opening_s: 0.0,
             given: Settings::new(),
             penetration: None,
             end_is_given: true,
+        }
+    }
+
+    /// A mistake that has a place in the model file is shown there.
+    pub fn located(&self, error: SetupError) -> Refusal {
+        match error.span {
+            Some(_) => Refusal::File(FileError {
+                name: self.file.name.clone(),
+                text: self.file.text.clone(),
+                error: Box::new(error),
+            }),
+            None => Refusal::Setup(error),
         }
     }
 

@@ -283,21 +283,31 @@ pub fn carried(
         FileError::whole(name, SetupError::new(format!("cannot lay out the data files of this run: {e}")))
     };
     let dir = tempfile::tempdir().map_err(fail)?;
-    let mut carried = false;
-    for file in files {
-        let name = Path::new(&file.name);
-        let is_inside = name.components().all(|c| matches!(c, std::path::Component::Normal(_)));
-        if let (true, Some(bytes)) = (is_inside, file.contents()) {
-            let path = dir.path().join(name);
-            path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(fail)?;
-            std::fs::write(path, bytes).map_err(fail)?;
-            carried = true;
-        }
+    // Each in a folder of its own, whatever path the model names it by: beside the model, above it, anywhere.
+    let mut elsewhere = Vec::new();
+    for (k, file) in files.iter().enumerate() {
+        let Some(bytes) = file.contents() else {
+            // Too large to be carried along: what is there must be what was there.
+            let there = std::fs::read(base.join(&file.name)).ok();
+            if there.is_some_and(|bytes| crate::model_file::sha256(&bytes) != file.sha256) {
+                let error = SetupError::new(format!("`{}` has changed since this run was made", file.name));
+                return Err(FileError::whole(
+                    name,
+                    error.help("it was too large for run.json to carry; put the old file back"),
+                ));
+            }
+            continue;
+        };
+        let last = Path::new(&file.name).file_name().unwrap_or(std::ffi::OsStr::new("data"));
+        let path = dir.path().join(k.to_string()).join(last);
+        std::fs::create_dir_all(dir.path().join(k.to_string())).map_err(fail)?;
+        std::fs::write(&path, bytes).map_err(fail)?;
+        elsewhere.push((file.name.clone(), path));
     }
-    let base = if carried { dir.path() } else { base };
-    let mut file = ModelFile::parse(name, text, base)?;
+    let mut file = ModelFile::parse_with(name, text, base, &elsewhere)?;
     for (name, word) in inputs {
-        file.replace_input(name, word, base)?;
+        let moved = elsewhere.iter().find(|(n, _)| n == word).map(|(_, path)| path.display().to_string());
+        file.replace_input(name, moved.as_ref().unwrap_or(word), base)?;
     }
     Ok(file)
 }

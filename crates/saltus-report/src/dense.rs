@@ -107,6 +107,8 @@ fn since(motion: &Trajectory, from: f64, further: Further) -> Option<Trajectory>
         here = end;
     }
     fine.impacts = motion.impacts.clone();
+    // (Which coordinates are forces.)
+    fine.history = motion.history.clone();
     fine.contacts.clone_from(&motion.contacts);
     Some(fine)
 }

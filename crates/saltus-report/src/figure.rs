@@ -111,10 +111,14 @@ impl Trace {
         self
     }
 
-    /// Sets the colour of the `k`-th series.
+    /// Sets the colour of the `k`-th series, and how its line is broken once all colours have been used.
     #[must_use]
     pub fn colour(self, k: usize) -> Self {
-        self.with(json!({ "line": { "color": colour(k), "width": 1.5 }, "marker": { "color": colour(k) } }))
+        let mut line = json!({ "color": colour(k), "width": 1.5 });
+        if k >= COLOURS.len() {
+            line["dash"] = json!(DASHES[(k / COLOURS.len() - 1) % DASHES.len()]);
+        }
+        self.with(json!({ "line": line, "marker": { "color": colour(k) } }))
     }
 
     /// Puts the trace into a group that is shown and hidden together; one trace per group is listed in the legend.
@@ -139,6 +143,9 @@ impl Trace {
 /// Colours that are easy to tell apart on a light and on a dark background.
 const COLOURS: [&str; 10] =
     ["#2f7ed8", "#e4572e", "#2ba15d", "#9b59c6", "#c78a00", "#0fa3b1", "#d6457f", "#7f8c4d", "#5b6bd6", "#8c6d62"];
+
+/// How lines are broken that have the colour of another.
+const DASHES: [&str; 3] = ["dash", "dot", "dashdot"];
 
 /// The colour of the `k`-th series.
 pub fn colour(k: usize) -> &'static str {

@@ -158,6 +158,36 @@ fn floor_response_spectra_are_those_of_an_independent_integration() {
     assert!(response_spectrum(&structure, &run, 0, &[1.0], &[f64::NAN]).is_err());
 }
 
+/// Floor spectra are integrated over every step, however few instants are stored; where that cannot be, they are refused.
+#[test]
+fn floor_response_spectra_do_not_depend_on_what_is_stored() {
+    let structure = floor(1e3);
+    let (frequencies, ratios) = ([1.95, 6.0, 40.0], [0.05]);
+    let spectrum = |options: Options| {
+        let run = structure.run(&options).expect("runs");
+        response_spectrum(&structure, &run, 0, &frequencies, &ratios)
+    };
+    let steps = || Options::steps("paoli-schatzman", 1e-3).until(2.0);
+    let every = spectrum(steps()).expect("a spectrum");
+    assert_eq!(spectrum(steps().every(500).follow(&[0])).expect("a spectrum"), every);
+    assert!(spectrum(steps().every(500)).is_err_and(|e| e.message.contains("too few instants")));
+    assert!(structure.run(&steps().every(500).follow(&[9])).is_err());
+    // By events, the polynomials are read.
+    let events = |h: f64| spectrum(Options::events(2.0).scheme("event-driven").step(h)).expect("a spectrum");
+    let (coarse, fine) = (events(0.5), events(1e-3));
+    for k in 0..3 {
+        let (acceleration, _) = reference(frequencies[k], ratios[0]);
+        assert!((coarse.acceleration[0][k] / acceleration - 1.0).abs() < 1e-6, "{coarse:?} {acceleration}");
+        assert!((coarse.acceleration[0][k] / fine.acceleration[0][k] - 1.0).abs() < 1e-6);
+    }
+    // A density has the line where it is, not where coarse instants would put it: 1.4 Hz, stored at 1.25 Hz.
+    let run =
+        structure.run(&Options::steps("paoli-schatzman", 1e-3).until(40.0).every(800).follow(&[0])).expect("runs");
+    let density = displacement_density(&run, 0).expect("a density");
+    let peak = (0..density.density.len()).max_by(|&i, &j| density.density[i].total_cmp(&density.density[j]));
+    assert!((density.frequencies[peak.expect("a line")] - 9.0 / std::f64::consts::TAU).abs() < 0.05);
+}
+
 /// An oscillator of high frequency on a floor that hits: its acceleration is finite and that of a blow, ω times the jump.
 #[test]
 fn a_blow_on_the_floor_is_felt_by_what_stands_on_it() {

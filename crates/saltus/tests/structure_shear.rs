@@ -127,3 +127,45 @@ fn stops_on_rotations_breach_nothing() {
         assert!(run.trajectory.impacts.len() > 5);
     }
 }
+
+/// A base shear is a force: no measure of displacements has it, and nothing stands on it.
+#[test]
+fn a_base_shear_is_no_displacement() {
+    use saltus::analysis::{ProbeOptions, distance, probe, response_spectrum, sequentially};
+    let structure = shaken(Damping::Rayleigh(0.8, 4e-3), true);
+    let run = |h: f64| structure.run(&Options::steps("paoli-schatzman", h).until(3.0)).expect("runs");
+    let (coarse, fine) = (run(4e-3), run(1e-3));
+    let motion = &fine.trajectory;
+    assert!(motion.is_force(3) && motion.displacements().eq(0..3));
+    let largest = (0..motion.len()).flat_map(|k| motion.q(k)[..3].to_vec()).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let force = (0..motion.len()).map(|k| motion.q(k)[3].abs()).fold(0.0_f64, f64::max);
+    assert!(force > 10.0 * largest && motion.reach() == largest, "{force} {largest}");
+    assert!(distance(&coarse.trajectory, motion).position < 0.1 * largest);
+    let error = response_spectrum(&structure, &fine, 3, &[1.0], &[0.05]).expect_err("a force");
+    assert!(error.message.contains("`shear` is a force"), "{}", error.message);
+    let how = ProbeOptions { starts: 4, size: 1e-3, seed: 1 };
+    let options = Options::steps("paoli-schatzman", 4e-3).until(3.0);
+    let found = probe(&structure, &structure.start(), &options, &how, &mut sequentially(&structure)).expect("probed");
+    assert!(found.spread.0 < 0.1 * largest, "{} {largest}", found.spread.0);
+}
+
+/// Along a given motion r of the degrees of freedom: r·K u, here that of the second storey alone.
+#[test]
+fn a_base_shear_has_the_direction_that_is_given() {
+    let mut made = Builder::new("upper");
+    let part = made.part(building(&MASSES, &[900.0, 800.0, 500.0]).expect("a building"));
+    let floors: Vec<_> = (1..=3).map(|k| made.point(&format!("u{k}"), part.floor(k))).collect();
+    made.point("upper", part.place(Place::ShearAlong(vec![0.0, 1.0, 1.0])));
+    made.force(&floors[2], "4*sin(7*t)");
+    let structure = made.build().expect("a structure");
+    let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(1.0)).expect("runs");
+    for k in 0..run.trajectory.len() {
+        let q = run.trajectory.q(k);
+        assert!((q[3] - 800.0 * (q[1] - q[0])).abs() < 1e-12, "{q:?}");
+    }
+    assert!(run.trajectory.is_force(3));
+    let mut made = Builder::new("short");
+    let part = made.part(building(&MASSES, &[900.0, 800.0, 500.0]).expect("a building"));
+    made.point("upper", part.place(Place::ShearAlong(vec![1.0])));
+    assert!(made.build().is_err());
+}

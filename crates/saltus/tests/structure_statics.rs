@@ -2,7 +2,7 @@
 
 use saltus::Options;
 use saltus::structure::beam::{End, Section};
-use saltus::structure::{Beam, Builder, InitialState, Place, Structure};
+use saltus::structure::{Beam, Builder, InitialState, Part, Place, Structure};
 
 const LENGTH: f64 = 2.0;
 const RIGIDITY: f64 = 3.0;
@@ -119,4 +119,40 @@ fn a_rigid_support_under_preload_must_start_at_rest() {
     assert!(run.trajectory.q(run.trajectory.len() - 1)[0] > 1e-4);
     let energy = &run.ledger.balance;
     assert!(energy.relative() < 1e-9, "{energy:?}");
+}
+
+/// Two masses on the ground, one of them without a spring: free to move, unless its stops hold it.
+fn loose(stops: &[(&str, &str, f64)], push: f64) -> Structure {
+    let mut made = Builder::new("loose");
+    let held = made.part(saltus::structure::bar::building(&[1.0], &[400.0]).expect("a mass"));
+    let free = made.part(Part {
+        stiffness: saltus::linalg::Symmetric::new(1, vec![]),
+        ..saltus::structure::bar::building(&[2.0], &[1.0]).expect("a mass")
+    });
+    made.point("a", held.floor(1));
+    let b = made.point("b", free.floor(1));
+    made.force(&b, push);
+    for (name, gap, stiffness) in stops {
+        made.spring_stop(name, *gap, *stiffness);
+    }
+    made.build().expect("a structure")
+}
+
+#[test]
+fn what_nothing_holds_is_neutral_and_what_stops_hold_is_stable() {
+    use saltus::analysis::{EquilibriaOptions, Stability, equilibria};
+    let found = |structure: &Structure| {
+        let all = equilibria(structure, &EquilibriaOptions::default(), &mut |_, _| true).expect("found");
+        (all.found[0].stability, all.found[0].family.clone())
+    };
+    // Not pressed: b is anywhere.
+    let (stability, family) = found(&loose(&[("wall", "1 - b", 50.0)], 0.0));
+    assert_eq!((stability, family), (Stability::Neutral { directions: 1 }, vec![vec![0.0, 1.0]]));
+    // Pressed against a spring: held.
+    assert_eq!(found(&loose(&[("wall", "1 - b", 50.0)], 3.0)).0, Stability::Held);
+    // A spring that presses on the other mass holds nothing of this one.
+    let (stability, _) = found(&loose(&[("wall", "1 - b", 50.0), ("low", "a - 1", 70.0)], 0.0));
+    assert_eq!(stability, Stability::Neutral { directions: 1 });
+    // Nothing is free: a strict minimum, with its curvature.
+    assert!(matches!(found(&propped(0.0, None)).0, Stability::Stable { curvature } if curvature > 0.0));
 }

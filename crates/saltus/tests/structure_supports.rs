@@ -213,3 +213,20 @@ fn an_oblique_impact_is_that_of_the_law() {
         }
     }
 }
+
+/// What slides steadily is held back by μ times the load; the history of that force is a column, and its impulse is what the slide lost.
+#[test]
+fn the_force_of_friction_is_known_over_time() {
+    for stiffness in [None, Some(400.0)] {
+        let structure = sliding(0.13, &[1.0], stiffness);
+        let run = structure.run(&Options::steps("paoli-schatzman", 1e-3).until(2.0)).expect("runs");
+        let (motion, history) = (&run.trajectory, &run.trajectory.history);
+        assert_eq!(history.side_names(), ["floor_s0"]);
+        // It slides towards zero, from 1, until it turns at π: friction pushes the other way.
+        for k in 10..motion.len() {
+            let force = (history.sides(k)[0] - history.sides(k - 1)[0]) / (motion.t[k] - motion.t[k - 1]);
+            let normal = stiffness.map_or(1.0, |k| k / (1.0 + k));
+            assert!((force - 0.13 * normal).abs() < 1e-9, "{stiffness:?} {k}: {force}");
+        }
+    }
+}

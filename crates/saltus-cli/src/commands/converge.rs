@@ -145,7 +145,8 @@ fn print(ready: &Ready, found: &Convergence) {
         out!("rounding: equal to the reference up to rounding, which has no order\n");
     }
     if let Some(q) = &found.extrapolated {
-        let state: Vec<String> = (q.iter().take(6).zip(&model.coordinates))
+        let moving = found.reference_run.trajectory.displacements();
+        let state: Vec<String> = (moving.filter_map(|i| Some((q.get(i)?, model.coordinates.get(i)?))).take(6))
             .map(|(x, name)| format!("{} = {}", printable(name), number(*x, 8)))
             .collect();
         out!("extrapolated final position  {}\n", state.join(", "));

@@ -115,7 +115,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     if let (Some(done), Some(path)) = (&done, &args.model.report) {
         let findings = vec![format!("A periodic orbit, {}.", first.stability().sentence())];
-        let page = report::of_run(&ready, done, findings).map_err(Refusal::Unwritten)?;
+        let page = report::of_run(&ready, done, findings, (&[], &[])).map_err(Refusal::Unwritten)?;
         report::written(path, &page, json)?;
     }
     if let (Some(dir), false) = (&args.out, json) {

@@ -121,8 +121,9 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         rest: args.rest.as_ref(),
         ..Asked::default()
     })?;
-    let options = options(args, &ready)?;
+    let mut options = options(args, &ready)?;
     let wanted_spectra = args.spectra.wanted(&ready)?;
+    options.follow = wanted_spectra.as_ref().map_or_else(Vec::new, |wanted| wanted.followed());
     let formats = match args.format.as_slice() {
         [] => Format::DEFAULT.to_vec(),
         names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
@@ -142,7 +143,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let run = run_observed(system, ready.start(), &options, &mut |p| bar.report(p));
     let wall_s = started.elapsed().as_secs_f64();
     bar.finish();
-    let done = Done::new(&ready, run?, wall_s);
+    let run = run.map_err(|error| ready.located(error))?;
+    let done = Done::new(&ready, run, wall_s);
     // Files first: whatever happens to the terminal or to the perturbed runs, they are there.
     let mut unwritten = Vec::new();
     if let Some(dir) = &args.out {
@@ -166,8 +168,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         false => Some(sensitivity::of(&ready, &options, &args.sensitivity, &args.quantity)?),
     };
     if let Some(path) = &args.model.report {
-        let findings = probe.iter().map(|p| p.sentence.clone()).collect();
-        let page = report::of_run(&ready, &done, findings);
+        let findings =
+            probe.iter().map(|p| p.sentence.clone()).chain(spectra.iter().flat_map(|s| s.notes().to_vec())).collect();
+        let asked = spectra.as_ref().map_or((&[][..], &[][..]), |s| s.found());
+        let page = report::of_run(&ready, &done, findings, asked);
         let written = page.and_then(|page| progress::saving(|| report::save(path, &page)));
         unwritten.extend(written.err().map(|e| e.message));
     }

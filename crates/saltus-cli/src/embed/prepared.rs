@@ -181,7 +181,7 @@ impl Finished {
 
     /// The page of `saltus run --report`.
     pub fn page(&self) -> Result<Page, Mistake> {
-        Ok(report::of_run(&self.prepared.ready, self.done(), Vec::new())?)
+        Ok(report::of_run(&self.prepared.ready, self.done(), Vec::new(), (&[], &[]))?)
     }
 
     /// Writes that page to a file.

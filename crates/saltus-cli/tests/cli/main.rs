@@ -17,5 +17,6 @@ mod robust;
 mod side_by_side;
 mod signals;
 mod structures;
+mod structures_kept;
 mod supports;
 mod sweep;

@@ -283,6 +283,7 @@ fn a_tube_on_rough_supports_gives_forces_wear_and_spectra() {
     assert_eq!(smooth["structure"]["stops"][4]["friction"]["work"], 0.0, "{}", smooth["structure"]["stops"][4]);
     for (more, message) in [
         (vec!["--spectrum", "nowhere"], "there is no point `nowhere`"),
+        (vec!["--spectrum", "shear"], "`shear` is a force, the base shear: nothing stands on it"),
         (vec!["--density", "nowhere"], "no point or stop `nowhere`"),
         (vec!["--spectrum", "y1", "--frequencies", "5,1"], "FROM,TO,COUNT"),
         (vec!["--spectrum", "y1", "--ratios=-1"], "must not be negative"),

@@ -14,7 +14,8 @@ use toml::de::DeTable;
 pub(super) struct InputText {
     name: String,
     outside: Outside,
-    factor: f64,
+    /// To m/s²; None: values are taken as they are, whatever the header says.
+    factor: Option<f64>,
     random: Option<Random>,
 }
 
@@ -50,7 +51,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let (file, outside, factor) = match value.get_ref().as_table() {
-                        None => (value, Outside::Hold, 1.0),
+                        None => (value, Outside::Hold, Some(1.0)),
                         Some(table) => {
                             tree::only(table, "an input", &["file", "outside", "unit", "psd"])?;
                             let file = need(table, "file", value.span(), "an input", "file = \"record.csv\"")?;
@@ -60,7 +61,7 @@ impl Reader<'_> {
                     let path = tree::string(file, "the file of an input")?;
                     let text = InputText { name: name.to_string(), outside, factor, random: None };
                     let full = self.data_file(&path);
-                    if is_record(&full) && factor != 1.0 {
+                    if is_record(&full) && factor != Some(1.0) {
                         return Err(SetupError::new(
                             "the unit of an .AT2 record is in its header, and it is read in m/s²",
                         )
@@ -104,7 +105,7 @@ impl Reader<'_> {
                 }
             },
         };
-        let factor = unit(table)?;
+        let factor = unit(table)?.unwrap_or(1.0);
         let (corners, places) = self.corners(name, psd)?;
         let scaled = corners.into_iter().map(|(f, s)| (f, s * factor * factor)).collect();
         let psd = Psd::new(scaled, is_log).map_err(|(k, why)| {
@@ -114,7 +115,7 @@ impl Reader<'_> {
                 .help("corners are [frequency in Hz, density in squares of the unit per Hz]; a frequency given twice is a jump")
         })?;
         let random = Some(Random { psd, duration: seconds });
-        Ok((InputText { name: name.to_string(), outside: outside(table)?, factor, random }, seed))
+        Ok((InputText { name: name.to_string(), outside: outside(table)?, factor: Some(factor), random }, seed))
     }
 
     /// The corners of a density, from a list or a file of two columns, and their places.
@@ -144,12 +145,10 @@ impl InputText {
         if is_record(path) {
             return records::at2(path, &self.name, self.outside).map(|(table, _)| table);
         }
-        let table = inputs::table(path, &self.name, self.outside)?;
-        if self.factor == 1.0 {
-            return Ok(table);
-        }
+        let table = inputs::table(path, &self.name, self.outside, self.factor)?;
+        let Some(factor) = self.factor.filter(|factor| *factor != 1.0) else { return Ok(table) };
         let (x, y) = table.points();
-        let scaled = y.iter().map(|y| self.factor * y).collect();
+        let scaled = y.iter().map(|y| factor * y).collect();
         Table::new(table.name(), x.to_vec(), scaled, table.outside())
             .map_err(|e| FileError::whole(&path.display().to_string(), SetupError::new(e)))
     }
@@ -185,8 +184,10 @@ impl ModelFile {
             (None, _) => {
                 let path: PathBuf = base.join(word);
                 // (What the unit is said of is the file of the model, and any other table; a record has its own.)
-                let plain =
-                    InputText { factor: if input.random.is_some() { 1.0 } else { input.factor }, ..input.clone() };
+                let plain = InputText {
+                    factor: if input.random.is_some() { Some(1.0) } else { input.factor },
+                    ..input.clone()
+                };
                 let table = plain.read(&path)?;
                 let ending = path.extension().map_or("csv".into(), |e| e.to_string_lossy().to_ascii_lowercase());
                 let carried = format!("input-{name}.{ending}");
@@ -212,14 +213,15 @@ fn outside(table: &DeTable) -> Result<Outside, SetupError> {
     }
 }
 
-/// The factor to m/s² of an acceleration in another unit.
-fn unit(table: &DeTable) -> Result<f64, SetupError> {
-    let Some(value) = get(table, "unit") else { return Ok(1.0) };
+/// The factor to m/s² of an acceleration in another unit; None where values are taken as they are.
+fn unit(table: &DeTable) -> Result<Option<f64>, SetupError> {
+    let Some(value) = get(table, "unit") else { return Ok(Some(1.0)) };
     match value.get_ref().as_str() {
-        Some("m/s2") => Ok(1.0),
-        Some("g") => Ok(9.80665),
-        Some("cm/s2" | "gal") => Ok(0.01),
+        Some("m/s2") => Ok(Some(1.0)),
+        Some("g") => Ok(Some(9.80665)),
+        Some("cm/s2" | "gal") => Ok(Some(0.01)),
+        Some("as is") => Ok(None),
         _ => Err(SetupError::new("`unit` is that of an acceleration in the file; it is turned into m/s²")
-            .at(value.span(), "\"g\", \"cm/s2\", \"gal\" or \"m/s2\"")),
+            .at(value.span(), "\"g\", \"cm/s2\", \"gal\", \"m/s2\" or \"as is\"")),
     }
 }

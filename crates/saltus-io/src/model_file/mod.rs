@@ -54,8 +54,18 @@ impl ModelFile {
 
     /// Parses a model text; `base` is where its data files are.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, FileError> {
+        Self::parse_with(name, text, base, &[])
+    }
+
+    /// The same where some of the data files that it names, in whatever folder, are elsewhere: given by these names.
+    pub(crate) fn parse_with(
+        name: &str,
+        text: &str,
+        base: &Path,
+        elsewhere: &[(String, PathBuf)],
+    ) -> Result<Self, FileError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = Reader { text, base: base.to_path_buf(), ..Reader::default() };
+        let mut reader = Reader { text, base: base.to_path_buf(), elsewhere: elsewhere.to_vec(), ..Reader::default() };
         match reader.read() {
             Ok(()) => Ok(ModelFile {
                 name: name.to_string(),
@@ -132,6 +142,8 @@ struct Reader<'a> {
     has_coordinates: bool,
     run: defaults::RunText,
     files: Vec<(String, PathBuf)>,
+    /// Data files that are not where their names say.
+    elsewhere: Vec<(String, PathBuf)>,
 }
 
 /// Reads one section, given its key and its value.
@@ -296,7 +308,8 @@ impl Reader<'_> {
 
     /// The path of a data file that the model names.
     fn data_file(&mut self, name: &str) -> PathBuf {
-        let path = self.base.join(name);
+        let moved = self.elsewhere.iter().find(|(n, _)| n == name).map(|(_, path)| path.clone());
+        let path = moved.unwrap_or_else(|| self.base.join(name));
         if !self.files.iter().any(|(n, _)| n == name) {
             self.files.push((name.to_string(), path.clone()));
         }

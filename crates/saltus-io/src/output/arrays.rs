@@ -152,10 +152,35 @@ pub fn motion<'a>(model: &Model, trajectory: &'a Trajectory) -> Vec<Array<'a>> {
                 }
             });
         }
-        let row = move |k: usize, out: &mut [f64]| out.copy_from_slice(&history.accelerations(k)[..d]);
-        list.add(model, "acceleration", Columns::Coordinates, row);
+        let sides = history.side_names();
+        if !sides.is_empty() && history.has_impulses() {
+            let fill = Box::new(move |k: usize, out: &mut [f64]| {
+                out.fill(0.0);
+                let Some(before) = k.checked_sub(1) else { return };
+                let span = trajectory.t[k] - trajectory.t[before];
+                let (first, last) = (history.sides(before), history.sides(k));
+                if span > 0.0 {
+                    out.iter_mut().enumerate().for_each(|(a, f)| *f = (last[a] - first[a]) / span);
+                }
+            });
+            let (name, rows, width) = ("side_force", list.rows, sides.len());
+            list.arrays.push(Array { name, rows, width, columns: Columns::Named, named: sides.to_vec(), fill });
+        }
         let shears = history.shear_points();
-        if !shears.is_empty() {
+        if shears.is_empty() {
+            let row = move |k: usize, out: &mut [f64]| out.copy_from_slice(&history.accelerations(k)[..d]);
+            list.add(model, "acceleration", Columns::Coordinates, row);
+        } else {
+            // A force has no acceleration.
+            let moving: Vec<usize> = trajectory.displacements().collect();
+            let named = moving.iter().map(|&p| model.coordinates[p].clone()).collect();
+            let (name, rows, width) = ("acceleration", list.rows, moving.len());
+            let fill = Box::new(move |k: usize, out: &mut [f64]| {
+                out.iter_mut().zip(&moving).for_each(|(x, &p)| *x = history.accelerations(k)[p]);
+            });
+            if width > 0 {
+                list.arrays.push(Array { name, rows, width, columns: Columns::Named, named, fill });
+            }
             let named = shears.iter().map(|&p| model.coordinates[p].clone()).collect();
             let fill = Box::new(move |k: usize, out: &mut [f64]| out.copy_from_slice(history.shears(k)));
             let (name, rows, width) = ("base_shear", list.rows, shears.len());

@@ -21,7 +21,9 @@ pub(crate) mod tables;
 pub use format::Format;
 pub use record::{DataFile, OptionsRecord, Record, StartRecord};
 pub use spectra::{DENSITY, FORCES, RESPONSE_SPECTRUM, densities, forces, response_spectra};
-pub use structure::{FrictionSummary, GroupSummary, PointSummary, ShearSummary, Spread, StopSummary, StructureSummary};
+pub use structure::{
+    FrictionSummary, GroupSummary, PointSummary, RecordSummary, ShearSummary, Spread, StopSummary, StructureSummary,
+};
 pub use summary::{
     AuditSummary, ContactSummary, ContactsSummary, EventSummary, EventsSummary, Final, ImpactSummary, ImpactsSummary,
     LedgerSummary, Listed, PhaseSummary, PropertySummary, SettledSummary, Summary, TimelineSummary,

@@ -35,9 +35,52 @@ pub struct StructureSummary {
     pub groups: Vec<GroupSummary>,
     /// One entry per point: largest, smallest, root mean square.
     pub points: Vec<PointSummary>,
+    /// The sampled inputs that act: records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<RecordSummary>,
     /// One entry per point that is a base shear: with damping.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub base_shears: Vec<ShearSummary>,
+}
+
+/// A record, or any other sampled input that acts.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecordSummary {
+    /// Its name in the model.
+    pub input: String,
+    /// How many values it has.
+    pub values: usize,
+    /// The time between them: the shortest and the longest.
+    pub dt: [f64; 2],
+    /// From the first to the last.
+    pub duration: f64,
+    /// The largest absolute value (the peak ground acceleration of a record), and when it is.
+    pub largest: f64,
+    /// When that is.
+    pub at: f64,
+}
+
+impl RecordSummary {
+    /// The sampled inputs that something in a model uses.
+    pub fn all(model: &Model) -> Vec<RecordSummary> {
+        let used = model.inputs.iter().filter(|table| !model.graph.table_arguments(table).is_empty());
+        let of = |table: &std::sync::Arc<saltus::Table>| {
+            let (t, y) = table.points();
+            let steps = t.windows(2).map(|w| w[1] - w[0]);
+            let dt = steps.fold([f64::INFINITY, 0.0], |[least, most], s| [s.min(least), s.max(most)]);
+            let peak = (0..y.len()).max_by(|&i, &j| y[i].abs().total_cmp(&y[j].abs()))?;
+            let duration = t[t.len() - 1] - t[0];
+            Some(RecordSummary {
+                input: table.name().into(),
+                values: y.len(),
+                dt,
+                duration,
+                largest: y[peak].abs(),
+                at: t[peak],
+            })
+        };
+        used.filter_map(of).collect()
+    }
 }
 
 /// A base shear over a run, elastic forces and damping together.
@@ -215,6 +258,7 @@ impl StructureSummary {
             points: points
                 .map(|(&Extremes { max, min, rms, .. }, name)| PointSummary { point: name.clone(), max, min, rms })
                 .collect(),
+            records: RecordSummary::all(model),
             base_shears: shears
                 .iter()
                 .map(|s| ShearSummary { point: model.coordinates[s.point].clone(), max: s.max, min: s.min })
@@ -240,7 +284,8 @@ pub fn supports(out: &mut impl Write, model: &Model, shocks: &Shocks) -> io::Res
     let columns =
         "impulse,contact_time,mean_force,peak_force,rms_force,wear_power,friction_work,slid,stuck_time,slid_time";
     writeln!(out, "support,group,shocks,rebounds,{columns}")?;
-    let value = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
+    // (− 0.0 is zero.)
+    let value = |x: Option<f64>| x.map_or(String::new(), |x| format!("{:?}", x + 0.0));
     let group_of = |a: usize| shocks.groups.iter().find(|g| g.stops.contains(&a)).map_or("", |g| g.name.as_str());
     for (a, (s, c)) in shocks.stops.iter().zip(&model.constraints).enumerate() {
         let StopStatistics { count, rebounds, total_impulse, contact_time, mean_force, .. } = s;
@@ -255,14 +300,16 @@ pub fn supports(out: &mut impl Write, model: &Model, shocks: &Shocks) -> io::Res
         ];
         let more = numbers.map(value).join(",");
         let (name, group) = (field(&c.name), field(group_of(a)));
-        writeln!(out, "{name},{group},{count},{rebounds},{total_impulse:?},{contact_time:?},{mean_force:?},{more}")?;
+        let sums = [*total_impulse, *contact_time, *mean_force].map(|x| value(Some(x))).join(",");
+        writeln!(out, "{name},{group},{count},{rebounds},{sums},{more}")?;
     }
     for g in &shocks.groups {
         let numbers = [g.peak_force, None, g.wear_power, g.friction.map(|f| f.0), g.friction.map(|f| f.1), None, None];
         let more = numbers.map(value).join(",");
         let GroupSums { name, count, rebounds, impulse, contact_time, mean_force, .. } = g;
         let (all, group) = (field(&format!("all of {name}")), field(name));
-        writeln!(out, "{all},{group},{count},{rebounds},{impulse:?},{contact_time:?},{mean_force:?},{more}")?;
+        let sums = [*impulse, *contact_time, *mean_force].map(|x| value(Some(x))).join(",");
+        writeln!(out, "{all},{group},{count},{rebounds},{sums},{more}")?;
     }
     Ok(())
 }

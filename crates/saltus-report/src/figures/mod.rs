@@ -2,6 +2,7 @@
 
 mod differences;
 mod forces;
+mod ground;
 mod laws;
 mod motion;
 mod orbit;
@@ -11,7 +12,8 @@ mod section;
 mod statistics;
 
 pub use differences::differences;
-pub use forces::{forces, wear};
+pub use forces::{base_shears, forces, wear};
+pub use ground::{base, densities, floor_spectra};
 pub use laws::{Grip, colour_grips, friction, grips, joints, states};
 pub use motion::{energy, gaps, positions, velocities};
 pub use orbit::orbit;

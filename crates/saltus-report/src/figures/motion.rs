@@ -19,20 +19,29 @@ fn label(model: &Model, i: usize, prime: &str, unit: &str, axis_unit: &str) -> S
     if unit == axis_unit { name } else { with_unit(&name, unit) }
 }
 
-/// Positions over time.
+/// The coordinates that are drawn: displacements, up to so many; and how many there are.
+fn drawn(trajectory: &Trajectory) -> (Vec<usize>, usize) {
+    let mut all: Vec<usize> = trajectory.displacements().collect();
+    let count = all.len();
+    all.truncate(MAX_SERIES);
+    (all, count)
+}
+
+/// Positions over time; forces among the coordinates have a figure of their own.
 pub fn positions(model: &Model, trajectory: &Trajectory) -> Figure {
-    let n = model.coordinates.len().min(MAX_SERIES);
-    let unit = common((0..n).map(|i| model.units.position(i).to_string()));
-    let name = if n == 1 { model.coordinates[0].clone() } else { "position".into() };
+    let (shown, count) = drawn(trajectory);
+    let n = shown.len();
+    let unit = common(shown.iter().map(|&i| model.units.position(i).to_string()));
+    let name = if n == 1 { model.coordinates[shown[0]].clone() } else { "position".into() };
     let mut figure = Figure::new("positions", "Positions", &time(model), &with_unit(&name, &unit)).over_time();
-    let lines: Vec<Line> = (0..n).map(|i| series::position(trajectory, i, limit(n))).collect();
-    for (i, line) in lines.iter().enumerate() {
+    let lines: Vec<Line> = shown.iter().map(|&i| series::position(trajectory, i, limit(n))).collect();
+    for (k, (line, &i)) in lines.iter().zip(&shown).enumerate() {
         let name = label(model, i, "", model.units.position(i), &unit);
         figure.push(
-            Trace::new("position", &name, "lines", &line.t, &line.y[0]).colour(i).with(json!({ "showlegend": true })),
+            Trace::new("position", &name, "lines", &line.t, &line.y[0]).colour(k).with(json!({ "showlegend": true })),
         );
     }
-    figure.caption(thinning(&lines) + &omitted(model.coordinates.len(), "coordinates"))
+    figure.caption(thinning(&lines) + &omitted(count, "coordinates"))
 }
 
 /// Marks the two limits of each jump: an open circle before it, a filled one after it.
@@ -53,22 +62,23 @@ fn mark_jumps(figure: &mut Figure, name: &str, k: usize, line: &Line) {
 
 /// Velocities over time; at a jump the curve is broken and both limits are marked.
 pub fn velocities(model: &Model, trajectory: &Trajectory) -> Figure {
-    let n = model.coordinates.len().min(MAX_SERIES);
-    let unit = common((0..n).map(|i| model.units.velocity(i)));
-    let name = if n == 1 { format!("{}′", model.coordinates[0]) } else { "velocity".into() };
+    let (shown, count) = drawn(trajectory);
+    let n = shown.len();
+    let unit = common(shown.iter().map(|&i| model.units.velocity(i)));
+    let name = if n == 1 { format!("{}′", model.coordinates[shown[0]]) } else { "velocity".into() };
     let mut figure = Figure::new("velocities", "Velocities", &time(model), &with_unit(&name, &unit)).over_time();
-    let lines: Vec<Line> = (0..n).map(|i| series::velocity(trajectory, i, limit(n))).collect();
-    for (i, line) in lines.iter().enumerate() {
+    let lines: Vec<Line> = shown.iter().map(|&i| series::velocity(trajectory, i, limit(n))).collect();
+    for (k, (line, &i)) in lines.iter().zip(&shown).enumerate() {
         let name = label(model, i, "′", &model.units.velocity(i), &unit);
-        figure.push(Trace::new("velocity", &name, "lines", &line.t, &line.y[0]).colour(i).group(&name, true));
-        mark_jumps(&mut figure, &name, i, line);
+        figure.push(Trace::new("velocity", &name, "lines", &line.t, &line.y[0]).colour(k).group(&name, true));
+        mark_jumps(&mut figure, &name, k, line);
     }
     let jumps = if lines.iter().any(|l| !l.jumps.is_empty()) {
         "At an impact: open circle before, filled circle after. "
     } else {
         ""
     };
-    figure.caption(jumps.to_string() + &thinning(&lines) + &omitted(model.coordinates.len(), "coordinates"))
+    figure.caption(jumps.to_string() + &thinning(&lines) + &omitted(count, "coordinates"))
 }
 
 /// Gaps over time.

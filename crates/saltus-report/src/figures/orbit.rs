@@ -28,7 +28,7 @@ fn paired(model: &Model) -> Vec<usize> {
 /// draw, of a run from `start`.
 pub fn orbit(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> Option<Figure> {
     let model = walls.model;
-    let shown = paired(model);
+    let shown: Vec<usize> = paired(model).into_iter().filter(|&i| !fine.is_force(i)).collect();
     let end = *fine.t.last()?;
     let d = fine.dimension();
     let columns: Vec<Vec<f64>> =

@@ -27,7 +27,7 @@ pub fn phase(walls: &mut Walls, all: &[Wall], fine: &Trajectory, start: f64) -> 
     let limit = Limit { points: (MAX_POINTS / n.max(1)).max(1_000), jumps: usize::MAX };
     let (mut from, mut has_jumps, mut has_stops) = (start, false, false);
     let (mut across, mut up) = (Vec::new(), Vec::new());
-    for i in 0..n {
+    for i in (0..n).filter(|&i| !fine.is_force(i)) {
         let name = &phase_name(model, i, n);
         let curve = series::phase(fine, i, limit);
         from = curve.t.first().copied().unwrap_or(start).max(from);

@@ -65,7 +65,7 @@ pub fn spectrum(model: &Model, trajectory: &Trajectory) -> Option<Figure> {
     let mut figure = Figure::new("spectrum", "Spectrum", &with_unit("frequency", &unit), "power spectral density");
     figure.layout["xaxis"]["type"] = json!("log");
     figure.layout["yaxis"]["type"] = json!("log");
-    for (i, samples) in samples.iter().enumerate() {
+    for (i, samples) in samples.iter().enumerate().filter(|(i, _)| !trajectory.is_force(*i)) {
         let Some(s) = welch(samples, dt, length / 4) else { continue };
         let largest = s.density.iter().copied().fold(0.0, f64::max);
         // Smaller values are rounding errors and leakage of the window.

@@ -7,7 +7,7 @@ use crate::figures;
 use crate::page::{Origin, Page};
 use crate::text::{count, grouped, number, quantity};
 use crate::walls::{Walls, walls};
-use saltus::analysis::{LongTime, Shocks, forcing_period};
+use saltus::analysis::{Density, LongTime, ResponseSpectrum, Shocks, forcing_period};
 use saltus::{Phase, PhaseKind, Run, SetupError, Side, Status, System};
 
 /// The contents of the page of a run.
@@ -26,6 +26,10 @@ pub struct RunReport<'a> {
     pub shapes: Vec<Shape>,
     /// The shocks of a structure.
     pub shocks: Option<&'a Shocks>,
+    /// Floor response spectra that were asked for.
+    pub responses: &'a [ResponseSpectrum],
+    /// Spectral densities that were asked for, by the names of points and stops.
+    pub densities: &'a [(String, Density)],
     /// Its long-time behaviour: sections show what is after the transient.
     pub settled: &'a LongTime,
 }
@@ -62,6 +66,10 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
             over_time.push(figures::gaps(model, &fine, &mut system.gaps()));
         }
         over_time.extend(figures::states(model, &fine));
+        if let Some(structure) = system.as_structure() {
+            over_time.extend(figures::base(structure, (trajectory.t[0], reached)));
+        }
+        over_time.extend(figures::base_shears(model, trajectory));
         let forces = report.shocks.and_then(|shocks| figures::forces(model, trajectory, shocks, run.step));
         let drawn = |a: usize| report.shocks.is_some_and(|s| s.stops[a].peak_force.is_some());
         let as_forces = forces.is_some();
@@ -75,6 +83,16 @@ pub fn run(report: RunReport) -> Result<Page, SetupError> {
         figures::colour_grips(&mut over_time, model, &grips);
         figures::align_times(&mut over_time, (trajectory.t[0], reached));
         page.figures(over_time);
+        if !report.responses.is_empty() || !report.densities.is_empty() {
+            page.section("spectra", "Spectra");
+            let mut spectra = figures::floor_spectra(model, report.responses);
+            let is_force = |name: &str| match model.coordinates.iter().position(|c| c == name) {
+                Some(i) => trajectory.is_force(i),
+                None => true,
+            };
+            spectra.extend(figures::densities(model, report.densities, &is_force));
+            page.figures(spectra);
+        }
         page.section("shape", "Orbits and statistics");
         let end = dense::refined_end(trajectory);
         let mut others = Vec::from_iter(figures::orbit(&mut gaps, &walls, &end, trajectory.t[0]));
@@ -165,8 +183,7 @@ fn overview(page: &mut Page, report: &RunReport) {
     ]);
     page.list("warning", run.warnings.iter().filter(|w| !w.starts_with("breach: ")).cloned());
     page.list("good", events(report).into_iter().chain(report.findings.clone()));
-    let meetings = ledger.meetings.iter().filter(|m| !m.continuous).map(|m| m.sentence.clone());
-    let mut notes: Vec<String> = run.notes.iter().cloned().chain(meetings).collect();
+    let mut notes: Vec<String> = run.notes.iter().cloned().chain(ledger.meeting_notes()).collect();
     let more = notes.len().saturating_sub(50);
     notes.truncate(50);
     if more > 0 {
@@ -174,13 +191,13 @@ fn overview(page: &mut Page, report: &RunReport) {
     }
     page.list("note", notes);
     if let Some(k) = trajectory.len().checked_sub(1) {
-        let n = model.coordinates.len().min(12);
+        let moving: Vec<usize> = trajectory.displacements().collect();
         // Values that are rounding errors compared to the motion are shown as zero.
         let (largest_position, largest_velocity) = (trajectory.reach(), trajectory.fastest());
         let rounded = |x: f64, scale: f64| number(if x.abs() < 1e-13 * scale { 0.0 } else { x }, 6);
         let list = |value: &dyn Fn(usize) -> String| {
-            let mut items: Vec<String> = (0..n).map(value).collect();
-            items.extend((n < model.coordinates.len()).then(|| "…".to_string()));
+            let mut items: Vec<String> = moving.iter().take(12).map(|&i| value(i)).collect();
+            items.extend((moving.len() > 12).then(|| format!("… and {} more", moving.len() - 12)));
             items.join(", ")
         };
         let position = |i: usize| {

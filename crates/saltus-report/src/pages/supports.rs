@@ -27,7 +27,7 @@ pub fn supports(page: &mut Page, report: &RunReport, shocks: &Shocks) {
         heads.extend([with_unit("peak force", &units.force), with_unit("rms force", &units.force)]);
     }
     if slides {
-        heads.push("wear power".into());
+        heads.push(with_unit("wear power", &units.power()));
     }
     if rough {
         heads.extend([with_unit("heat of friction", &units.energy), with_unit("distance slid", &units.length)]);

@@ -42,11 +42,11 @@ pub fn impacts(page: &mut Page, report: &RunReport) {
         "no.".to_string(),
         with_unit("t", &units.time),
         "constraint".into(),
-        "approach speed".into(),
+        with_unit("approach speed", &units.speed()),
         with_unit("impulse", &units.impulse),
         with_unit("energy change", &units.energy),
         "law residual".into(),
-        "time uncertainty".into(),
+        with_unit("time uncertainty", &units.time),
     ];
     for i in 0..d {
         let (name, unit) = (&model.coordinates[i], units.velocity(i));
@@ -95,9 +95,9 @@ pub fn shocks(page: &mut Page, report: &RunReport, shocks: &Shocks) {
         with_unit("start", &units.time),
         with_unit("duration", &units.time),
         with_unit("impulse", &units.impulse),
-        "approach speed".into(),
+        with_unit("approach speed", &units.speed()),
         "rebounds".into(),
-        "peak force".into(),
+        with_unit("peak force", &units.force),
     ];
     let rows = shocks.list.iter().take(MAX_ROWS).enumerate().map(|(k, s)| {
         vec![

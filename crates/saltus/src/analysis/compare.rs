@@ -300,7 +300,7 @@ fn extent(run: &Run) -> f64 {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         high - low
     };
-    (0..motion.degrees()).map(range).fold(0.0, f64::max)
+    motion.displacements().map(range).fold(0.0, f64::max)
 }
 
 impl Comparison {

@@ -348,16 +348,36 @@ fn over_modes(
         let options = Options { reduction, ..base.clone() };
         Job { start: start.clone(), options: thinned(options, start.t) }
     };
-    let mut jobs: Vec<Job> = sizes.iter().map(|&modes| job(Some(Reduction { modes, residual }))).collect();
-    jobs.push(job(None));
-    let (mut runs, mut interrupted) = finished(execute, &jobs)?;
     // All modes are the reference: without them nothing can be said.
-    let Some((_, reference_run)) = runs.pop().filter(|(k, _)| *k == sizes.len()) else {
-        return Err(NoConvergence::Interrupted);
-    };
+    let (mut whole, mut interrupted) = finished(execute, &[job(None)])?;
+    let Some((_, reference_run)) = whole.pop() else { return Err(NoConvergence::Interrupted) };
     let of = |size: usize, run: &Run| level(size as f64, run.step, run, &reference_run, None);
-    let mut levels: Vec<Level> = runs.iter().map(|(k, run)| of(sizes[*k], run)).collect();
-    let mut runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
+    let (mut levels, mut runs, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    // Few modes may not be able to do what all can (a preload that they cannot give way to): they are left out, with the reason.
+    let mut take = |sizes: &[usize], levels: &mut Vec<Level>| {
+        let jobs: Vec<Job> = sizes.iter().map(|&modes| job(Some(Reduction { modes, residual }))).collect();
+        let outcomes = execute(&jobs);
+        let cut = outcomes.iter().flatten().any(|timed| matches!(timed.run.status, Status::Interrupted { .. }));
+        for (&size, outcome) in sizes.iter().zip(outcomes) {
+            let why = match outcome {
+                Ok(Timed { run, .. }) => match &run.status {
+                    Status::Finished | Status::Breached { .. } => {
+                        levels.push(of(size, &run));
+                        runs.push(run);
+                        continue;
+                    }
+                    Status::Interrupted { .. } => continue,
+                    Status::Failed(failure) => failure.to_string(),
+                },
+                Err(_) if cut => continue,
+                Err(error) => error.message,
+            };
+            let modes = crate::text::count(size as u64, "mode");
+            notes.push(format!("{modes} cannot follow this structure and are left out: {why}"));
+        }
+        cut
+    };
+    interrupted |= take(&sizes, &mut levels);
     // On to more modes until two numbers of them agree with the whole, or there are no more to take.
     let most = structure.most_modes();
     let mut size = sizes.last().copied().unwrap_or(first);
@@ -366,13 +386,13 @@ fn over_modes(
         if size >= all || size > most {
             break;
         }
-        let (mut more, stopped) = finished(execute, &[job(Some(Reduction { modes: size, residual }))])?;
-        interrupted = stopped;
-        if let Some((_, run)) = more.pop() {
-            levels.push(of(size, &run));
-            runs.push(run);
-        }
+        interrupted = take(&[size], &mut levels);
     }
+    if levels.is_empty() && !interrupted {
+        let message = format!("no number of modes below all {all} can be run: {}", notes.first().map_or("", |n| n));
+        return Err(SetupError::new(message).help("work with the degrees of freedom").into());
+    }
+    notes.extend(interrupted.then(|| INTERRUPTED.to_string()));
     Ok(Convergence {
         verdict: if interrupted { None } else { enough_modes(&levels, &reference_run) },
         orders: Orders::new(&levels, &Floors::new(&runs, &reference_run)),
@@ -381,7 +401,7 @@ fn over_modes(
         reference: Reference::AllModes(all),
         has_exact: false,
         extrapolated: None,
-        warnings: interrupted.then(|| INTERRUPTED.to_string()).into_iter().collect(),
+        warnings: notes,
         interrupted,
         reference_run,
         levels,

@@ -6,7 +6,7 @@ use crate::{Side, Trajectory};
 /// The distance between two motions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distance {
-    /// The largest difference of a coordinate at any time.
+    /// The largest difference of a displacement at any time.
     pub position: f64,
     /// When that is.
     pub at: f64,
@@ -35,6 +35,7 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
     let (Some((from_a, end_a)), Some((from_b, end_b))) = (a.span(), b.span()) else { return result };
     let (from, end) = (from_a.max(from_b), end_a.min(end_b));
     let degrees = a.degrees().min(b.degrees());
+    let moves = |k: usize| !a.is_force(k) && !b.is_force(k);
     let states = (a.dimension() - a.degrees()).min(b.dimension() - b.degrees());
     let buffer = || vec![0.0; degrees];
     let of = |motion: &Trajectory| (vec![0.0; motion.dimension()], vec![0.0; motion.dimension()]);
@@ -67,7 +68,7 @@ pub fn distance(a: &Trajectory, b: &Trajectory) -> Distance {
                 *state = apart;
             }
         }
-        for k in 0..degrees {
+        for k in (0..degrees).filter(|&k| moves(k)) {
             let apart = (qa[k] - qb[k]).abs();
             if !(apart <= result.position) {
                 (result.position, result.at) = (apart, t);

@@ -18,10 +18,10 @@ mod stability;
 mod with_states;
 
 use crate::SetupError;
-use crate::linalg::{Dice, Symmetric, max_abs};
+use crate::linalg::{Dice, max_abs};
 use crate::problem::{Problem, driven};
 use crate::run::System;
-use crate::structure::Structure;
+use crate::structure::{Strainless, Structure};
 use crate::text::{count, number};
 use collect::Collection;
 use search::Search;
@@ -53,6 +53,8 @@ pub enum Stability {
         /// Its smallest value there per unit of length.
         curvature: f64,
     },
+    /// A structure: every motion without strain is held by stops that act, so the minimum of the potential is strict.
+    Held,
     /// The second variation vanishes along some directions, and terms of higher order pull back.
     Minimum,
     /// All eigenvalues of the linearised motion have negative real parts.
@@ -92,7 +94,7 @@ impl Stability {
     /// Its kind in a word or two.
     pub fn kind(&self) -> &'static str {
         match self {
-            Stability::Stable { .. } | Stability::Minimum | Stability::Decays { .. } => "stable",
+            Stability::Stable { .. } | Stability::Held | Stability::Minimum | Stability::Decays { .. } => "stable",
             Stability::Unstable { .. } | Stability::Falls | Stability::Grows { .. } => "unstable",
             Stability::Neutral { .. } => "neutral",
             Stability::Linear => "linearly stable",
@@ -108,6 +110,9 @@ impl Stability {
             }
             Stability::Stable { curvature } => {
                 format!("stable: a strict minimum of the potential on K (smallest curvature {})", number(curvature, 4))
+            }
+            Stability::Held => {
+                "stable: a strict minimum of the potential on K (every motion without strain is held by a stop)".into()
             }
             Stability::Minimum => "stable: to second order nothing changes, terms of higher order pull back".into(),
             Stability::Decays { rate } => {
@@ -243,24 +248,31 @@ fn of_structure(structure: &Structure, t: f64) -> Result<Equilibria, SetupError>
     let degenerate = closed.iter().copied().filter(|&a| at_rest.reactions[a] == 0.0).collect();
     // The potential decides where forces have one and damping takes energy.
     let linear = structure.linear();
-    let gives = linear.damping.as_ref().is_some_and(|c| {
-        let size = c.entries().fold(0.0_f64, |m, e| m.max(e.2.abs()));
-        let rounding = Symmetric::diagonal(&vec![1e-9 * size; c.dimension()]);
-        Symmetric::combine(&[(1.0, c), (1.0, &rounding)]).factor().is_err()
-    });
-    let stability = match (linear.circulatory.is_some(), gives) {
+    let mut family = Vec::new();
+    let stability = match (linear.circulatory.is_some(), structure.brings_energy()) {
         (true, _) => Stability::Unknown { why: "the stiffness is not symmetric: such forces have no potential" },
         (_, true) => {
             Stability::Unknown { why: "the damping matrix is not positive semidefinite: it may bring energy in" }
         }
-        _ => Stability::Stable { curvature: structure.lowest_square() },
+        _ => match structure.strainless(&at_rest, &closed) {
+            Strainless::None => Stability::Stable { curvature: structure.lowest_square() },
+            Strainless::Held => Stability::Held,
+            Strainless::Free(motions) => {
+                let directions = motions.len();
+                family = motions;
+                Stability::Neutral { directions }
+            }
+            Strainless::Unclear => {
+                Stability::Unknown { why: "whether the stops hold every motion without strain cannot be told" }
+            }
+        },
     };
     let equilibrium = Equilibrium {
         reactions: closed.iter().map(|&a| at_rest.reactions[a]).collect(),
         closed,
         degenerate,
-        family: Vec::new(),
-        isolation: Isolation::Isolated,
+        isolation: if family.is_empty() { Isolation::Isolated } else { Isolation::Family },
+        family,
         stability,
         residual: at_rest.residual,
         joint_reactions: Vec::new(),

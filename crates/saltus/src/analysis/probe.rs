@@ -4,7 +4,7 @@
 //! does not, they stay apart. So half of the ensemble is perturbed by a size ε, half by ε/10, and the two spreads are compared.
 
 use super::{Execute, Job};
-use crate::linalg::{Dice, max_abs};
+use crate::linalg::Dice;
 use crate::problem::Start;
 use crate::run::{Options, Run, System};
 use crate::{Keep, SetupError};
@@ -95,8 +95,9 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
         [&run.trajectory.q(last)[..d], run.trajectory.states(last)].concat()
     };
     let ends: Vec<Vec<f64>> = ended.iter().map(|(_, run)| end(run)).collect();
-    // Each state is measured by its largest value.
-    let mut units = vec![1.0; d];
+    // Each state is measured by its largest value; a force is no place where a run could end.
+    let is_force = |i: usize| ended.first().is_some_and(|(_, run)| run.trajectory.is_force(i));
+    let mut units: Vec<f64> = (0..d).map(|i| if is_force(i) { f64::INFINITY } else { 1.0 }).collect();
     units.extend((d..ends.first().map_or(d, Vec::len)).map(|i| level(&ended, i)));
     let spread = |large: bool, which: std::ops::Range<usize>| {
         let of_size = |(k, _): &(usize, &Vec<f64>)| (ended[*k].0 > 0.5 * largest) == large;
@@ -121,7 +122,7 @@ pub fn judge(runs: &[(f64, Run)]) -> Probe {
     let growth = wide / (largest * scale).max(1e-300);
     // Runs are together where they are in all that stays apart.
     let near = |i: usize| match (i < d, by) {
-        (true, [true, _]) => 0.2 * wide,
+        (true, [true, _]) if !is_force(i) => 0.2 * wide,
         (false, [_, true]) => 0.2 * states.0 * units[i],
         _ => f64::INFINITY,
     };
@@ -160,10 +161,6 @@ fn also((wide, narrow): (f64, f64)) -> String {
     }
 }
 
-fn apart(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-}
-
 /// Groups of points that hang together by distances below `near` in each entry: how many, and their mean.
 fn group(ends: &[Vec<f64>], near: &[f64]) -> Vec<(usize, Vec<f64>)> {
     let mut label: Vec<usize> = (0..ends.len()).collect();
@@ -196,8 +193,10 @@ fn parting(runs: &[&(f64, Run)]) -> Option<(usize, f64)> {
     let d = runs.first()?.1.trajectory.degrees();
     for k in 0..least {
         let at: Vec<_> = runs.iter().map(|(_, r)| r.trajectory.impacts.get(k)).collect();
-        let fast = at.iter().map(|i| max_abs(&i.v_before[..d]).max(max_abs(&i.v_after[..d]))).fold(0.0, f64::max);
-        let after = at.iter().map(|i| apart(&i.v_after[..d], &at[0].v_after[..d])).fold(0.0, f64::max);
+        let motion = &runs[0].1.trajectory;
+        let most = |of: &dyn Fn(usize) -> f64| (0..d).filter(|&i| !motion.is_force(i)).map(of).fold(0.0, f64::max);
+        let fast = at.iter().map(|i| most(&|x| i.v_before[x].abs().max(i.v_after[x].abs()))).fold(0.0, f64::max);
+        let after = at.iter().map(|i| most(&|x| (i.v_after[x] - at[0].v_after[x]).abs())).fold(0.0, f64::max);
         let other = at.iter().any(|i| i.constraints != at[0].constraints);
         if other || after > 0.05 * fast {
             return Some((k + 1, at[0].t));

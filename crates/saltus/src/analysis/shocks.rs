@@ -21,6 +21,8 @@ pub struct Shock {
     pub rebounds: usize,
     /// The largest force; none for a rigid stop, whose impacts have impulses and no force.
     pub peak: Option<f64>,
+    /// When that is.
+    pub peak_at: f64,
 }
 
 /// Statistics of one stop over a run.
@@ -135,7 +137,9 @@ impl Shocks {
                     shock.end = touch.end.max(shock.end);
                     shock.impulse += touch.impulse;
                     shock.rebounds += 1;
-                    shock.peak = shock.peak.zip(peak).map(|(a, b)| a.max(b));
+                    if peak.is_some_and(|p| shock.peak.is_none_or(|old| p > old)) {
+                        (shock.peak, shock.peak_at) = (peak, touch.peak_at);
+                    }
                 }
                 None => {
                     open[touch.constraint] = Some(list.len());
@@ -147,6 +151,7 @@ impl Shocks {
                         speed: (-touch.approach).max(0.0),
                         rebounds: 0,
                         peak,
+                        peak_at: touch.peak_at,
                     });
                 }
             }

@@ -2,7 +2,7 @@
 //! distribution of a displacement or a force over frequencies.
 
 use crate::linalg::fourier;
-use crate::motion::Side;
+use crate::motion::{Side, Trajectory};
 use crate::run::Run;
 use crate::structure::Structure;
 use crate::{Kind, SetupError};
@@ -118,7 +118,63 @@ fn largest(p: &[f64], s: f64) -> f64 {
     ends.max(at(0.5 * (a + b)))
 }
 
-/// The response of oscillators on a point: the floor response spectrum where the base moves. Frequencies are per unit of time.
+/// Pieces of a run by events are read at least this often, and so many times in a period of the fastest oscillator: the cubics in
+/// between are then as good as they are.
+const READ: f64 = 16.0;
+const IN_A_PERIOD: f64 = 50.0;
+
+/// The intervals of the motion of a point, one after the other: from, to, and u, u' at both ends. Polynomials are read finely, steps as
+/// they were made.
+fn intervals(
+    run: &Run,
+    point: usize,
+    fastest: f64,
+    mut each: impl FnMut(f64, f64, [f64; 4]),
+) -> Result<(), SetupError> {
+    let whole = &run.trajectory;
+    if whole.len() < 2 {
+        return Err(SetupError::new("the run has too few stored instants for a spectrum"));
+    }
+    if !whole.pieces.is_empty() {
+        let (mut q, mut v) = (vec![0.0; whole.dimension()], vec![0.0; whole.dimension()]);
+        for k in 0..whole.pieces.len() {
+            let (start, end) = whole.pieces.span(k);
+            let parts = READ.max((IN_A_PERIOD * fastest * (end - start)).ceil()) as usize;
+            let at = |j: usize| if j == parts { end } else { start + (end - start) * j as f64 / parts as f64 };
+            whole.pieces.read(k, start, &mut q, &mut v);
+            let mut before = [q[point], v[point]];
+            for j in 1..=parts {
+                whole.pieces.read(k, at(j), &mut q, &mut v);
+                each(at(j - 1), at(j), [before[0], before[1], q[point], v[point]]);
+                before = [q[point], v[point]];
+            }
+        }
+        return Ok(());
+    }
+    let (motion, i) = match run.followed.of(point) {
+        Some(followed) => followed,
+        None if run.by_events() || run.options.every > 1 => return Err(too_coarse(run)),
+        None => (whole, point),
+    };
+    for k in 1..motion.len() {
+        let ends = [motion.q(k - 1)[i], motion.v(k - 1, Side::Right)[i], motion.q(k)[i], motion.v(k, Side::Left)[i]];
+        each(motion.t[k - 1], motion.t[k], ends);
+    }
+    Ok(())
+}
+
+/// Between instants that are far apart the motion is not known.
+fn too_coarse(run: &Run) -> SetupError {
+    let error = SetupError::new("too few instants of the point are kept for a spectrum of its motion")
+        .with_kind(Kind::Unsupported);
+    match run.by_events() {
+        true => error.help("keep the polynomials of the run, or make it with a time-stepping scheme"),
+        false => error.help("follow the point at every step (`Options::follow`), or store every step"),
+    }
+}
+
+/// The response of oscillators on a point: the floor response spectrum where the base moves. Frequencies are per unit of time. It is
+/// integrated over every step of the run, so one that stores fewer instants must follow the point ([`crate::Options::follow`]).
 pub fn response_spectrum(
     structure: &Structure,
     run: &Run,
@@ -139,7 +195,15 @@ pub fn response_spectrum(
     if point >= motion.dimension() {
         return Err(SetupError::new(format!("there is no point {point}: there are {}", motion.dimension())));
     }
-    if motion.len() < 2 {
+    if structure.is_force(point) {
+        return Err(SetupError::new(format!(
+            "`{}` is a force, the base shear: nothing stands on it",
+            structure.model().coordinates[point]
+        ))
+        .with_kind(Kind::Unsupported)
+        .help("a floor response spectrum is that of a point that moves; the spectral density of a force can be had"));
+    }
+    if motion.is_empty() {
         return Err(SetupError::new("the run has too few stored instants for a spectrum"));
     }
     let (u0, v0) = (motion.q(0)[point], motion.v(0, Side::Right)[point]);
@@ -161,21 +225,19 @@ pub fn response_spectrum(
         shares.iter().map(|(l, share)| share * signals.loads[*l]).sum::<f64>()
     };
     let mut before = base(motion.t[0]);
-    for k in 1..motion.len() {
-        let (from, to) = (motion.t[k - 1], motion.t[k]);
+    let fastest = frequencies.iter().copied().fold(0.0, f64::max);
+    intervals(run, point, fastest, |from, to, [q0, v0, q1, v1]| {
         let h = to - from;
         if !(h > 0.0) {
-            continue;
+            return;
         }
-        let (q0, q1) = (motion.q(k - 1)[point], motion.q(k)[point]);
-        let (v0, v1) = (motion.v(k - 1, Side::Right)[point], motion.v(k, Side::Left)[point]);
         let mean = (q1 - q0) / h;
         let u = [q0, v0, (3.0 * mean - 2.0 * v0 - v1) / h, (v0 + v1 - 2.0 * mean) / (h * h)];
         let (middle, after) = (base(0.5 * (from + to)), base(to));
         let a = [before, (4.0 * middle - 3.0 * before - after) / h, 2.0 * (before - 2.0 * middle + after) / (h * h)];
         before = after;
         all.iter_mut().for_each(|one| one.advance(h, &u, &a));
-    }
+    })?;
     let n = frequencies.len().max(1);
     let lists = |of: fn(&Oscillator) -> f64| all.chunks(n).map(|list| list.iter().map(of).collect()).collect();
     Ok(ResponseSpectrum {
@@ -187,10 +249,14 @@ pub fn response_spectrum(
     })
 }
 
-/// The spectral density of the displacement of a point.
+/// The spectral density of the displacement of a point, from every step where it was followed ([`crate::Options::follow`]).
 pub fn displacement_density(run: &Run, point: usize) -> Result<Density, SetupError> {
-    let motion = &run.trajectory;
-    let (from, to, n) = samples(run)?;
+    if point >= run.trajectory.dimension() {
+        return Err(SetupError::new(format!("there is no point {point}: there are {}", run.trajectory.dimension())));
+    }
+    // (Of coarse instants, what is faster than they are would appear at other frequencies.)
+    let (motion, point) = run.followed.of(point).unwrap_or((&run.trajectory, point));
+    let (from, to, n) = samples(motion)?;
     let mut cursor = motion.cursor(Side::Right);
     let (mut q, mut v) = (vec![0.0; motion.dimension()], vec![0.0; motion.dimension()]);
     let mut values = Vec::with_capacity(n);
@@ -204,8 +270,8 @@ pub fn displacement_density(run: &Run, point: usize) -> Result<Density, SetupErr
 
 /// The spectral density of the force of a stop. Impulses are part of it: a sample is the mean force over its interval.
 pub fn force_density(run: &Run, stop: usize) -> Result<Density, SetupError> {
-    let (from, to, n) = samples(run)?;
     let motion = &run.trajectory;
+    let (from, to, n) = samples(motion)?;
     if !motion.history.has_impulses() {
         return Err(SetupError::new("the forces of stops over time are kept by time-stepping schemes only")
             .with_kind(Kind::Unsupported)
@@ -217,8 +283,7 @@ pub fn force_density(run: &Run, stop: usize) -> Result<Density, SetupError> {
 }
 
 /// The interval of a run and a power of two of samples, about as many as there are stored instants.
-fn samples(run: &Run) -> Result<(f64, f64, usize), SetupError> {
-    let motion = &run.trajectory;
+fn samples(motion: &Trajectory) -> Result<(f64, f64, usize), SetupError> {
     let Some((from, to)) = motion.span().filter(|(from, to)| to > from && motion.len() > 8) else {
         return Err(SetupError::new("the run has too few stored instants for a spectrum"));
     };

@@ -11,6 +11,8 @@ pub(super) struct Noting {
     pub impulses: Vec<f64>,
     pub accelerations: Vec<f64>,
     pub shears: Vec<f64>,
+    /// Impulses to the side: before the last node, at it, and so far.
+    pub sides: [Vec<f64>; 3],
 }
 
 impl Noting {
@@ -45,12 +47,33 @@ impl Noting {
         }
     }
 
+    /// What stops did to the side at a node: half of it belongs to the step that is over.
+    pub fn aside(&mut self, node: &Node, stepper: &dyn Stepper) {
+        let [before, at, so_far] = &mut self.sides;
+        if at.is_empty() {
+            return;
+        }
+        at.fill(0.0);
+        stepper.sides(at);
+        let share = if node.index == 0 { 0.0 } else { 0.5 };
+        for ((before, at), so_far) in before.iter_mut().zip(&*at).zip(so_far) {
+            *so_far = *before + share * at;
+            *before += at;
+        }
+    }
+
     /// A row for the instant that was stored at the last node, if one was.
     pub fn keep(&mut self, t: f64, recorder: &mut Recorder) {
         let instants = recorder.trajectory.len();
         if recorder.trajectory.history.len() < instants {
             self.base.add(t, &mut self.accelerations);
-            recorder.trajectory.history.fill_to(instants, &self.impulses, &self.accelerations, &self.shears);
+            recorder.trajectory.history.fill_to(
+                instants,
+                &self.impulses,
+                &self.accelerations,
+                &self.shears,
+                &self.sides[2],
+            );
         }
     }
 }

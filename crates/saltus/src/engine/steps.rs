@@ -28,6 +28,8 @@ pub(crate) struct StepPlan {
     pub cells: Cells,
     /// The points of a structure that are base shears.
     pub shears: Vec<usize>,
+    /// What its stops do to the side, by name.
+    pub sides: Vec<String>,
     /// For each constraint what slides along it, where touches are wanted.
     pub slides: Option<Vec<crate::motion::Slide>>,
     /// What the base adds to the accelerations, where they are wanted.
@@ -41,6 +43,8 @@ pub(crate) struct StepPlan {
     /// Number of steps, and where the last of them ends; None: no end is set.
     pub end: Option<(u64, f64)>,
     pub every: u64,
+    /// What is kept at every step.
+    pub follow: Vec<usize>,
     pub keep: Keep,
 }
 
@@ -96,6 +100,9 @@ impl StepEngine {
             recorder.reserve(steps / every + 2, every)?;
             recorder.set_shape_stride(steps);
         }
+        if every > 1 {
+            recorder.follow(&plan.follow, plan.end.map_or(0, |(steps, _)| steps))?;
+        }
         gauge.gaps.linearise(t0, &q0, &v0);
         let is_closed = |a: usize| match &closed {
             Some(list) => list.contains(&a),
@@ -110,8 +117,10 @@ impl StepEngine {
             impulses: vec![0.0; m],
             accelerations: vec![0.0; d],
             shears: vec![0.0; plan.shears.len()],
+            sides: [(); 3].map(|()| vec![0.0; plan.sides.len()]),
         });
         recorder.trajectory.history.with_shears(&plan.shears);
+        recorder.trajectory.history.with_sides(&plan.sides);
         recorder.shears = plan.shears.iter().map(|&p| BaseShear::new(p)).collect();
         let mut watch = Watch::new(gauge, d, &touched, stepping, h);
         if let Some(slides) = slides {
@@ -233,6 +242,7 @@ impl StepEngine {
         if let Some(history) = &mut self.history {
             history.take(node, jumps, self.is_staggered, self.h, &recorder.audit.impulses);
             history.shear(node, &*self.stepper, recorder);
+            history.aside(node, &*self.stepper);
         }
         if node.contact && !jumps {
             // A lasting contact: its reaction is a density, and the velocity is continuous. It is the mean of the steps that
@@ -275,6 +285,8 @@ impl StepEngine {
         } else if is_due || is_last {
             recorder.instant(node.t, &node.q, &node.v_left);
         }
+        let right = if jumps { &node.v_right } else { &node.v_left };
+        recorder.followed.note(node.t, &node.q, &node.v_left, right);
         if self.wants_extremes {
             recorder.extremes(node.t, &node.q);
         }

@@ -83,6 +83,7 @@ impl EventEngine {
             crossings: Crossings::new(&at),
             cells: self.instance.cells().clone(),
             shears: Vec::new(),
+            sides: Vec::new(),
             slides: None,
             base: None,
             closed: start.closed().map(<[usize]>::to_vec),
@@ -92,6 +93,7 @@ impl EventEngine {
             h,
             end: Some((steps, to)),
             every,
+            follow: Vec::new(),
             keep: Keep::ALL,
         })
     }

@@ -151,11 +151,16 @@ pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
                 let continuous = is_continuous(angle, e);
                 let name = |a: usize| evidence.names[a].as_str();
                 let restitution = if e.0 == e.1 { format!("e = {}", e.0) } else { format!("e = {} and {}", e.0, e.1) };
+                // What jumps is a part cos θ of the velocities.
+                let part = angle.to_radians().cos().abs();
                 let meaning = match continuous {
-                    true => "the motion depends continuously on the data here",
-                    false if e == (0.0, 0.0) => "the motion depends discontinuously on the data here",
+                    true => "the motion depends continuously on the data here".to_string(),
+                    false if e == (0.0, 0.0) && part < 0.01 => {
+                        format!("the motion depends discontinuously on the data here, by a part {part:.0e} of the velocities")
+                    }
+                    false if e == (0.0, 0.0) => "the motion depends discontinuously on the data here".to_string(),
                     false => {
-                        "no theorem guarantees that the motion depends continuously on the data here (perturbed starts show it: --probe)"
+                        "no theorem guarantees that the motion depends continuously on the data here (perturbed starts show it: --probe)".into()
                     }
                 };
                 let sentence = format!(
@@ -169,6 +174,21 @@ pub fn meetings(evidence: &Evidence) -> Vec<Meeting> {
         }
     }
     found
+}
+
+/// What is worth a note about pairs of constraints that met: the first, and how many more there are like it.
+pub(super) fn notes(meetings: &[Meeting]) -> Vec<String> {
+    let mut others = meetings.iter().filter(|m| !m.continuous);
+    let Some(first) = others.next() else { return Vec::new() };
+    let rest: Vec<f64> = others.map(|m| m.angle).collect();
+    let (low, high) = rest.iter().fold((180.0_f64, 0.0_f64), |(l, h), a| (l.min(*a), h.max(*a)));
+    let mut notes = vec![first.sentence.clone()];
+    match rest.len() {
+        0 => {}
+        1 => notes.push(format!("so does one more pair, at {low:.2}°")),
+        n => notes.push(format!("so do {n} more pairs, at {low:.2}° … {high:.2}°")),
+    }
+    notes
 }
 
 /// The kinetic angle of two constraints in degrees, from the Delassus matrix: cos θ = −D_ab / √(D_aa D_bb).

@@ -107,6 +107,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// What is worth a note about constraints that met: pairs at which the motion need not depend continuously on its data.
+    pub fn meeting_notes(&self) -> Vec<String> {
+        impacts::notes(&self.meetings)
+    }
+
     pub(crate) fn new(evidence: &Evidence) -> Self {
         let scales = scales::Scales::new(evidence);
         let tails = tail::tails(evidence);

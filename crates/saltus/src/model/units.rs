@@ -68,9 +68,35 @@ impl Units {
 
     /// The unit of its velocity, where that of the coordinate and of time are known.
     pub fn velocity(&self, i: usize) -> String {
-        match (self.position(i), self.time.as_str()) {
+        per(self.position(i), &self.time)
+    }
+
+    /// The unit of a speed along lengths.
+    pub fn speed(&self) -> String {
+        per(&self.length, &self.time)
+    }
+
+    /// The unit of an acceleration along lengths.
+    pub fn acceleration(&self) -> String {
+        match (self.length.as_str(), self.time.as_str()) {
             ("", _) | (_, "") => String::new(),
-            (unit, time) => format!("{unit}/{time}"),
+            (length, time) => format!("{length}/{time}²"),
+        }
+    }
+
+    /// The unit of a power.
+    pub fn power(&self) -> String {
+        match (self.energy.as_str(), self.time.as_str()) {
+            ("J", "s") => "W".into(),
+            (energy, time) => per(energy, time),
+        }
+    }
+
+    /// The unit of a frequency.
+    pub fn frequency(&self) -> String {
+        match self.time.as_str() {
+            "s" | "" => "Hz".into(),
+            time => format!("1/{time}"),
         }
     }
 
@@ -84,6 +110,11 @@ impl Units {
         let family = name.split('[').next().unwrap_or(name);
         self.parameters.iter().find(|(n, _)| n == family).map_or("", |(_, unit)| unit)
     }
+}
+
+/// One unit over another; none where either is not known.
+fn per(unit: &str, of: &str) -> String {
+    if unit.is_empty() || of.is_empty() { String::new() } else { format!("{unit}/{of}") }
 }
 
 fn unknown(text: &Description, name: &Name) -> SetupError {

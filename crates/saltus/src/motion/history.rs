@@ -10,22 +10,49 @@ pub struct History {
     /// The points whose base shear is noted, and it.
     shear_points: Vec<usize>,
     shears: Vec<f64>,
+    /// What stops do to the side, by name, and its impulses so far.
+    side_names: Vec<String>,
+    sides: Vec<f64>,
 }
 
 impl History {
     /// Fills in rows up to a number of instants.
-    pub(crate) fn fill_to(&mut self, instants: usize, impulses: &[f64], accelerations: &[f64], shears: &[f64]) {
+    pub(crate) fn fill_to(
+        &mut self,
+        instants: usize,
+        impulses: &[f64],
+        accelerations: &[f64],
+        shears: &[f64],
+        sides: &[f64],
+    ) {
         (self.m, self.d) = (impulses.len(), accelerations.len());
         while self.len() < instants {
             self.impulses.extend_from_slice(impulses);
             self.accelerations.extend_from_slice(accelerations);
             self.shears.extend_from_slice(shears);
+            self.sides.extend_from_slice(sides);
         }
     }
 
     /// Notes base shears of these points as well.
     pub(crate) fn with_shears(&mut self, points: &[usize]) {
         self.shear_points = points.to_vec();
+    }
+
+    /// Notes what stops do to the side as well.
+    pub(crate) fn with_sides(&mut self, names: &[String]) {
+        self.side_names = names.to_vec();
+    }
+
+    /// What stops do to the side: the force of a round hole on each of its points, friction along each slide.
+    pub fn side_names(&self) -> &[String] {
+        &self.side_names
+    }
+
+    /// Its impulses from the start to stored instant k, on the structure.
+    pub fn sides(&self, k: usize) -> &[f64] {
+        let n = self.side_names.len();
+        &self.sides[k * n..(k + 1) * n]
     }
 
     /// The points whose base shear is noted.

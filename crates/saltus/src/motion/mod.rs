@@ -1,6 +1,7 @@
 //! What a run leaves behind: a motion of bounded variation with its impacts, contacts, phases and events.
 
 mod events;
+mod followed;
 mod history;
 mod impacts;
 mod pieces;
@@ -13,6 +14,7 @@ mod trajectory;
 mod variation;
 
 pub use events::{Crossing, EventHit};
+pub use followed::Followed;
 pub use history::History;
 pub(crate) use impacts::Measured;
 pub use impacts::{Impact, ImpactIter, Impacts};

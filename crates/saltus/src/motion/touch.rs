@@ -17,8 +17,31 @@ pub struct Touch {
     pub approach: f64,
     /// The largest force; meaningful for a stop with a stiffness.
     pub peak: f64,
+    /// When that is.
+    pub peak_at: f64,
     /// ∫ F |v_T| dt for what slides along it.
     pub wear: f64,
+}
+
+impl Touch {
+    /// Nothing yet.
+    pub(crate) fn none() -> Self {
+        Touch { constraint: 0, start: 0.0, end: 0.0, impulse: 0.0, approach: 0.0, peak: 0.0, peak_at: 0.0, wear: 0.0 }
+    }
+
+    /// The force of a step of length h around an instant, after those of the two steps before: the peak is the largest of them, or that
+    /// of a parabola whose means of the two ends of a step are these three, where that is a small correction and within them.
+    pub(crate) fn press(&mut self, [first, middle]: [f64; 2], last: f64, at: f64, h: f64) {
+        if last > self.peak {
+            (self.peak, self.peak_at) = (last, at);
+        }
+        let (bend, slope) = (first - 2.0 * middle + last, 0.5 * (last - first));
+        let is_gentle = first > 0.0 && bend < 0.0 && -bend <= 0.2 * middle && slope.abs() <= -0.5 * bend;
+        let top = middle - bend / 8.0 - 0.5 * slope * slope / bend;
+        if is_gentle && top > self.peak {
+            (self.peak, self.peak_at) = (top, at - h - h * slope / bend);
+        }
+    }
 }
 
 /// The touches of a motion whose impacts and contacts are located: an impact that begins a contact is part of it.
@@ -31,7 +54,16 @@ pub(crate) fn touches_of(motion: &Trajectory, slides: &[Slide]) -> Vec<Touch> {
             // Without friction what slides keeps its velocity through an impact.
             let at = if slide.is_some() { motion.at(start, super::Side::Left) } else { None };
             let sliding = at.map(|(q, v)| slide.speed(&q, |p| v[p]));
-            Touch { constraint, start, end, impulse, approach, peak: 0.0, wear: impulse * sliding.unwrap_or(0.0) }
+            Touch {
+                constraint,
+                start,
+                end,
+                impulse,
+                approach,
+                peak: 0.0,
+                peak_at: start,
+                wear: impulse * sliding.unwrap_or(0.0),
+            }
         };
         let impacts = motion.impacts.iter().filter_map(|i| {
             let k = i.constraints.iter().position(|&c| c == constraint)?;

@@ -137,6 +137,16 @@ impl Trajectory {
         self.d - self.states
     }
 
+    /// Whether a coordinate is a force, the base shear of a structure: no displacement, and no measure of how far something moves.
+    pub fn is_force(&self, i: usize) -> bool {
+        self.history.shear_points().contains(&i)
+    }
+
+    /// The coordinates that are displacements.
+    pub fn displacements(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.degrees()).filter(|&i| !self.is_force(i))
+    }
+
     /// Says that the last `states` unknowns are first-order states.
     #[must_use]
     pub fn with_states(mut self, states: usize) -> Self {
@@ -168,6 +178,10 @@ impl Trajectory {
 
     /// The largest entry that belongs to a coordinate.
     fn largest(&self, rows: &[f64]) -> f64 {
+        if !self.history.shear_points().is_empty() {
+            let of = |row: &[f64]| self.displacements().fold(0.0_f64, |most, i| most.max(row[i].abs()));
+            return rows.chunks_exact(self.d).map(of).fold(0.0, f64::max);
+        }
         match self.states {
             0 => largest(rows),
             _ => rows.chunks_exact(self.d).map(|row| largest(&row[..self.degrees()])).fold(0.0, f64::max),

@@ -2,7 +2,9 @@
 
 use super::Keep;
 use crate::linalg::max_abs;
-use crate::motion::{BaseShear, Contact, EventHit, Measured, Phase, Pieces, Rubbed, Timeline, Touch, Trajectory};
+use crate::motion::{
+    BaseShear, Contact, EventHit, Followed, Measured, Phase, Pieces, Rubbed, Timeline, Touch, Trajectory,
+};
 use crate::stepping::Account;
 use crate::{Kind, SetupError};
 
@@ -102,6 +104,8 @@ pub(crate) struct Recorder {
     /// Base shears over all steps.
     pub shears: Vec<BaseShear>,
     pub shapes: Vec<(f64, Vec<f64>)>,
+    /// What is kept at every step.
+    pub followed: Followed,
     shape_stride: u64,
     next_shape: u64,
     /// The energy account at its marks, from a scheme that keeps one.
@@ -133,6 +137,7 @@ impl Recorder {
             squared_forces: vec![0.0; m],
             shears: Vec::new(),
             shapes: Vec::new(),
+            followed: Followed::default(),
             shape_stride: 1,
             next_shape: 0,
             accounts: Vec::new(),
@@ -158,6 +163,22 @@ impl Recorder {
             true => Ok(()),
             false => Err(too_large(d, instants, every)),
         }
+    }
+
+    /// Keeps some coordinates at each of a number of steps.
+    pub fn follow(&mut self, points: &[usize], steps: u64) -> Result<(), SetupError> {
+        let d = self.trajectory.dimension();
+        if let Some(p) = points.iter().find(|&&p| p >= d) {
+            return Err(SetupError::new(format!("there is no coordinate {p} to follow: there are {d}")));
+        }
+        if !points.is_empty() && Trajectory::bytes(points.len(), steps) > MAX_BYTES {
+            let gib = Trajectory::bytes(points.len(), steps) as f64 / (1u64 << 30) as f64;
+            return Err(SetupError::new(format!("following points at {steps} steps would take {gib:.1} GiB"))
+                .with_kind(Kind::TooLarge)
+                .help("ask for the spectra of fewer points at a time, or for a shorter run"));
+        }
+        self.followed = Followed::new(points);
+        Ok(())
     }
 
     /// Draws a shape every so many of the steps to come.
@@ -186,13 +207,21 @@ impl Recorder {
                 self.audit.max_violation = -f;
                 self.audit.worst = Some((a, t));
             }
-            outside |= f < -1e-12 && f < -1e-12 * max_abs(q);
+            outside |= f < -1e-12 && f < -1e-12 * self.reach(q);
             if !f.is_finite() {
                 return Err(a);
             }
         }
         self.audit.infeasible += u64::from(outside);
         Ok(())
+    }
+
+    /// The largest displacement at an instant.
+    fn reach(&self, q: &[f64]) -> f64 {
+        match self.trajectory.history.shear_points() {
+            [] => max_abs(q),
+            forces => (0..q.len()).filter(|i| !forces.contains(i)).fold(0.0, |most, i| most.max(q[i].abs())),
+        }
     }
 
     /// Stores an instant at which the velocity is continuous.

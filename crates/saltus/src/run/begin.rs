@@ -97,6 +97,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 crossings: Crossings::new(&at),
                 cells: at.cells().clone(),
                 shears: Vec::new(),
+                sides: Vec::new(),
                 slides: None,
                 base: None,
                 closed: at.start().closed().map(<[usize]>::to_vec),
@@ -106,6 +107,7 @@ pub(super) fn problem(problem: &Problem, start: &Start, options: &Options) -> Re
                 h,
                 end,
                 every: options.every,
+                follow: options.follow.clone(),
                 keep: options.keep,
             })?;
             Ok(Begun {
@@ -258,6 +260,7 @@ fn stepped(
         crossings: None,
         cells: at.cells().clone(),
         shears: linear.shears.iter().map(|(p, _)| *p).collect(),
+        sides: structure.side_names(),
         slides: Some(structure.slides()),
         base: Some(BaseMotion::new(structure, at.cells())),
         closed: start.closed().map(<[usize]>::to_vec),
@@ -267,6 +270,7 @@ fn stepped(
         h,
         end,
         every: options.every,
+        follow: options.follow.clone(),
         keep: options.keep,
     })?;
     Ok(Begun {

@@ -33,6 +33,8 @@ pub struct Options {
     pub settings: Settings,
     /// Whether to stop where everything has come to rest; only where nothing depends on time.
     pub until_rest: bool,
+    /// Observed coordinates that are kept at every step ([`crate::Run::followed`]), however few instants are stored.
+    pub follow: Vec<usize>,
     /// What is stored.
     pub keep: Keep,
     /// For a structure: modes instead of degrees of freedom.
@@ -85,6 +87,7 @@ impl Options {
             every: 1,
             settings: Settings::new(),
             until_rest: false,
+            follow: Vec::new(),
             keep: Keep::ALL,
             reduction: None,
             vary: None,
@@ -118,6 +121,12 @@ impl Options {
     /// Stores every n-th instant only; impacts are always stored.
     pub fn every(mut self, n: u64) -> Self {
         self.every = n.max(1);
+        self
+    }
+
+    /// Keeps some of the observed coordinates at every step, for what needs all of them (spectra), where fewer instants are stored.
+    pub fn follow(mut self, coordinates: &[usize]) -> Self {
+        self.follow = coordinates.to_vec();
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::ledger::Ledger;
-use crate::motion::{BaseShear, Obstacle, Rubbed, Timeline, Touch, Trajectory, Variation};
+use crate::motion::{BaseShear, Followed, Obstacle, Rubbed, Timeline, Touch, Trajectory, Variation};
 use crate::problem::Start;
 use crate::record::{Audit, Extremes};
 use crate::scheme::Scheme;
@@ -54,6 +54,8 @@ pub struct Run {
     pub extremes: Vec<Extremes>,
     /// Deflected shapes at some instants, for drawing.
     pub shapes: Vec<(f64, Vec<f64>)>,
+    /// The coordinates that were to be kept at every step ([`Options::follow`]), where fewer instants are stored.
+    pub followed: Followed,
     /// The perturbations that travelled along ([`Options::vary`]), at the end; or why there are none there.
     pub variation: Option<Result<Variation, Obstacle>>,
     pub(crate) last: Start,
@@ -96,14 +98,13 @@ impl Run {
     /// beside a very large one is not rest.
     pub fn stays_since(&self, t: f64) -> bool {
         let motion = &self.trajectory;
-        let d = motion.degrees();
         let covered = |instants: std::ops::Range<usize>| {
             let range = |i: usize| {
                 let of = instants.clone().map(|k| motion.q(k)[i]);
                 let (low, high) = of.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
                 if high >= low { high - low } else { 0.0 }
             };
-            (0..d).map(range).fold(0.0, f64::max)
+            motion.displacements().map(range).fold(0.0, f64::max)
         };
         let from = motion.t.partition_point(|&s| s < t);
         let reach = motion.reach();

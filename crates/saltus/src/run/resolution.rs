@@ -110,8 +110,9 @@ fn coarse(model: &Model, begun: &Begun, run: &Run, warnings: &mut Vec<String>) {
         }
     }
     let reach = motion.reach();
-    let range = |i: usize| (high[i] - low[i]).max(1e-9 * reach).max(f64::MIN_POSITIVE);
-    let over = |i: usize| run.step * fast[i] / range(i);
+    let range = |i: usize| (high[i] - low[i]).max(f64::MIN_POSITIVE);
+    // (What moves by rounding only is held by a constraint, whatever velocities that stops.)
+    let over = |i: usize| if range(i) <= 1e-9 * reach { 0.0 } else { run.step * fast[i] / range(i) };
     let Some(worst) = (0..d).max_by(|&i, &j| over(i).total_cmp(&over(j))) else { return };
     if over(worst) > 2.0 {
         let step = run.step / over(worst) / 20.0;

@@ -249,6 +249,7 @@ impl Simulation {
             shears: std::mem::take(&mut recorder.shears),
             extremes: recorder.extremes_seen(),
             shapes: std::mem::take(&mut recorder.shapes),
+            followed: std::mem::take(&mut recorder.followed),
             trajectory,
             last,
             variation,
@@ -343,7 +344,7 @@ fn accelerations(base: &mut BaseMotion, shears: &[f64], motion: &mut Trajectory)
         let Some(piece) = motion.pieces.find(t, false).or_else(|| motion.pieces.find(t, true)) else { return };
         motion.pieces.accelerations(piece, t, &mut row);
         base.add(t, &mut row);
-        motion.history.fill_to(k + 1, &[], &row, &shears[k * n..(k + 1) * n]);
+        motion.history.fill_to(k + 1, &[], &row, &shears[k * n..(k + 1) * n], &[]);
     }
 }
 

@@ -108,6 +108,10 @@ pub trait Stepper {
     /// The forces of damping on the supports at the last node, one for each point that is a base shear.
     fn drags(&self, _out: &mut [f64]) {}
 
+    /// The impulses at the last node of what stops do besides pressing: friction along slides, and both components in round holes
+    /// ([`crate::motion::History::sides`]).
+    fn sides(&self, _out: &mut [f64]) {}
+
     /// The velocity at the last node where its contacts last, where it is not the mean of both limits: false, or filled in.
     fn contact_velocity(&self, _out: &mut [f64]) -> bool {
         false

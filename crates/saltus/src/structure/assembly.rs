@@ -118,12 +118,36 @@ pub(super) fn base(parts: &[Part], starts: &[usize], shares: &[(usize, Option<Ve
 pub(super) fn shears(points: &[Location], parts: &[Part], starts: &[usize], n: usize) -> Vec<(usize, Vec<f64>)> {
     let translation = |at: &Location| {
         let mut r = vec![0.0; n];
-        let own = parts[at.part].translation().unwrap_or_default();
+        let own = parts[at.part].sheared(&at.place).unwrap_or_default();
         own.iter().enumerate().for_each(|(i, x)| r[starts[at.part] + i] = *x);
         r
     };
-    let of_base = points.iter().enumerate().filter(|(_, at)| at.place == Place::Shear);
+    let is_shear = |at: &Location| matches!(at.place, Place::Shear | Place::ShearAlong(_));
+    let of_base = points.iter().enumerate().filter(|(_, at)| is_shear(at));
     of_base.map(|(p, at)| (p, translation(at))).collect()
+}
+
+/// Points without a unit of their own have that of what they are: a length, a force, an angle.
+pub(super) fn with_units(mut model: Arc<Model>, points: &[Location]) -> Arc<Model> {
+    let units = &model.units;
+    let is_bare = |p: usize| units.position(p).is_empty();
+    let of = |at: &Location| match at.place {
+        Place::Shear | Place::ShearAlong(_) => units.force.clone(),
+        Place::Rotation(_) if !units.length.is_empty() => "rad".to_string(),
+        Place::Rotation(_) => String::new(),
+        _ => units.length.clone(),
+    };
+    let found: Vec<(usize, String)> = (points.iter().enumerate())
+        .filter(|(p, _)| is_bare(*p))
+        .map(|(p, at)| (p, of(at)))
+        .filter(|(_, unit)| !unit.is_empty())
+        .collect();
+    if !found.is_empty() {
+        let units = &mut Arc::make_mut(&mut model).units;
+        units.coordinates.resize(points.len(), String::new());
+        found.into_iter().for_each(|(p, unit)| units.coordinates[p] = unit);
+    }
+    model
 }
 
 /// The row of a gap that is affine in the points.

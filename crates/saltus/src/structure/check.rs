@@ -3,7 +3,8 @@
 use super::facts::label;
 use super::{Linear, Part, StopLaw, Structure, StructureInstance};
 use crate::linalg::{Factor, NotPositiveDefinite, Symmetric};
-use crate::text::{gib, grouped};
+use crate::model::Constraint;
+use crate::text::{gib, grouped, number};
 use crate::{Kind, SetupError};
 
 /// Which part a degree of freedom belongs to, and its number there, counted from 1.
@@ -64,6 +65,34 @@ pub(super) fn step_matrix(e: NotPositiveDefinite, h: f64) -> SetupError {
         e.pivot + 1
     ))
     .help("a massless degree of freedom needs a stiffness; a stiffness matrix has no negative eigenvalue; where damping is negative, take a smaller step")
+}
+
+/// Why stops with laws of their own cannot act beside something on a massless degree of freedom of the mesh.
+pub(super) fn massless_beside(at: &StructureInstance, massless: &[usize]) -> SetupError {
+    let (linear, structure) = (at.linear(), at.structure());
+    let constraints = &structure.model().constraints;
+    let lawful = structure.laws().iter().position(StopLaw::needs_rows);
+    let own = structure.meshed();
+    // In the coordinates of modes all massless unknowns stand for the flexibility of the rest.
+    let is_reduced = linear.dimension() != structure.linear().dimension();
+    let of_mesh = |i: usize| is_reduced || structure.place[..own].contains(&i);
+    let acts = |a: &usize| linear.stops.entries(*a).any(|(i, x)| x != 0.0 && massless.contains(&i) && of_mesh(i));
+    let beside = lawful.map_or(String::new(), |a| format!(", beside `{}`", constraints[a].name));
+    let what = "damping, Hertz' law, friction or a round hole";
+    let error = match (0..linear.stops.len()).find(acts) {
+        Some(a) => SetupError::new(format!(
+            "the stop `{}` acts on a degree of freedom without mass{beside}, which has {what}: that is not supported",
+            constraints[a].name
+        ))
+        .at(constraints[a].span.clone(), "this gap moves something without mass"),
+        None => SetupError::new(format!(
+            "a degree of freedom of the mesh has no mass{beside}, which has {what}: that is not supported"
+        )),
+    };
+    error.with_kind(Kind::Unsupported).help(match is_reduced {
+        true => "leave --residual out: the flexibility of the modes left out is without mass".to_string(),
+        false => "condense the degree of freedom out of the matrices, or give it a small mass".to_string(),
+    })
 }
 
 /// The laws of the stops must be such that they can act.
@@ -138,12 +167,21 @@ pub(super) fn clearances(structure: &Structure) -> Result<(), SetupError> {
         let (radius, stop) = (signals.offsets[*a] + hole.eccentricity(), &structure.model.constraints[*a]);
         if !(radius > 0.0 && radius.is_finite()) {
             let kind = Kind::OutOfRange { name: "within".into(), value: radius };
-            let message = format!("the clearance of the hole `{}` must be positive, not {radius}", stop.name);
+            // (Next to nothing stands for zero in the gap's expression.)
+            let shown = number(if radius.abs() < 1e-200 { 0.0 } else { radius }, 6);
+            let message = format!("the clearance of the hole `{}` must be positive, not {shown}", stop.name);
             let error = SetupError::new(message).with_kind(kind).at(stop.span.clone(), "not positive");
             return Err(error.help("a preloaded support has its `centre` off the place of the points at rest"));
         }
     }
     Ok(())
+}
+
+/// A stop on nothing that moves is a mistake, with a spring of its own or without.
+pub(super) fn held(stop: &Constraint) -> SetupError {
+    SetupError::new(format!("the stop `{}` acts on nothing that can move", stop.name))
+        .at(stop.span.clone(), "its points are held")
+        .help("a clamped end does not move; choose another place")
 }
 
 /// The start of the model must respect the stops.
@@ -166,9 +204,7 @@ fn gaps_at_start(structure: &Structure, linear: &Linear, offsets: &[f64], t: f64
         let hole = linear.holes.iter().find(|(stop, _)| *stop == a).map(|(_, hole)| hole);
         let across = hole.is_some_and(|hole| linear.points.row(hole.points[1]).0.is_empty());
         if linear.stops.row(a).0.is_empty() || across {
-            return Err(SetupError::new(format!("the stop `{}` acts on nothing that can move", constraint.name))
-                .at(constraint.span.clone(), "its points are held")
-                .help("a clamped end does not move; choose another place"));
+            return Err(held(constraint));
         }
         let gap = linear.gap(a, offsets[a], &linear.q0);
         let size = offsets[a].abs() + linear.reach(a);
@@ -198,6 +234,13 @@ pub(crate) fn warnings(instance: &StructureInstance, step: Option<f64>) -> Vec<S
         warnings.push(format!(
             "the step {h} is more than a tenth of the first period {period:.4}: the motion is not resolved"
         ));
+    }
+    if structure.brings_energy() && structure.linear.gyroscopic.is_none() && structure.linear.circulatory.is_none() {
+        warnings.push(
+            "the damping matrix is not positive semidefinite: it brings energy in, and motions may grow without bound. Check its \
+             signs; where it is meant, say `unsymmetric = true`"
+                .into(),
+        );
     }
     on_meshes(structure, &mut warnings);
     rounding(structure, instance.linear(), &mut warnings);

@@ -5,7 +5,7 @@ use super::{Part, Structure};
 /// What a structure is: size, masses, lowest frequencies.
 #[derive(Clone, Debug)]
 pub struct StructureFacts {
-    /// Number of degrees of freedom.
+    /// Number of degrees of freedom, those of the matrices.
     pub dofs: usize,
     /// Those without mass.
     pub massless: usize,
@@ -46,8 +46,9 @@ impl StructureFacts {
             rigid_names.push(format!("{} more", rigid - rigid_names.len()));
         }
         StructureFacts {
-            dofs: linear.dimension(),
-            massless: linear.massless().len(),
+            // (The ends of springs at stops are unknowns of the contact, not the structure's.)
+            dofs: structure.meshed(),
+            massless: linear.massless().len() - (linear.dimension() - structure.meshed()),
             half_bandwidth: linear.stiffness.half_bandwidth().max(linear.mass.half_bandwidth()),
             factor_entries: structure.sparse,
             masses: masses.collect(),

@@ -35,7 +35,7 @@ impl Hole {
     }
 
     /// By how much the gap of the points at rest is less than the radius.
-    pub(super) fn eccentricity(&self) -> f64 {
+    pub fn eccentricity(&self) -> f64 {
         length(self.centre)
     }
 }

@@ -18,6 +18,7 @@ mod contact;
 mod events;
 mod exact;
 mod facts;
+mod free;
 mod hole;
 mod instance;
 mod lanczos;
@@ -44,6 +45,7 @@ pub use assembly::{Assembly, InitialState, Load, Location};
 pub use builder::{Beam, Bored, Builder, PartRef, Point};
 pub(crate) use events::modal_model;
 pub use facts::StructureFacts;
+pub(crate) use free::Strainless;
 pub use hole::Hole;
 pub use instance::StructureInstance;
 pub use linear::Linear;
@@ -133,6 +135,7 @@ impl Structure {
         if let Some(at) = points.iter().chain(forces).find(|at| at.part >= parts.len()) {
             return Err(SetupError::new(format!("there is no part {}: there are {}", at.part, parts.len())));
         }
+        let model = assembly::with_units(model, &points);
         let mut work = model.as_ref().clone();
         let mut starts = vec![0];
         for part in &parts {
@@ -213,6 +216,9 @@ impl Structure {
                 Some(hole) => point_rows[hole.points[0]].iter().map(|&(i, x)| (i, -x)).collect(),
                 None => gradient(&mut work, a, &point_rows)?,
             };
+            if w.is_empty() {
+                return Err(check::held(&model.constraints[a]));
+            }
             if let Some(z) = sprung.iter().position(|(b, _)| *b == a) {
                 w.push((meshed + z, 1.0));
             }

@@ -33,6 +33,8 @@ pub enum Place {
     Combination(Vec<(usize, f64)>),
     /// The elastic force on the supports along the translation of the part, r·K u: the base shear of a building.
     Shear,
+    /// The same along a motion of its degrees of freedom that is given: one number for each.
+    ShearAlong(Vec<f64>),
 }
 
 /// A node in the plane of a picture.
@@ -103,6 +105,15 @@ impl Part {
         self.mass.dimension()
     }
 
+    /// The motion along which a place is a base shear; None where it is none, or where the motion is not known.
+    pub(super) fn sheared(&self, place: &Place) -> Option<Vec<f64>> {
+        match place {
+            Place::Shear => self.translation(),
+            Place::ShearAlong(r) => Some(r.clone()),
+            _ => None,
+        }
+    }
+
     /// The row of a place: what is displaced there is row · u.
     pub fn row(&self, place: &Place) -> Result<Row, SetupError> {
         let n = self.dimension();
@@ -124,11 +135,14 @@ impl Part {
                 row.retain(|(_, weight)| *weight != 0.0);
                 Ok(row)
             }
-            (Place::Shear, _) => {
-                let r = self.translation().ok_or_else(|| {
+            (Place::Shear | Place::ShearAlong(_), _) => {
+                let r = self.sheared(place).ok_or_else(|| {
                     SetupError::new(format!("it is not known along which degrees of freedom {} is sheared", self.what))
-                        .help("add  direction = …  to the matrices")
+                        .help("add  direction = …  to the matrices, or to the point")
                 })?;
+                if r.len() != n {
+                    return Err(SetupError::length("the direction of a base shear", n, r.len()));
+                }
                 let mut force = vec![0.0; n];
                 self.stiffness.multiply(&r, &mut force);
                 let size = self.stiffness.entries().fold(0.0_f64, |m, e| m.max(e.2.abs()));

@@ -51,6 +51,12 @@ impl Rubbing {
         self.list.iter().find(|c| c.stop == stop).map(|c| c.first)
     }
 
+    /// The slips of a stop along the points that it names: those of its friction, without the way around a hole.
+    pub fn slides_of(&self, stop: usize, is_round: bool) -> impl Iterator<Item = usize> + '_ {
+        let own = self.list.iter().filter(move |c| c.stop == stop && c.is_rough);
+        own.flat_map(move |c| (c.first + usize::from(is_round))..(c.first + c.points.len()))
+    }
+
     /// What friction did, where there is some.
     pub fn done(&self) -> Vec<Rubbed> {
         let all = self.list.iter().zip(&self.done);

@@ -17,6 +17,8 @@
 //! F^n w·(u^{n+1} − u^{n−1})/2 is what it loses. In both cases F falls with y^{n+1}, so the stops of a step have one solution,
 //! found one after the other until nothing changes.
 
+#[cfg(doc)]
+use super::Structure;
 use super::StructureInstance;
 use super::contact::most;
 use super::hole::{Bore, Place};
@@ -343,6 +345,25 @@ impl Springs {
         match self.bores.iter().find(|bore| bore.stop == a) {
             Some(bore) => bore.opening(&self.rows, step),
             None => self.rows.dot(a, step),
+        }
+    }
+
+    /// What stops do to the side at a node, where these are their impulses: in the order of [`Structure::side_names`].
+    pub fn sides(&self, impulses: &[f64], out: &mut [f64]) {
+        let m = self.ends.len();
+        let mut next = 0;
+        let mut put = |impulse: f64| {
+            if let Some(out) = out.get_mut(next) {
+                *out = impulse;
+            }
+            next += 1;
+        };
+        for a in 0..m {
+            let bore = self.bores.iter().find(|bore| bore.stop == a);
+            if let Some(bore) = bore {
+                bore.unturned(impulses[a], self.multipliers[bore.slip]).into_iter().for_each(&mut put);
+            }
+            self.rubbing.slides_of(a, bore.is_some()).for_each(|j| put(self.multipliers[m + j]));
         }
     }
 

@@ -80,15 +80,35 @@ impl Spring {
         self.damping * if self.is_hertz { self.energy(y) } else { (-y).max(0.0) }
     }
 
+    /// The mean slope of its energy over a path from y₀ to y₁, written without differences of energies: of those little is left where a
+    /// preload is large and the path short.
+    fn mean_slope(&self, start: f64, end: f64) -> f64 {
+        let (from, to) = ((-start).max(0.0), (-end).max(0.0));
+        if from > 0.0 && to > 0.0 {
+            return match self.is_hertz {
+                false => 0.5 * self.stiffness * (from + to),
+                true => {
+                    // 0.4 (p⁵ − r⁵)/(p² − r²)
+                    let (p, r) = (from.sqrt(), to.sqrt());
+                    let quintic = from * from + to * to + p * r * (from + to) + from * to;
+                    0.4 * self.stiffness * quintic / (p + r)
+                }
+            };
+        }
+        // Compressed at one end only, or at none.
+        let (depth, way) = (from.max(to), (end - start).abs());
+        if depth == 0.0 { 0.0 } else { self.energy(-depth) / way }
+    }
+
     /// The mean force over a path from y₀ to y₁ in a time.
     pub fn mean(&self, start: f64, end: f64, time: f64) -> f64 {
-        let way = end - start;
-        let size = start.abs().max(end.abs());
-        let elastic = match way.abs() <= 1e-7 * size {
-            true => self.at_rest(0.5 * (start + end)),
-            false => (self.energy(start) - self.energy(end)) / way,
-        };
-        (elastic + (self.drag(end) - self.drag(start)) / time).max(0.0)
+        (self.mean_slope(start, end) + (self.drag(end) - self.drag(start)) / time).max(0.0)
+    }
+
+    /// The same, with what it may be off by rounding.
+    fn rounded_mean(&self, start: f64, end: f64, time: f64) -> (f64, f64) {
+        let (elastic, after, before) = (self.mean_slope(start, end), self.drag(end), self.drag(start));
+        ((elastic + (after - before) / time).max(0.0), 2.0 * f64::EPSILON * (elastic + (after + before) / time))
     }
 
     /// The force F between y₀ and y₁ = y + D F in a time. It falls as y₁ grows, so there is one.
@@ -97,10 +117,13 @@ impl Spring {
         if most == 0.0 {
             return 0.0;
         }
-        // F − mean(y + D F) grows with F.
-        let excess = |f: f64| f - self.mean(start, free + give * f, time);
+        // F − mean(y + D F) grows with F, at least as fast as F: what it is off by is more than F is.
+        let excess = |f: f64| {
+            let (mean, rounding) = self.rounded_mean(start, free + give * f, time);
+            (f - mean, rounding)
+        };
         let (mut low, mut high) = (0.0, most);
-        let (mut below, mut above) = (excess(low), excess(high));
+        let (mut below, mut above) = (excess(low).0, excess(high).0);
         let mut side = 0;
         for _ in 0..200 {
             if high - low <= 4.0 * f64::EPSILON * high || above == 0.0 {
@@ -110,8 +133,8 @@ impl Spring {
             if !(f > low && f < high) {
                 f = 0.5 * (low + high);
             }
-            let value = excess(f);
-            if value == 0.0 {
+            let (value, rounding) = excess(f);
+            if value.abs() <= rounding {
                 return f;
             }
             if value > 0.0 {
@@ -131,6 +154,26 @@ impl Spring {
 #[cfg(test)]
 mod tests {
     use super::Spring;
+
+    #[test]
+    fn the_mean_slope_of_a_preloaded_spring_has_all_its_digits() {
+        // Depths d and d(1 + x): k d (1 + x/2); Hertz, by its series: k d^1.5 (1 + 3x/4 + x²/8 − x³/64).
+        for x in [0.0, 1e-3, -1e-4, 1e-6, 3e-8, -1e-9, 1e-12] {
+            let depth: f64 = 2e-5;
+            let end = -depth * (1.0 + x);
+            // (What the rounding of the end has left of x.)
+            let x = -(end + depth) / depth;
+            let linear = Spring { stiffness: 2e6, damping: 0.0, is_hertz: false }.mean(-depth, end, 1e-4);
+            assert!((linear / (2e6 * depth * (1.0 + 0.5 * x)) - 1.0).abs() < 1e-15, "{x}: {linear}");
+            let hertz = Spring { stiffness: 1e9, damping: 0.0, is_hertz: true }.mean(-depth, end, 1e-4);
+            let series = 1.0 + 0.75 * x + 0.125 * x * x - x * x * x / 64.0;
+            assert!((hertz / (1e9 * depth * depth.sqrt() * series) - 1.0).abs() < 2e-14, "{x}: {hertz}");
+        }
+        // Let go on the way: the energy over the way.
+        let spring = Spring { stiffness: 3.0, damping: 0.0, is_hertz: false };
+        assert!((spring.mean(-0.2, 0.1, 1.0) - 1.5 * 0.04 / 0.3).abs() < 1e-15);
+        assert_eq!((spring.mean(0.0, 0.0, 1.0), spring.mean(0.0, 0.3, 1.0)), (0.0, 0.0));
+    }
 
     #[test]
     fn the_force_of_a_step_obeys_its_law() {

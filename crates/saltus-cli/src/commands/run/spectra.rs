@@ -2,7 +2,7 @@
 
 use crate::done::Done;
 use crate::setup::Ready;
-use crate::text::{DIM, number, out, printable};
+use crate::text::{DIM, YELLOW, number, out, printable};
 use saltus::SetupError;
 use saltus::analysis::{Density, ResponseSpectrum, displacement_density, force_density, response_spectrum};
 use saltus_io::output::{self, WriteError};
@@ -49,7 +49,12 @@ pub struct Spectra {
     responses: Vec<ResponseSpectrum>,
     densities: Vec<(String, Density)>,
     window: Option<f64>,
+    /// What a reader should know.
+    notes: Vec<String>,
 }
+
+/// An oscillator with fewer steps of the run in its period feels what the step makes of the motion.
+const FEWEST_STEPS: f64 = 8.0;
 
 impl SpectrumArgs {
     /// Looks names and numbers up; none where nothing was asked for.
@@ -97,6 +102,13 @@ impl SpectrumArgs {
         if let Some(ratio) = self.ratios.iter().find(|z| !(**z >= 0.0 && z.is_finite())) {
             return Err(SetupError::new(format!("a damping ratio must not be negative, as {ratio} is")));
         }
+        if let Some(name) = self.spectrum.iter().find(|n| point(n).is_ok_and(|p| structure.is_force(p))) {
+            return Err(SetupError::new(format!("`{name}` is a force, the base shear: nothing stands on it")).help(
+                format!(
+                    "--spectrum takes a point that moves; --density {name} gives the spectral density of the force"
+                ),
+            ));
+        }
         Ok(Some(Wanted {
             points: self.spectrum.iter().map(point).collect::<Result<_, _>>()?,
             ratios: if self.ratios.is_empty() { vec![0.05] } else { self.ratios.clone() },
@@ -114,6 +126,18 @@ fn spaced(from: f64, to: f64, count: usize) -> Vec<f64> {
 }
 
 impl Wanted {
+    /// The points that are needed at every step, however few instants are stored.
+    pub fn followed(&self) -> Vec<usize> {
+        let signals = self.densities.iter().filter_map(|(_, signal)| match signal {
+            Signal::Point(p) => Some(*p),
+            Signal::Stop(_) => None,
+        });
+        let mut points: Vec<usize> = self.points.iter().copied().chain(signals).collect();
+        points.sort_unstable();
+        points.dedup();
+        points
+    }
+
     /// Computes them.
     pub fn of(self, ready: &Ready, done: &Done) -> Result<Spectra, SetupError> {
         let system = &*ready.opened.system;
@@ -124,22 +148,47 @@ impl Wanted {
             }
         }
         let mut densities = Vec::new();
-        for (name, signal) in self.densities {
-            let density = match signal {
+        for (name, signal) in &self.densities {
+            let density = match *signal {
                 Signal::Point(p) => displacement_density(&done.run, p)?,
                 Signal::Stop(a) => force_density(&done.run, a)?,
             };
-            densities.push((name, density));
+            densities.push((name.clone(), density));
         }
         if self.window.is_some() && !done.run.trajectory.history.has_impulses() {
             return Err(SetupError::new("the forces of stops over time are kept by time-stepping schemes only")
                 .help("run it with paoli-schatzman or moreau-jean, or leave --window out"));
         }
-        Ok(Spectra { names: system.model().coordinates.clone(), responses, densities, window: self.window })
+        let fastest = self.frequencies.iter().copied().fold(0.0, f64::max);
+        let resolved = 1.0 / (FEWEST_STEPS * done.run.step);
+        let mut notes = Vec::new();
+        if !self.points.is_empty() && !done.run.by_events() && fastest > resolved {
+            notes.push(format!(
+                "above {} Hz an oscillator has fewer than {FEWEST_STEPS} steps of the run in a period: what the structure does there is \
+                 that of the step, not its own. A smaller step resolves it",
+                number(resolved, 4)
+            ));
+        }
+        if self.densities.iter().any(|(_, signal)| matches!(signal, Signal::Stop(_))) && done.run.options.every > 1 {
+            let width = number(done.run.step * done.run.options.every as f64, 4);
+            notes
+                .push(format!("densities of forces are of the means between stored instants, {width} apart (--every)"));
+        }
+        Ok(Spectra { names: system.model().coordinates.clone(), responses, densities, window: self.window, notes })
     }
 }
 
 impl Spectra {
+    /// Floor response spectra and spectral densities.
+    pub fn found(&self) -> (&[ResponseSpectrum], &[(String, Density)]) {
+        (&self.responses, &self.densities)
+    }
+
+    /// What a reader should know.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The largest values, in a line each.
     pub fn print(&self) {
         let largest = |x: &[f64], of: &[f64]| {
@@ -162,6 +211,9 @@ impl Spectra {
             let name = format!("density of {}", printable(name));
             out!("{name:<20} {DIM}largest{DIM:#} {} {DIM}at{DIM:#} {} Hz\n", number(most, 5), number(at, 4));
         }
+        for note in &self.notes {
+            out!("{YELLOW}note{YELLOW:#}: {note}\n");
+        }
     }
 
     /// As JSON.
@@ -176,7 +228,9 @@ impl Spectra {
             .densities
             .iter()
             .map(|(name, d)| serde_json::json!({ "of": name, "frequencies_hz": d.frequencies, "density": d.density }));
-        serde_json::json!({ "response": responses.collect::<Vec<_>>(), "density": densities.collect::<Vec<_>>() })
+        serde_json::json!({
+            "response": responses.collect::<Vec<_>>(), "density": densities.collect::<Vec<_>>(), "notes": self.notes,
+        })
     }
 
     /// Writes `response_spectrum.csv`, `density.csv`, `forces.csv`, as far as they were asked for; gives their names.

@@ -24,6 +24,8 @@ struct Row {
     is_sound: bool,
     /// The columns, by name.
     values: Vec<(String, f64)>,
+    /// The largest displacement.
+    moved: Option<f64>,
 }
 
 impl Row {
@@ -112,6 +114,10 @@ fn row(args: &Args, axes: &[(String, Vec<String>)], k: usize) -> Result<Row, Ref
     values.push(("energy_residual".into(), run.ledger.balance.relative()));
     Ok(Row {
         records: axes.iter().map(|(_, words)| words[k].clone()).collect(),
+        moved: (run.extremes.iter().enumerate())
+            .filter(|(p, _)| !run.trajectory.is_force(*p))
+            .map(|(_, x)| x.max.abs().max(x.min.abs()))
+            .reduce(f64::max),
         is_sound: run.status == Status::Finished && run.ledger.complaints().is_empty(),
         status: run.status.to_string(),
         values,
@@ -210,7 +216,6 @@ fn print(names: &[&String], rows: &[Row]) {
         let largest = |x: Vec<f64>| x.into_iter().fold(f64::NEG_INFINITY, f64::max);
         let total = |x: Vec<f64>| x.into_iter().sum::<f64>();
         let text = |x: Option<f64>| x.map_or("–".to_string(), |x| number(x, 5));
-        let moved = [sum("max_"), sum("min_")].into_iter().flatten().flatten().map(f64::abs).reduce(f64::max);
         [
             row.records.join(" "),
             text(row.value("shocks").or(row.value("impacts"))),
@@ -218,7 +223,7 @@ fn print(names: &[&String], rows: &[Row]) {
             text(sum("peak_force_").map(largest)),
             text(sum("wear_power_").map(total)),
             text(sum("friction_work_").map(total)),
-            text(moved),
+            text(row.moved),
         ]
     };
     let of = names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(" ");

@@ -97,7 +97,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         written.map_err(|e| SetupError::new(e.to_string()))?;
     }
     if let Some(path) = &args.report {
-        let page = report::of_run(&ready, &done, Vec::new())?;
+        let page = report::of_run(&ready, &done, Vec::new(), (&[], &[]))?;
         progress::saving(|| report::save(path, &page))?;
     }
     if args.json {

@@ -284,7 +284,10 @@ impl StructureText {
                 }
                 Place::Combination(dofs.iter().map(|&dof| dof as usize).zip(weights).collect())
             }
-            ["base_shear"] => Place::Shear,
+            ["base_shear"] => match &text.direction {
+                None => Place::Shear,
+                Some((direction, span)) => Place::ShearAlong(direction.resolve(parts[part].dimension(), span.clone())?),
+            },
             ["from", "to"] => Place::Span(value("from"), value("to")),
             _ => {
                 return Err(SetupError::new("this is not one place")

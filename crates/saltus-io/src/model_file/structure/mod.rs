@@ -73,6 +73,8 @@ enum DampingText {
 struct PointText {
     of: Option<(String, Span)>,
     keys: Vec<&'static str>,
+    /// Along what a base shear is, and where that is written.
+    direction: Option<(base::DirectionText, Span)>,
     span: Span,
 }
 

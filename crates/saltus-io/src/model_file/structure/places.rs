@@ -12,7 +12,7 @@ use toml::de::DeTable;
 const PLACES: [&str; 6] = ["x", "dof", "floor", "rotation", "from", "to"];
 
 /// Places of another kind than a number.
-const SUMS: [&str; 3] = ["dofs", "weights", "base_shear"];
+const SUMS: [&str; 4] = ["dofs", "weights", "base_shear", "direction"];
 
 impl Reader<'_> {
     pub(in crate::model_file) fn points(&mut self, value: &Value) -> Result<(), Failure> {
@@ -21,7 +21,10 @@ impl Reader<'_> {
             let Some(table) = value.get_ref().as_table() else {
                 let k = self.structure.as_ref().map_or(0, |s| s.points.len());
                 self.number(format!("point{k}.dof"), value, "a degree of freedom")?;
-                self.add_point(tree::name(key), PointText { of: None, keys: vec!["dof"], span: value.span() });
+                self.add_point(
+                    tree::name(key),
+                    PointText { of: None, keys: vec!["dof"], direction: None, span: value.span() },
+                );
                 continue;
             };
             let known: Vec<&str> = PLACES.into_iter().chain(SUMS).chain(["of", "for"]).collect();
@@ -30,7 +33,7 @@ impl Reader<'_> {
             let members = self.members(table, &name)?;
             for member in members {
                 let k = self.structure.as_ref().map_or(0, |s| s.points.len());
-                let mut point = PointText { of: None, keys: Vec::new(), span: value.span() };
+                let mut point = PointText { of: None, keys: Vec::new(), direction: None, span: value.span() };
                 for place in PLACES {
                     if let Some(v) = get(table, place) {
                         point.keys.push(place);
@@ -54,6 +57,13 @@ impl Reader<'_> {
                     for (i, v) in tree::list(v).iter().enumerate().filter(|_| lists) {
                         self.member_number(&member, format!("point{k}.{key}.{i}"), v, "a number of a point")?;
                     }
+                }
+                if let Some(v) = get(table, "direction") {
+                    if !point.keys.contains(&"base_shear") {
+                        let error = SetupError::new("`direction` belongs to a point that is a base shear");
+                        return Err(error.at(v.span(), "along what the shear is").into());
+                    }
+                    point.direction = Some((self.direction(v)?, v.span()));
                 }
                 if let Some(v) = get(table, "of") {
                     point.of = Some((member.fill(&tree::string(v, "the name of a part")?), v.span()));

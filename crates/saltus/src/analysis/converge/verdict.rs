@@ -143,14 +143,19 @@ pub(super) fn enough_modes(levels: &[Level], reference: &Run) -> Option<String> 
             "from {} modes on, displacements and impulses are within 5 % of those of the whole structure",
             levels[k].size
         ),
-        None => format!(
-            "even {} modes are not enough: displacements differ by {} % of the largest, impulses by {} %, {} instead of {}. \
-             (Where impacts are many and close, single trajectories part in any case: compare statistics.)",
-            last.size,
-            number(100.0 * last.position / extent, 2),
-            number(100.0 * last.impulse / total, 2),
-            count(last.impacts as u64, "impact"),
-            reference.trajectory.impacts.len()
-        ),
+        None => {
+            let wanted = reference.trajectory.impacts.len();
+            let impacts = match last.impacts == wanted {
+                true => String::new(),
+                false => format!(", {} instead of {wanted}", count(last.impacts as u64, "impact")),
+            };
+            format!(
+                "even {} modes are not enough: displacements differ by {} % of the largest, impulses by {} %{impacts}. \
+                 (Where impacts are many and close, single trajectories part in any case: compare statistics.)",
+                last.size,
+                number(100.0 * last.position / extent, 2),
+                number(100.0 * last.impulse / total, 2),
+            )
+        }
     })
 }

@@ -107,7 +107,7 @@ struct Episode {
 
 impl Default for Episode {
     fn default() -> Self {
-        let touch = Touch { constraint: 0, start: 0.0, end: 0.0, impulse: 0.0, approach: 0.0, peak: 0.0, wear: 0.0 };
+        let touch = Touch::none();
         Episode { lasting: false, steps: 0, start: 0.0, touch, forces: [0.0; 2] }
     }
 }
@@ -305,7 +305,8 @@ impl Watch {
         episode.touch.impulse += impulse;
         episode.touch.end = node.t + if self.gauge.compliant[a] { self.h } else { 0.0 };
         let force = impulse / self.h;
-        episode.touch.peak = episode.touch.peak.max(force).max(peak(episode.forces, force));
+        // (What a spring does belongs to the step that follows.)
+        episode.touch.press(episode.forces, force, node.t + 0.5 * self.h, self.h);
         episode.forces = [episode.forces[1], force];
         if let Some(slide) = self.slides.as_ref().map(|slides| &slides[a]).filter(|s| s.is_some()) {
             episode.touch.wear += impulse * slide.speed(&node.q, |p| 0.5 * (node.v_left[p] + node.v_right[p]));
@@ -487,12 +488,4 @@ impl Watch {
         }
         self.together = all;
     }
-}
-
-/// The largest value of a parabola whose means of the two ends of a step are these in three steps, where that is a small
-/// correction and within them.
-fn peak([first, middle]: [f64; 2], last: f64) -> f64 {
-    let (bend, slope) = (first - 2.0 * middle + last, 0.5 * (last - first));
-    let is_gentle = first > 0.0 && bend < 0.0 && -bend <= 0.2 * middle && slope.abs() <= -0.5 * bend;
-    if is_gentle { middle - bend / 8.0 - 0.5 * slope * slope / bend } else { 0.0 }
 }

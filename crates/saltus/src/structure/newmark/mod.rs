@@ -32,7 +32,7 @@ use crate::structure::signals::Averages;
 use crate::structure::springs::Springs;
 use crate::structure::stop_law::StopLaw;
 use crate::structure::{Linear, Signals, StructureInstance, check};
-use crate::{Kind, Reason, SetupError};
+use crate::{Reason, SetupError};
 use std::sync::Arc;
 
 mod account;
@@ -130,11 +130,7 @@ impl Newmark {
             false => None,
         };
         if needs_springs && springs.is_none() {
-            return Err(SetupError::new(
-                "round holes, damping, Hertz' law and friction at stops need springs or masses of their own",
-            )
-            .with_kind(Kind::Unsupported)
-            .help("leave residual flexibility out, and loads and stops on massless nodes"));
+            return Err(check::massless_beside(at, &massless));
         }
         let nodal = springs.as_ref().filter(|s| !s.is_mixed).map(|_| Nodal::new(&linear.v0, h));
         match (&springs, &nodal) {
@@ -377,6 +373,12 @@ impl Stepper for Newmark {
                 0 => self.drags.dot(k, &self.linear.v0),
                 _ => rate * (self.drags.dot(k, &self.before) + self.drags.dot(k, &self.after)),
             };
+        }
+    }
+
+    fn sides(&self, out: &mut [f64]) {
+        if let Some(springs) = &self.springs {
+            springs.sides(&self.impulses, out);
         }
     }
 
