@@ -1,4 +1,4 @@
-//! How a structure is held: its size, its first period, and the motions without strain that its stops leave free.
+//! How a structure is held: its size, what it is loaded by, and the motions without strain that its stops leave free.
 
 use super::{Damping, Signals, StaticContact, Structure};
 use crate::linalg::{Symmetric, max_abs};
@@ -25,17 +25,6 @@ impl Structure {
     /// Whether a point is a force, a base shear, and not a displacement.
     pub fn is_force(&self, point: usize) -> bool {
         self.linear.shears.iter().any(|(p, _)| *p == point)
-    }
-
-    /// The period of the first elastic mode.
-    pub fn first_period(&self) -> Option<f64> {
-        let first = self.lowest()?.frequencies().into_iter().find(|w| *w > 0.0)?;
-        Some(std::f64::consts::TAU / first)
-    }
-
-    /// ω² of the lowest mode; zero if it is not known.
-    pub(crate) fn lowest_square(&self) -> f64 {
-        self.lowest().and_then(|m| m.squares.first().copied()).unwrap_or(0.0)
     }
 
     /// The accelerations of the base at a time, one for each motion of it.
