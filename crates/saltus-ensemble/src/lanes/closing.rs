@@ -12,9 +12,6 @@ const ROUNDS: usize = 3;
 /// A gap that closes within this part of an interval from the end of the lane may close before or after it.
 const MARGIN: f64 = 1e-2;
 
-/// What is left out over half an interval, relative to a whole one. (It goes with the fourth power of the step, rounding does not.)
-const HALF: f64 = 0.125;
-
 /// 1 or 0.
 #[inline(always)]
 pub fn flag(is: bool) -> f64 {
@@ -69,11 +66,11 @@ impl<const W: usize> Closing<W> {
             let is_first = self.which[l] < 0.0;
             self.plain[l] = choose(clear | (once & is_first), self.plain[l], 0.0);
             is_it[l] = flag(once & is_first);
-            // The coefficients of the first half.
+            // The coefficients of the first half; what the cubic of the whole interval leaves out is no less there.
             let half = 0.5 * (first + choose(is_left, middle, second));
             let quarter = 0.25 * choose(is_left, first + 2.0 * middle + b3, first + 2.0 * second + middle);
             let eighth = choose(is_left, quarter, 0.125 * (first + 3.0 * (second + middle) + b3));
-            let half_clear = smaller(smaller(first, half), smaller(quarter, eighth)) > HALF * doubt[l];
+            let half_clear = smaller(smaller(first, half), smaller(quarter, eighth)) > doubt[l];
             self.is_half_clear[l] = choose(half_clear, self.is_half_clear[l], 0.0);
             cubic[0][l] = first;
             cubic[1][l] = choose(is_left, 3.0 * b2 - 6.0 * b1, 3.0 * (b1 - b0));

@@ -102,7 +102,7 @@ pub fn wear(model: &Model, trajectory: &Trajectory, shocks: &Shocks) -> Option<F
         let is_legible = values.len() <= MOST_LABELS;
         let text: Vec<String> = values.iter().map(|v| if is_legible { number(*v, 3) } else { String::new() }).collect();
         let fields = json!({
-            "type": "bar", "x": stops, "y": values, "text": text, "textposition": "outside",
+            "type": "bar", "x": stops, "y": values, "text": text, "textposition": "outside", "cliponaxis": false,
             "marker": { "color": colour(k) }, "showlegend": true,
         });
         Trace::other(role, name, fields)

@@ -172,14 +172,7 @@ fn tail(evidence: &Evidence, settling: &Settling, before: Option<Vec<f64>>, gaug
         // What is lower than the rounding of the terms that the gap is made of (of modes: many, and larger than it) is no bounce.
         let terms = gaps.gradients.dot_abs(a, impact.q) + gaps.values[a].abs();
         let rounding = 1e-14 * terms + 8.0 * f64::EPSILON * t.abs() * rate;
-        // Where several constraints bounce, their common end is later than that of each: no bounce lasts longer than the one before.
-        let earlier = (0..settling.impacts.saturating_sub(1)).rev().take(64).map(|k| impacts.get(k));
-        let last = earlier.filter(|i| i.constraints.contains(&a) && i.t < *t).map(|i| *t - i.t).next();
-        let flight = match listed.len() {
-            0 | 1 => left * (1.0 - e),
-            _ => (left * (1.0 - e)).min(last.unwrap_or(f64::INFINITY)),
-        };
-        ((0.25 * rate * flight - 16.0 * rounding).max(0.0), a)
+        ((0.25 * rate * left * (1.0 - e) - 16.0 * rounding).max(0.0), a)
     });
     tail.bounce = bounces.fold((0.0, 0), |m, b| if b.0 > m.0 { b } else { m });
     if settling.at_once {
