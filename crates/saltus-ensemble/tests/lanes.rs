@@ -138,6 +138,30 @@ fn lanes_agree_with_the_event_engine() {
     }
 }
 
+/// Near grazing, where a gap opens again in the middle of an interval: nothing passes through the wall.
+#[test]
+fn grazes_are_not_missed() {
+    let model = Builder::new("graze")
+        .coordinate("x", 0.0, 0.0)
+        .kinetic("x'^2/2")
+        .force("x", "A*cos(w*t) - 0.1*x' - x")
+        .restitution(0.7)
+        .constraint("stop", "1 - x");
+    let case = case("graze", model, &[("w", 0.85, 0.15), ("A", 0.4, 0.2)], 300.0);
+    let grid = |k: usize| {
+        let values = [("w", 0.7 + 0.3 * (k / 30) as f64 / 39.0), ("A", 0.2 + 0.4 * (k % 30) as f64 / 29.0)];
+        let start = case.problem.start_with(&values).expect("a start");
+        Job { start, from: 0.0, end: case.end, strobe: None, step: None }
+    };
+    let jobs: Vec<Job> = (0..1200).map(grid).collect();
+    for (code, mut worker) in agree::crew(case.name, &case.problem, TOLERANCE) {
+        let outcomes = worker.run(&jobs, &Arc::new(Wanted { tolerance: TOLERANCE, ..Wanted::default() }));
+        for (job, outcome) in jobs.iter().zip(&outcomes) {
+            assert!(!outcome.checks.is_breached, "{code} {:?}: {:?}", job.start.parameters, outcome.status);
+        }
+    }
+}
+
 /// Thousands of periods of a steady motion in one flight, against its closed form: times that are added up interval by interval would
 /// be late by then.
 #[test]

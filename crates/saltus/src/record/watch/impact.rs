@@ -119,15 +119,6 @@ impl Watch {
             self.join(t);
         }
         let (energy_change, residual, speed) = self.judge(t, meeting - delay);
-        if self.is_whole() {
-            // Whatever the law gave an impulse at the instant of the impact acts in it.
-            let (active, acted, impulses) = (&self.active, &mut self.acted, &self.window.impulses);
-            active.iter().filter(|&&a| impulses[a] > 0.0).for_each(|&a| {
-                if !acted.contains(&a) {
-                    acted.push(a);
-                }
-            });
-        }
         let approach =
             self.acted.iter().map(|&a| self.gauge.gaps.rate(a, &self.v_before)).fold(f64::INFINITY, f64::min);
         self.settle(&mut out.audit);
@@ -198,16 +189,6 @@ impl Watch {
             }
         }
         (self.window.before, self.window.before_others) = before;
-    }
-
-    /// In a structure the forces of contacts that last come and go with its waves: what they did besides their usual share while others
-    /// were hit is no part of that impact.
-    pub(super) fn set_apart(&mut self) {
-        for &a in self.active.iter().filter(|a| !self.acted.contains(a)) {
-            self.gauge.response(a, &mut self.response);
-            let besides = std::mem::take(&mut self.window.impulses[a]);
-            add(&mut self.window.v_right, -besides, &self.response);
-        }
     }
 
     /// A constraint that is reached in the same instant and still closing is active too, even if the scheme gave it no

@@ -448,9 +448,6 @@ impl Watch {
                 out.audit.contact_work -= share * self.gauge.gaps.partial_t[a];
             }
         }
-        if self.is_whole() && self.acted.len() < self.active.len() && self.evaluate_window() {
-            self.set_apart();
-        }
         let usual = self.window.others.iter_mut().zip(&self.window.before_others);
         usual.for_each(|(sum, before)| *sum -= steps * before);
         let sets = self.label_sets();

@@ -13,11 +13,6 @@ impl Watch {
         self.bonded.is_some() && self.scheme.contact_steps == Some(1)
     }
 
-    /// Whether each step of a structure obeys the law by itself.
-    pub(super) fn is_whole(&self) -> bool {
-        self.slides.is_some() && self.scheme.contact_steps == Some(1)
-    }
-
     /// Whether the impact in progress was complete before this node.
     pub(super) fn is_over(&mut self, node: &Node, fresh: bool) -> bool {
         let Some(steps) = self.scheme.contact_steps else { return !node.contact || self.is_spent(node) };
@@ -25,10 +20,6 @@ impl Watch {
             return node.index > self.window.last;
         }
         if node.index >= self.window.first + LONGEST * steps {
-            return true;
-        }
-        // Where a step obeys the law by itself, stops of a structure that waves bring to it one after the other are impacts of their own.
-        if fresh && self.is_whole() && node.index > self.window.last {
             return true;
         }
         if node.index <= self.window.last || fresh {
