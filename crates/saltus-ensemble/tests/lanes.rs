@@ -147,7 +147,7 @@ fn grazes_are_not_missed() {
         .force("x", "A*cos(w*t) - 0.1*x' - x")
         .restitution(0.7)
         .constraint("stop", "1 - x");
-    let case = case("graze", model, &[("w", 0.85, 0.15), ("A", 0.4, 0.2)], 300.0);
+    let case = case("graze", model, &[("w", 0.85, 0.15), ("A", 0.4, 0.2)], 2600.0);
     let grid = |k: usize| {
         let values = [("w", 0.7 + 0.3 * (k / 30) as f64 / 39.0), ("A", 0.2 + 0.4 * (k % 30) as f64 / 29.0)];
         let start = case.problem.start_with(&values).expect("a start");

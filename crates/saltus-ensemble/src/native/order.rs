@@ -28,8 +28,10 @@ pub fn neighbours(jobs: &[Job]) -> Vec<usize> {
             let share = (0.5 * values(k).nth(i).unwrap_or(low) - 0.5 * low) / (0.5 * high - 0.5 * low);
             ((share * (1_u64 << bits) as f64) as u64).min((1 << bits) - 1)
         };
-        let places: Vec<u64> = varied.iter().map(place).collect();
-        (0..bits).rev().fold(0_u64, |key, bit| places.iter().fold(key, |key, place| key << 1 | place >> bit & 1))
+        let mut places = [0; MOST];
+        places.iter_mut().zip(&varied).for_each(|(at, quantity)| *at = place(quantity));
+        let places = &places[..varied.len()];
+        (0..bits).rev().fold(0_u64, |key, bit| places.iter().fold(key, |key, place| (key << 1) | ((place >> bit) & 1)))
     };
     let keys: Vec<u64> = (0..jobs.len()).map(key).collect();
     let mut order: Vec<usize> = (0..jobs.len()).collect();
