@@ -4,6 +4,7 @@
 //! always have smaller ids than their parents, so that iterating over ids visits every node after
 //! its operands.
 
+mod demands;
 mod query;
 mod substitute;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use crate::ast::CompareOp;
 use crate::function::{Function1, Function2};
 use crate::table::Table;
+pub use demands::Demands;
 
 /// A node of a [`Graph`]; valid only for the graph that created it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -177,6 +179,8 @@ pub struct Graph {
     symbols: HashMap<String, NodeId>,
     tables: Vec<Arc<Table>>,
     operands: usize,
+    /// What expressions were made of, where notes are taken of it.
+    written: Option<Box<demands::Written>>,
     /// From (node, symbol) to the derivative.
     pub(crate) derivatives: QuickMap<(NodeId, NodeId), NodeId>,
 }

@@ -57,7 +57,7 @@ mod table;
 pub use ast::{BinaryOp, CompareOp, Expr, ExprKind, IndexRange};
 pub use error::{ExprError, Span};
 pub use function::{Function1, Function2};
-pub use graph::{Graph, NodeId};
+pub use graph::{Demands, Graph, NodeId};
 pub use lanes::{LANES, Lanes};
 pub use lower::{Scope, integer, lower, lower_with};
 pub use math::choose;

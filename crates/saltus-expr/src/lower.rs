@@ -119,6 +119,9 @@ impl<'a> Lowering<'a> {
         if op == BinaryOp::Div && self.graph.is_zero(b) {
             return Err(ExprError::new("division by zero", right.span.clone(), "this is zero"));
         }
+        if op == BinaryOp::Div {
+            self.graph.note_divisor(b);
+        }
         let node = match op {
             BinaryOp::Add => self.graph.add(a, b),
             BinaryOp::Sub => self.graph.sub(a, b),
@@ -151,7 +154,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Rejects constants that are not finite, and graphs that are too large.
-    fn checked(&self, node: NodeId, span: &Span) -> Result<NodeId, ExprError> {
+    fn checked(&mut self, node: NodeId, span: &Span) -> Result<NodeId, ExprError> {
         if let Some(value) = self.graph.value(node)
             && !value.is_finite()
         {
@@ -162,6 +165,7 @@ impl<'a> Lowering<'a> {
                 format!("this is {what}"),
             ));
         }
+        self.graph.note_part(node);
         if self.graph.size() > MAX_SIZE {
             return Err(too_large(span, format!("more than {MAX_SIZE} operations and operands")));
         }

@@ -16,6 +16,6 @@ pub mod shipped;
 pub mod table;
 
 pub use error::FileError;
-pub use model_file::{AnySystem, Changes, FamilyText, ModelFile, Opened, RunDefaults};
+pub use model_file::{AnySystem, Changes, FamilyText, ModelFile, Opened, RunDefaults, sha256};
 pub use rerun::{Difference, Rerun};
 pub use saved::{SavedRun, carried};

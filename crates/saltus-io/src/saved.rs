@@ -2,7 +2,7 @@
 
 use crate::model_file::ModelFile;
 use crate::output::tables::inert;
-use crate::output::{DataFile, OptionsRecord, StartRecord};
+use crate::output::{DataFile, OptionsRecord, StartRecord, memory_from_numbers};
 use crate::read::{self, reason};
 use crate::{Changes, FileError, Opened};
 use saltus::problem::Reached;
@@ -249,11 +249,13 @@ fn state(path: &Path) -> Result<Option<Start>, SetupError> {
     let parameters = vector("parameters")?;
     let closed = vector("closed")?.iter().map(|&a| a as usize).collect();
     let modes = vector("modes")?;
-    let by = Reached {
-        closed,
-        modes: modes.first().map(|&n| (n as usize, modes.get(1) == Some(&1.0))),
-        within_impact: vector("within_impact")?.first() == Some(&1.0),
-    };
+    let within_impact = vector("within_impact")?.first() == Some(&1.0);
+    // (Earlier versions did not write them.)
+    let sides = array(&mut archive, "sides", &name)?.unwrap_or_default().iter().map(|&side| side as i8).collect();
+    let modes = modes.first().map(|&n| (n as usize, modes.get(1) == Some(&1.0)));
+    let memory = array(&mut archive, "memory", &name)?.unwrap_or_default();
+    let memory = memory_from_numbers(&memory, &q, &v);
+    let by = Reached { closed, modes, within_impact, sides, memory };
     Ok(Some(Start::new(t, q, v).with_parameters(parameters).reached(by)))
 }
 

@@ -28,7 +28,11 @@ fn made_again(dir: &Path, file: &ModelFile, system: &dyn System, changes: &Chang
     let states = system.model().states.len();
     let meaning = |start: &Start| {
         let (q, v, z) = start.parts(states);
-        (start.t, [q, v, z].map(<[f64]>::to_vec), start.parameters.clone(), start.reached_by().cloned())
+        let mut by = start.reached_by().cloned();
+        if let Some(memory) = by.as_mut().and_then(|by| by.memory.as_mut()) {
+            memory.q.truncate(q.len());
+        }
+        (start.t, [q, v, z].map(<[f64]>::to_vec), start.parameters.clone(), by)
     };
     assert_eq!(saved.last.as_ref().map(meaning), Some(meaning(run.last())), "{what}: the last state, read back");
     let rerun = Rerun::new(&saved).unwrap_or_else(|e| panic!("{what}: {:?}", e.error));

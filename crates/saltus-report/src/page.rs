@@ -62,11 +62,12 @@ impl Page {
         }
     }
 
-    /// Adds tiles, each with a name and a value.
+    /// Adds tiles, each with a name and a value. (The name of what is counted is that of several.)
     pub fn tiles(&mut self, tiles: &[(&str, String)]) {
         self.body.push_str("<div class=\"tiles\">");
         for (name, value) in tiles {
-            let _ = write!(self.body, "<div><b>{}</b><span>{}</span></div>", escape(value), escape(name));
+            let _ =
+                write!(self.body, "<div><b>{}</b><span>{}</span></div>", escape(value), escape(&counted(name, value)));
         }
         self.body.push_str("</div>\n");
     }
@@ -187,3 +188,24 @@ impl Page {
 
 /// The element with plotly.js, packed by the build script.
 const PLOTLY: &str = include_str!(concat!(env!("OUT_DIR"), "/plotly.html"));
+
+/// What is counted, in the word for as many as there are.
+fn counted(several: &str, value: &str) -> String {
+    match (several.strip_suffix("ies"), several.strip_suffix('s')) {
+        (Some(stem), _) if value == "1" => format!("{stem}y"),
+        (None, Some(one)) if value == "1" => one.to_string(),
+        _ => several.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_several() {
+        let named = [("attractors", "1"), ("attractors", "2"), ("trajectories", "1"), ("computed in", "1 s")];
+        let names = named.map(|(name, value)| counted(name, value));
+        assert_eq!(names, ["attractor", "attractors", "trajectory", "computed in"]);
+    }
+}

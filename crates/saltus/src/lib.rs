@@ -49,7 +49,7 @@ pub use ledger::Ledger;
 pub use model::Model;
 pub use motion::{Contact, Impact, Impacts, Phase, PhaseKind, Pieces, Side, Timeline, Trajectory};
 pub use problem::{Instance, Problem, Start};
-pub use record::{Audit, Extremes, ImpactFinder, Keep, Settling};
+pub use record::{Audit, Extremes, ImpactFinder, Keep, Settling, Underway};
 #[doc(hidden)]
 pub use run::Recorded;
 pub use run::{

@@ -25,6 +25,20 @@ pub fn number(x: f64, digits: usize) -> String {
     trimmed(&format!("{x:.decimals$}")).to_string()
 }
 
+/// A number with all its digits, in plain notation where that is readable.
+///
+/// ```
+/// use saltus::text::exact;
+/// assert_eq!((exact(0.1 + 0.2), exact(1500.0)), ("0.30000000000000004".into(), "1500".into()));
+/// assert_eq!((exact(-1e-300), exact(5.99e292)), ("-1e-300".into(), "5.99e292".into()));
+/// ```
+pub fn exact(x: f64) -> String {
+    match x == 0.0 || !x.is_finite() || (1e-5..1e16).contains(&x.abs()) {
+        true => x.to_string(),
+        false => format!("{x:e}"),
+    }
+}
+
 /// A decimal number without trailing zeros after the point.
 pub fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }

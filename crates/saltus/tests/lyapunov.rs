@@ -226,3 +226,148 @@ fn a_motion_that_turns_repeats_itself_after_whole_turns() {
     let contraction = -0.4 / 2.0 - 0.2 + 2.0 * impacts * 0.5_f64.ln() / found.time;
     assert!((found.sum() - contraction).abs() < 1e-7, "{} {contraction} {found:?}", found.sum());
 }
+
+/// The oscillator x'' = cos wt − (x − X) with a stop at X: its lengths may be measured in any unit, from anywhere, beside anything.
+fn stopped(size: f64, from: f64, w: f64) -> Builder {
+    Builder::new("stopped")
+        .coordinate("x", from - 0.3 * size, 0.0)
+        .kinetic("x'^2/2")
+        .potential(format!("(x - {from:?})^2/2"))
+        .force("x", format!("{size:?}*cos({w}*t)"))
+        .constraint("stop", format!("{from:?} - x"))
+        .restitution(0.8)
+}
+
+fn found(model: Builder, w: f64, transient: usize, blocks: usize) -> saltus::analysis::Lyapunov {
+    exponents(&model.build().expect("a model").problem().expect("compiles"), w, transient, blocks)
+}
+
+#[test]
+fn where_the_origin_lies_says_nothing_of_a_motion() {
+    // w = 2.6: six periods, whichever the origin is. Their multipliers are those of the model about zero.
+    let right = found(stopped(1.0, 0.0, 2.6), 2.6, 1000, 20);
+    assert_eq!(right.repeats.as_ref().map(|r| r.0), Some(6), "{right:?}");
+    for from in [30.0, 300.0] {
+        let moved = found(stopped(1.0, from, 2.6), 2.6, 1000, 20);
+        assert_eq!(moved.repeats.as_ref().map(|r| r.0), Some(6), "{from}: {moved:?}");
+        assert!((moved.largest().value - right.largest().value).abs() < 1e-6, "{from}: {moved:?}");
+    }
+}
+
+#[test]
+fn chaos_is_not_taken_for_an_unstable_orbit_that_it_comes_near() {
+    // w = 2.8: chaos, λ = 0.142. An orbit of one period is inside it, with the multiplier −2.958: λ = 0.4833.
+    let w = 2.8;
+    let warm = stopped(1e-4, 0.0, w).state("T", 300.0, "300 - T");
+    let rotor = Builder::new("rotor")
+        .coordinate("x", -0.3e-4, 0.0)
+        .coordinate("th", 0.0, w)
+        .kinetic("x'^2/2 + th'^2/2")
+        .potential("x^2/2")
+        .force("x", "1e-4*cos(th)")
+        .force("th", format!("-(th' - {w})"))
+        .constraint("stop", "-x")
+        .restitution(0.8);
+    for model in [stopped(1.0, 1e6, w), warm, rotor] {
+        let found = found(model, w, 100, 600);
+        assert!(found.is_chaotic(), "{found:?}");
+        let first = found.largest();
+        assert!((first.value - 0.142).abs() < 4.0 * first.error.max(0.003), "{found:?}");
+    }
+}
+
+#[test]
+fn neighbours_that_part_like_a_power_of_the_time_are_no_chaos() {
+    // Exponents of zero: the period of each depends on the amplitude.
+    let half = Builder::new("half")
+        .coordinate("x", 1.0, 0.0)
+        .kinetic("x'^2/2")
+        .potential("x^2/2")
+        .constraint("stop", "x + 0.5")
+        .restitution(1.0);
+    let pendulum = Builder::new("pendulum").coordinate("a", 1.0, 0.0).kinetic("a'^2/2").potential("-cos(a)");
+    let round = Builder::new("round")
+        .coordinate("x", 0.3, 0.2)
+        .coordinate("y", 0.1, 0.9)
+        .kinetic("(x'^2 + y'^2)/2")
+        .constraint("wall", "1 - hypot(x, y)")
+        .restitution(1.0);
+    for model in [half, pendulum, round] {
+        let problem = model.build().expect("a model").problem().expect("compiles");
+        for blocks in [300, 1000] {
+            let options = LyapunovOptions::blocks(1.0, 20, blocks);
+            let found = lyapunov(&problem, &problem.start(), &options, &mut |_| true).expect("exponents");
+            assert!(!found.is_chaotic() && found.repeats.is_none(), "{found:?}");
+            let first = found.largest();
+            assert!(first.value.abs() < 3.0 * first.error, "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_direction_that_shrinks_fast_is_not_one_that_a_contact_takes_away() {
+    // x'' = −x − c x' + cos t: roots of λ² + cλ + 1. Some fall below the rounding of one matrix, some below the least number there is.
+    for c in [8.0, 30.0, 300.0] {
+        let model = Builder::new("heavy").coordinate("x", 0.1, 0.0).kinetic("x'^2/2");
+        let found = found(model.force("x", format!("-x - {c}*x' + cos(t)")), 1.0, 400, 10);
+        assert!(found.repeats.is_some(), "{found:?}");
+        let fast = -0.5 * c - (0.25 * c * c - 1.0_f64).sqrt();
+        for (e, exact) in found.exponents.iter().zip([1.0 / fast, fast]) {
+            assert!((e.value - exact).abs() < 1e-9 * exact.abs() + 1e-9, "{c}: {found:?}, not {exact}");
+        }
+        let (_, multipliers) = found.repeats.expect("multipliers");
+        let exact = (fast * TAU).exp();
+        assert!((multipliers[1].0 - exact).abs() <= 1e-6 * exact, "{c}: {multipliers:?}");
+    }
+    // A filter behind it.
+    for k in [4.0, 4.5, 10.0, 50.0] {
+        let model = Builder::new("filter")
+            .coordinate("x", 0.1, 0.0)
+            .kinetic("x'^2/2")
+            .force("x", "-x - 0.1*x' + cos(t)")
+            .state("z", 0.0, format!("{k}*(x - z)"));
+        let found = found(model, 1.0, 300, 10);
+        for (e, exact) in found.exponents.iter().zip([-0.05, -0.05, -k]) {
+            assert!((e.value - exact).abs() < 1e-8 * k, "{k}: {found:?}");
+        }
+    }
+    // With impacts: the sum is the contraction of volumes.
+    let model = Builder::new("both")
+        .coordinate("x", -0.3, 0.1)
+        .kinetic("x'^2/2")
+        .force("x", "-x - 0.1*x' + cos(t)")
+        .state("z", 0.0, "20*(x - z)")
+        .constraint("stop", "1 - x")
+        .restitution(0.8);
+    let found = found(model, 1.0, 300, 10);
+    assert!(found.repeats.is_some(), "{found:?}");
+    let contraction = -0.1 - 20.0 + 2.0 * found.impacts as f64 * 0.8_f64.ln() / found.time;
+    assert!((found.sum() - contraction).abs() < 1e-7, "{contraction} {found:?}");
+}
+
+#[test]
+fn a_motion_that_still_alternates_has_the_period_of_its_orbit() {
+    // A ball on a table, just before the doubling at G = 1.526824: the multiplier is near −1. For one impact in a period, at the phase φ with
+    // the table's speed there, (1 − e) π = (1 + e) G cos φ; the determinant is e², the trace −(1 + e)² G sin φ + 1 + e².
+    let (e, amplitude) = (0.5_f64, 1.5265_f64);
+    let ball = Builder::new("ball")
+        .coordinate("y", 1.66, -2.96)
+        .kinetic("y'^2/2")
+        .potential("y")
+        .restitution(e)
+        .constraint("table", format!("y - {amplitude}*sin(t)"))
+        .build()
+        .expect("a model")
+        .problem()
+        .expect("compiles");
+    let cos = (1.0 - e) * std::f64::consts::PI / ((1.0 + e) * amplitude);
+    let sin = (1.0 - cos * cos).sqrt();
+    let [first, second] = moduli((1.0 + e * e) - (1.0 + e).powi(2) * amplitude * sin, e * e);
+    for transient in [3000, 4000, 5000] {
+        let found = exponents(&ball, 1.0, transient, 20);
+        assert_eq!(found.repeats.as_ref().map(|r| r.0), Some(1), "{transient}: {found:?}");
+        for (e, m) in found.exponents.iter().zip([first, second]) {
+            assert!((e.value - m.ln() / TAU).abs() < 1e-8, "{transient}: {found:?}, not {first}, {second}");
+        }
+    }
+}

@@ -118,7 +118,7 @@ impl Graph {
 
     /// Whether `found` holds for the node or anything below it. Parts without a symbol in the mask are skipped;
     /// each of the others is visited once.
-    fn any_below(&self, n: NodeId, mask: u128, mut found: impl FnMut(NodeId, &Node) -> bool) -> bool {
+    pub(super) fn any_below(&self, n: NodeId, mask: u128, mut found: impl FnMut(NodeId, &Node) -> bool) -> bool {
         let mut seen: QuickMap<NodeId, ()> = QuickMap::default();
         let mut open = vec![n];
         while let Some(id) = open.pop() {

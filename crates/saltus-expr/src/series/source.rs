@@ -24,7 +24,6 @@ pub struct SeriesSource {
     pub orders: Vec<String>,
     /// Statements for all other orders k.
     pub rest: String,
-    inputs: usize,
     /// The registers of the outputs.
     outputs: Vec<(usize, usize)>,
     stored: Vec<bool>,
@@ -94,7 +93,6 @@ impl SeriesCode {
         let arrays = writer.stored.iter().skip(self.inputs).chain(&writer.weighted).filter(|is| **is).count();
         Some(SeriesSource {
             arrays,
-            inputs: self.inputs,
             declarations,
             orders,
             rest,
@@ -110,12 +108,6 @@ impl SeriesSource {
     #[must_use]
     pub fn output(&self, prefix: &str, k: usize) -> String {
         format!("{prefix}{}", self.outputs[k].0)
-    }
-
-    /// Whether output k is an input as it is.
-    #[must_use]
-    pub fn is_input(&self, k: usize) -> bool {
-        self.outputs[k].0 < self.inputs
     }
 
     /// The last order of output k, where it is not a constant; `usize::MAX` where there is none.

@@ -1,7 +1,7 @@
 //! `[run]`: what a model file says about its runs. The settings are those that the schemes declare.
 
 use super::tree::{self, Value};
-use super::{Failure, Reader, get};
+use super::{Failure, ModelFile, Reader, get};
 use saltus::scheme::{self, Domain, SCHEMES, Scheme, SettingValue, Settings, StructureSteps, Systems, all_settings};
 use saltus::structure::Reduction;
 use saltus::{Kind, Model, Options, SetupError, Span};
@@ -89,6 +89,26 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl ModelFile {
+    /// What `[run]` sets of a scheme, as a run of it has it, where that is not the default.
+    pub fn settings_of(&self, scheme: Scheme, model: &Model) -> Result<Settings, SetupError> {
+        let defaults = RunDefaults::new(&self.run, model, &["step".into(), "end".into()], Systems::Models)?;
+        let is_own = defaults.scheme.is_none_or(|own| own.name == scheme.name);
+        let own = if is_own { defaults.settings } else { Settings::new() };
+        let settings = own.beside_defaults(scheme.settings, Systems::Models);
+        for s in model.settings.iter().filter(|s| settings.get(&s.name).is_some()) {
+            if let Some(p) = model.open.iter().find(|p| model.graph.depends_on(s.node, p.symbol)) {
+                let message = format!("`{}` of {} depends on `{}`, which is varied", s.name, scheme.name, p.name);
+                return Err(SetupError::new(message)
+                    .at(s.span.clone(), "one value for all trajectories is needed")
+                    .help("vary something else, or sweep once for each value"));
+            }
+        }
+        settings.check(scheme.name, scheme.settings, Systems::Models)?;
+        Ok(settings)
     }
 }
 

@@ -36,10 +36,14 @@ impl ModelFile {
         let text = |text: &str| Text { text: text.to_string(), span: BEYOND..BEYOND + text.len() };
         let own = std::mem::take(&mut description.events);
         for (word, crossing) in &more.sections {
-            let event = match own.iter().find(|e| e.name.text.trim() == word) {
+            let mut event = match own.iter().find(|e| e.name.text.trim() == word) {
                 Some(event) => EventText { crossing: crossing.unwrap_or(event.crossing), ..event.clone() },
                 None => EventText { name: text(word), value: text(word), crossing: crossing.unwrap_or_default() },
             };
+            // (Maxima and minima are the same section in two directions.)
+            if more.sections.iter().filter(|(other, _)| other == word).count() > 1 {
+                event.name = text(&format!("{word}:{}", event.crossing.name()));
+            }
             description.events.push(event);
         }
         description.quantities.extend(more.quantities.iter().map(|q| text(q)));

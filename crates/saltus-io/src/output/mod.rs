@@ -19,6 +19,7 @@ mod summary;
 pub(crate) mod tables;
 
 pub use format::Format;
+pub(crate) use record::memory_from_numbers;
 pub use record::{DataFile, OptionsRecord, Record, StartRecord};
 pub use spectra::{DENSITY, FORCES, RESPONSE_SPECTRUM, densities, forces, response_spectra};
 pub use structure::{
@@ -65,6 +66,11 @@ pub fn clear_unfinished(dir: &Path) {
     tidy(dir);
 }
 
+/// Whether an entry of a directory is a file that is being written, or was when its program was killed.
+pub fn is_unfinished(entry: &std::fs::DirEntry) -> bool {
+    stage::is_unfinished(&entry.file_name().to_string_lossy())
+}
+
 /// Every file that a run may leave in its directory.
 fn all_files() -> impl Iterator<Item = &'static str> {
     let tables =
@@ -75,6 +81,9 @@ fn all_files() -> impl Iterator<Item = &'static str> {
 
 /// What decides whether a directory holds a run.
 const RECORD: &str = "run.json";
+
+/// What decides whether a directory holds a family of motions: a sweep, a diagram, basins.
+pub const FAMILY: &str = "sweep.json";
 
 /// Refuses a file to be written that is one of those to be read: the model, its data.
 pub fn spare<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), WriteError> {
@@ -90,6 +99,11 @@ pub fn spare<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Res
 /// Refuses a directory in which the files of a run would replace one of those to be read.
 pub fn spare_in<'a>(dir: &Path, inputs: impl IntoIterator<Item = &'a Path> + Clone) -> Result<(), WriteError> {
     all_files().try_for_each(|name| spare(&dir.join(name), inputs.clone()))
+}
+
+/// What a directory holds in which files of a run would replace, or stand beside, those of something else.
+pub fn holds_other(dir: &Path) -> Option<&'static str> {
+    dir.join(FAMILY).exists().then_some("a sweep")
 }
 
 /// Writes all files of a run into a directory, the trajectory in each of `formats`; those of an earlier run are replaced

@@ -11,6 +11,8 @@ pub fn state<W: Write + Seek>(out: W, last: &saltus::Start, states: usize) -> io
     let (q, v, z) = last.parts(states);
     let by = last.reached_by().cloned().unwrap_or_default();
     let closed: Vec<f64> = by.closed.iter().map(|&a| a as f64).collect();
+    let sides: Vec<f64> = by.sides.iter().map(|&side| f64::from(side)).collect();
+    let memory = super::record::memory_as_numbers(&by);
     let modes: Vec<f64> = by.modes.iter().flat_map(|&(n, residual)| [n as f64, f64::from(residual)]).collect();
     let vector = |name, values: &[f64]| Array::vector(name, values.to_vec());
     let arrays = [
@@ -22,6 +24,8 @@ pub fn state<W: Write + Seek>(out: W, last: &saltus::Start, states: usize) -> io
         vector("closed", &closed),
         vector("modes", &modes),
         vector("within_impact", &[f64::from(by.within_impact)]),
+        vector("sides", &sides),
+        vector("memory", &memory),
     ];
     write(out, &arrays)
 }

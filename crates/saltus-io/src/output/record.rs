@@ -5,7 +5,7 @@ use crate::model_file::sha256;
 use crate::{Changes, ModelFile};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use saltus::problem::Reached;
+use saltus::problem::{Memory, Reached};
 use saltus::scheme::{SettingValue, Settings};
 use saltus::structure::Reduction;
 use saltus::{Model, Options, Run, SetupError, Start};
@@ -46,6 +46,25 @@ pub struct StartRecord {
     pub modes: Option<(usize, bool)>,
     /// Whether the scheme of that run was within an impact.
     pub within_impact: bool,
+    /// The sides of the events that the run was on ([`Reached::sides`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<i8>,
+    /// What the scheme of that run remembers besides: step, origin and number of steps, and its values ([`Reached::memory`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<f64>,
+}
+
+/// What a scheme remembers, as numbers: step, origin and number of steps, and its values.
+pub(super) fn memory_as_numbers(by: &Reached) -> Vec<f64> {
+    let numbers = |m: &Memory| [&[m.step, m.origin, m.steps as f64], m.values.as_slice()].concat();
+    by.memory.as_ref().map(numbers).unwrap_or_default()
+}
+
+/// The same from numbers, at a state (q, v).
+pub(crate) fn memory_from_numbers(numbers: &[f64], q: &[f64], v: &[f64]) -> Option<Memory> {
+    let [step, origin, steps, values @ ..] = numbers else { return None };
+    let (q, v) = (q.to_vec(), v.to_vec());
+    Some(Memory { step: *step, origin: *origin, steps: *steps as u64, values: values.to_vec(), q, v })
 }
 
 impl StartRecord {
@@ -62,6 +81,8 @@ impl StartRecord {
             closed: by.map(|by| by.closed.clone()),
             modes: by.and_then(|by| by.modes),
             within_impact: by.is_some_and(|by| by.within_impact),
+            sides: by.map(|by| by.sides.clone()).unwrap_or_default(),
+            memory: by.map(memory_as_numbers).unwrap_or_default(),
         }
     }
 
@@ -71,7 +92,10 @@ impl StartRecord {
         let start = Start::new(self.t, self.q.clone(), v).with_parameters(self.parameters.clone());
         match &self.closed {
             Some(closed) => {
-                start.reached(Reached { closed: closed.clone(), modes: self.modes, within_impact: self.within_impact })
+                let (closed, sides) = (closed.clone(), self.sides.clone());
+                let memory = memory_from_numbers(&self.memory, &start.q, &start.v);
+                let within_impact = self.within_impact;
+                start.reached(Reached { closed, modes: self.modes, within_impact, sides, memory })
             }
             None => start,
         }

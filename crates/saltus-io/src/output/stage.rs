@@ -32,6 +32,11 @@ pub(super) fn scratch(dir: &Path) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(dir)
 }
 
+/// Whether a name is that of an unfinished file.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|rest| rest.ends_with(SUFFIX))
+}
+
 /// Removes what a program that was killed left unfinished in a directory.
 pub(super) fn tidy(dir: &Path) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {

@@ -364,7 +364,7 @@ impl Summary {
         let (trajectory, ledger) = (&run.trajectory, &run.ledger);
         let (d, joints) = (model.coordinates.len(), model.joints.len());
         let last = trajectory.len().checked_sub(1).map(|k| {
-            let (q, v) = (trajectory.q(k), trajectory.v(k, Side::Left));
+            let (q, v) = (trajectory.q(k), trajectory.v(k, Side::Right));
             Final::new(model, trajectory.t[k], q, v)
         });
         let others = |i: &Impact, from: usize, n: usize| {

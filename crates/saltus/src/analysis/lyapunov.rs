@@ -5,9 +5,15 @@
 //! directions across its constraint, for good: exponents of −∞. Where the motion repeats itself, the exponents are those of
 //! the multipliers of its period, without any mean.
 
+mod carry;
 mod frame;
+mod ranges;
 mod repeats;
 mod travel;
+mod turn;
+
+pub use carry::{Perturbations, carry_perturbations};
+pub use repeats::Returns;
 
 use super::phase_space::{NoMap, PhaseSpace};
 use crate::motion::Obstacle;
@@ -15,6 +21,12 @@ use crate::problem::{Problem, Start};
 use crate::{Keep, Options, SetupError, Simulation, StepFailure, Stop};
 use frame::Frame;
 use std::fmt;
+
+/// Neighbours that part like a power of the time part by less than this in the second half of it, as a logarithm: p ln 2.
+const SHEAR: f64 = 3.0;
+
+/// Chaos in the second half of the time is this part as strong as in the first, at least.
+const KEEPS: f64 = 0.5;
 
 /// Over which part of a motion exponents are means.
 #[derive(Clone, Debug)]
@@ -37,6 +49,31 @@ impl LyapunovOptions {
         let (transient, time) = (transient as f64 * block, count as f64 * block);
         LyapunovOptions { transient, time, block, tolerance: 1e-10 }
     }
+
+    /// The number of blocks of the mean.
+    ///
+    /// # Errors
+    /// The times make no sense.
+    pub fn count(&self) -> Result<usize, SetupError> {
+        let count = (self.time / self.block).round();
+        let usable = |x: f64| x > 0.0 && x.is_finite();
+        if !(usable(self.block) && usable(self.time) && self.transient >= 0.0 && self.transient.is_finite()) {
+            return Err(SetupError::new("the times of a mean must be positive, finite numbers"));
+        }
+        if !(2.0..=1e9).contains(&count) {
+            let message = format!("{} blocks of {} are no mean: between two and a billion are", count, self.block);
+            return Err(SetupError::new(message));
+        }
+        Ok(count as usize)
+    }
+
+    /// The number of blocks in which perturbations find their directions before they count.
+    ///
+    /// # Errors
+    /// The times make no sense.
+    pub fn warm_up(&self) -> Result<usize, SetupError> {
+        Ok((self.count()? / 10).clamp(5, 1000))
+    }
 }
 
 /// One exponent.
@@ -44,7 +81,8 @@ impl LyapunovOptions {
 pub struct Exponent {
     /// Its value, in one over the unit of time; −∞ for a direction that a contact takes away.
     pub value: f64,
-    /// Its standard error, from the scatter of means over parts of the time.
+    /// Its standard error, from the scatter of means over parts of the time; or the difference between the means over the two halves of it,
+    /// if that is more.
     pub error: f64,
 }
 
@@ -64,6 +102,8 @@ pub struct Lyapunov {
     pub repeats: Option<(usize, Vec<(f64, f64)>)>,
     /// How far each coordinate has advanced meanwhile, where the motion travels; empty where it comes back.
     pub advance: Vec<f64>,
+    /// The largest exponent over the second half of the time alone, where it is a mean.
+    pub late: Option<Exponent>,
 }
 
 /// Why there are no exponents.
@@ -117,6 +157,24 @@ impl From<NoMap> for NoExponents {
 }
 
 impl Lyapunov {
+    /// The exponents of a motion along which perturbations were carried otherwise: for each column the logarithms of what it has grown by in
+    /// successive parts of the time, all as long as each other; None for a column that a contact has taken.
+    ///
+    /// # Errors
+    /// The times make no sense.
+    pub fn from_growth(
+        options: &LyapunovOptions,
+        columns: &[Option<Vec<f64>>],
+        impacts: usize,
+    ) -> Result<Self, SetupError> {
+        let blocks = options.count()?;
+        let time = blocks as f64 * options.block;
+        let parts = columns.iter().flatten().map(Vec::len).max().unwrap_or(1).max(1);
+        let columns: Vec<Option<&[f64]>> = columns.iter().map(Option::as_deref).collect();
+        let (exponents, late) = frame::means(&columns, time / parts as f64);
+        Ok(Lyapunov { exponents, time, blocks, impacts, repeats: None, advance: Vec::new(), late })
+    }
+
     /// The largest exponent.
     pub fn largest(&self) -> Exponent {
         self.exponents.first().copied().unwrap_or(Exponent { value: f64::NEG_INFINITY, error: 0.0 })
@@ -143,10 +201,16 @@ impl Lyapunov {
         self.exponents.len() as f64
     }
 
-    /// Whether the largest exponent is positive by more than three of its errors.
+    /// Whether neighbours part exponentially: the largest exponent over the second half of the time is positive by more than two of its errors,
+    /// is no less than half of that over the first, and neighbours part in that half by more than what parts like a power of the time does.
+    /// (Neighbours on another orbit of a motion that is not chaotic part in proportion to the time, by a factor of two in the second
+    /// half of it.)
     pub fn is_chaotic(&self) -> bool {
-        let first = self.largest();
-        self.repeats.is_none() && first.value > 3.0 * first.error && first.value > 0.0
+        let goes_on = |late: Exponent| {
+            let first = 2.0 * self.largest().value - late.value;
+            late.value > 2.0 * late.error && late.value >= KEEPS * first && 0.5 * self.time * late.value > SHEAR
+        };
+        self.repeats.is_none() && self.late.is_some_and(goes_on)
     }
 }
 
@@ -166,15 +230,7 @@ pub fn lyapunov(
     options: &LyapunovOptions,
     observer: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Lyapunov, NoExponents> {
-    let count = (options.time / options.block).round();
-    let usable = |x: f64| x > 0.0 && x.is_finite();
-    if !(usable(options.block) && usable(options.time) && options.transient >= 0.0 && options.transient.is_finite()) {
-        return Err(SetupError::new("the times of a mean must be positive, finite numbers").into());
-    }
-    if !(2.0..=1e9).contains(&count) {
-        let message = format!("{} blocks of {} are no mean: between two and a billion are", count, options.block);
-        return Err(SetupError::new(message).into());
-    }
+    let (blocks, warm) = (options.count()?, options.warm_up()?);
     let space = PhaseSpace::of(problem);
     let plain = Options::events(f64::INFINITY).tolerance(options.tolerance).keep(Keep::NOTHING);
     let whole = options.transient + 1.15 * options.time;
@@ -194,9 +250,7 @@ pub fn lyapunov(
     }
     let mut sim = problem.resume(&at)?.engine(&plain.vary(space.unit()))?;
     let mut frame = Frame::new(&space, problem, &at, &mut sim, (options.block, options.tolerance))?;
-    let blocks = count as usize;
     // The perturbations find their directions before they count.
-    let warm = (blocks / 10).clamp(5, 1000);
     let mut impacts = 0;
     for k in 0..warm + blocks {
         if k == warm {
@@ -210,12 +264,26 @@ pub fn lyapunov(
     }
     let impacts = sim.impacts() - impacts;
     // A motion may have settled only now, after a chaotic transient, say: a mean over both is that of neither.
-    let exponents = frame.exponents(options.block);
+    let (exponents, late) = frame.exponents(options.block);
     let at = sim.finish().last().clone();
     if let Some(found) = repeats::exponents(problem, &space, &at, options)? {
         return Ok(found);
     }
-    Ok(Lyapunov { exponents, time: blocks as f64 * options.block, blocks, impacts, repeats: None, advance: Vec::new() })
+    let time = blocks as f64 * options.block;
+    Ok(Lyapunov { exponents, time, blocks, impacts, repeats: None, advance: Vec::new(), late })
+}
+
+/// The exponents of a motion that repeats itself from a state on, the transient being over; None if it does not.
+///
+/// # Errors
+/// The times make no sense, or the motion repeats itself but has no derivatives.
+pub fn repeating_exponents(
+    problem: &Problem,
+    at: &Start,
+    options: &LyapunovOptions,
+) -> Result<Option<Lyapunov>, NoExponents> {
+    options.count()?;
+    repeats::exponents(problem, &PhaseSpace::of(problem), at, options)
 }
 
 /// On to a time, past events of the user's own.

@@ -37,7 +37,10 @@ pub use equilibria::{Equilibria, EquilibriaOptions, Equilibrium, Isolation, Stab
 pub use execute::{Execute, Job, Timed, sequentially};
 pub use forcing::{forcing_period, period_of};
 pub use limit::{LongTime, long_time};
-pub use lyapunov::{Exponent, Lyapunov, LyapunovOptions, NoExponents, lyapunov};
+pub use lyapunov::{
+    Exponent, Lyapunov, LyapunovOptions, NoExponents, Perturbations, Returns, carry_perturbations, lyapunov,
+    repeating_exponents,
+};
 pub use multipliers::neighbour_multipliers;
 pub use orbit::{NoOrbit, OrbitEvent, OrbitOptions, OrbitStability, is_same_orbit, orbit, starts_around};
 pub use order::{Fit, fit};

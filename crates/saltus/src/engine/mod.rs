@@ -8,7 +8,7 @@ pub(crate) use steps::{StepEngine, StepPlan, grid};
 
 use crate::Reason;
 use crate::motion::{Obstacle, Variation};
-use crate::problem::Cells;
+use crate::problem::{Cells, Memory};
 use crate::record::Recorder;
 use std::time::{Duration, Instant};
 
@@ -47,11 +47,24 @@ pub(crate) trait Engine {
     /// Position and velocity of all degrees of freedom, and the constraints that are closed.
     fn full_state(&self) -> (Vec<f64>, Vec<f64>, Vec<usize>);
 
+    /// On which sides of the user's events it is; see [`crate::problem::Reached::sides`].
+    fn sides(&self) -> Vec<i8>;
+
     /// Whether nothing moves any more.
     fn is_at_rest(&self) -> bool;
 
     /// Whether a time-stepping scheme is within an impact that takes it more than one step.
     fn is_within_impact(&self) -> bool {
+        false
+    }
+
+    /// What a time-stepping scheme remembers besides the full state.
+    fn memory(&self) -> Option<Memory> {
+        None
+    }
+
+    /// Whether it goes on from such a memory.
+    fn goes_on(&self) -> bool {
         false
     }
 

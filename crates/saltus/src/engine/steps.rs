@@ -4,7 +4,7 @@ use super::Engine;
 use super::noting::Noting;
 use crate::linalg::max_abs;
 use crate::motion::{BaseShear, EventHit};
-use crate::problem::Cells;
+use crate::problem::{Cells, Memory};
 use crate::record::{Audit, Crossings, Gauge, Keep, Recorder, Watch};
 use crate::scheme::Stepping;
 use crate::stepping::{Node, Stepper};
@@ -82,6 +82,8 @@ pub(crate) struct StepEngine {
     farthest: f64,
     origin: Vec<f64>,
     is_finished: bool,
+    /// Whether the velocity jumps at the last node.
+    ends_with_jump: bool,
     /// Whether velocities belong to the middles of steps, so that an impact takes more than one.
     is_staggered: bool,
     /// Whether contacts are motions of their own, as those of springs are.
@@ -163,6 +165,7 @@ impl StepEngine {
             farthest: 0.0,
             origin: q0,
             is_finished: false,
+            ends_with_jump: false,
         })
     }
 
@@ -183,6 +186,16 @@ impl StepEngine {
         }
         if let (Some((_, end)), true) = (self.end, self.is_last()) {
             self.node.t = end;
+        }
+        if self.n == 0 && self.stepper.goes_on() {
+            // The run before has completed this node, and has recorded what happened there.
+            let (node, start) = (&mut self.node, &self.last);
+            node.t = start.t;
+            node.v_left.copy_from_slice(&start.v_right);
+            node.v_right.copy_from_slice(&start.v_right);
+            node.impulses.fill(0.0);
+            node.others.fill(0.0);
+            node.contact = false;
         }
         let node = &self.node;
         let fits = |values: &[f64]| values.iter().all(|x| x.abs() <= LARGEST);
@@ -230,6 +243,7 @@ impl StepEngine {
         let was_in_impact = watch.is_in_impact();
         recorder.audit.others.iter_mut().zip(&node.others).for_each(|(sum, p)| *sum += p);
         let jumps = watch.note(node, recorder);
+        self.ends_with_jump = jumps;
         work(watch.gauge(), node, &self.last, &mut recorder.audit);
         let wants_account = (n == 1 || (jumps && !was_in_impact && n > 0)) && recorder.wants_account();
         if wants_account && let Some(account) = self.stepper.account() {
@@ -356,8 +370,21 @@ impl Engine for StepEngine {
         (q, v, self.watch.closed())
     }
 
+    fn sides(&self) -> Vec<i8> {
+        self.crossings.as_ref().map(Crossings::sides).unwrap_or_default()
+    }
+
     fn is_within_impact(&self) -> bool {
         self.is_staggered && (self.watch.is_in_impact() || (self.feels_contacts && self.last.contact))
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        let (q, v, _) = self.full_state();
+        self.stepper.memory().map(|memory| Memory { q, v, ..memory })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.stepper.goes_on()
     }
 
     fn is_at_rest(&self) -> bool {
@@ -396,7 +423,9 @@ impl Engine for StepEngine {
         }
         recorder.warnings.extend(self.stepper.warning());
         recorder.rubbed = self.stepper.rubbed();
-        let (left, right) = (last.v_left.clone(), last.v_left.clone());
+        // (The final velocity is that after an impact of the last step.)
+        let left = last.v_left.clone();
+        let right = if self.ends_with_jump { last.v_right.clone() } else { left.clone() };
         recorder.last_instant(last.t.max(self.t0), &last.q, &left, &right);
         if let Some(history) = &mut self.history {
             history.keep(last.t, recorder);

@@ -1,5 +1,6 @@
 //! How a run ended: reason, time, culprit, remedy.
 
+use crate::text::exact;
 use std::fmt;
 
 /// The end of a run.
@@ -318,7 +319,7 @@ impl fmt::Display for Reason {
 
 impl fmt::Display for StepFailure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "the step from t = {} failed: {}", self.t, self.reason)
+        write!(f, "the step from t = {} failed: {}", exact(self.t), self.reason)
     }
 }
 
@@ -332,7 +333,7 @@ impl fmt::Display for Status {
                 1 => write!(f, "finished with one breach"),
                 n => write!(f, "finished with {n} breaches"),
             },
-            Status::Interrupted { t } => write!(f, "interrupted at t = {t}; everything up to there is kept"),
+            Status::Interrupted { t } => write!(f, "interrupted at t = {}; everything up to there is kept", exact(*t)),
             Status::Failed(failure) => write!(f, "{failure}; everything up to there is kept"),
         }
     }

@@ -44,6 +44,10 @@ impl Engine for EventEngine {
         (self.q.clone(), self.v.clone(), closed)
     }
 
+    fn sides(&self) -> Vec<i8> {
+        self.own_sides()
+    }
+
     fn is_at_rest(&self) -> bool {
         self.at_rest
     }

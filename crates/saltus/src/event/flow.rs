@@ -10,6 +10,7 @@
 //! linear system with the matrices of the first order: order k of M, g, ∇f and γ gives order k of a and λ, and those give
 //! order k + 1 of v and k + 2 of q. The series of the gaps come with it.
 
+mod about;
 mod along;
 mod control;
 mod delassus;
@@ -18,13 +19,14 @@ mod friction;
 mod hold;
 mod rough;
 
-pub use control::Scales;
+pub use control::{Scales, reach};
 pub use friction::{Element, Friction, Grip};
 
 use super::polynomial::{MAX_DEGREE, value};
 use crate::linalg::{FactoredLu, Metric, Rows};
 use crate::problem::{Instance, Layout};
 use crate::{Reason, SetupError};
+use about::Own;
 use control::Culprit;
 use saltus_expr::Series;
 
@@ -41,10 +43,14 @@ pub struct Flow {
     reached: usize,
     diagonal: bool,
     mass_constant: bool,
+    /// The time expanded about.
+    time: f64,
     /// M, g and f only, where nothing is in contact and nothing switches.
     light: Series,
     full: Series,
     slips: Option<Series>,
+    /// The user's events that have a series of their own.
+    own: Vec<Option<Own>>,
     pub friction: Friction,
     /// Whether something acts in flight as well: joints or dry friction.
     always_full: bool,
@@ -114,6 +120,7 @@ impl Flow {
         });
         Ok(Flow {
             slips: code.slips.as_ref().map(|code| Series::new(code.clone(), order)),
+            own: Own::all(code, order),
             friction: Friction::new(elements, m - places, order),
             always_full: !model.joints.is_empty() || model.frictions.iter().any(|f| f.constraint.is_none()),
             entry: entry.collect(),
@@ -124,6 +131,7 @@ impl Flow {
             reached: order,
             diagonal: dynamics.code.diagonal,
             mass_constant: dynamics.code.mass_constant,
+            time: 0.0,
             light: Series::new(code.light.clone(), order),
             full: Series::new(code.full.clone(), order),
             layout: code.layout,
@@ -271,6 +279,7 @@ impl Flow {
 
     fn set_point(&mut self, t: f64, q: &[f64], v: &[f64]) {
         let (d, n) = (self.d, self.order);
+        self.time = t;
         let series = if self.using_full { &mut self.full } else { &mut self.light };
         series.set_input(0, 0, t);
         let cells = self.instance.cells();

@@ -50,8 +50,9 @@ impl EventEngine {
                 self.touch[a] = Touch::Closed;
                 if self.flow.gap_rate(a, &self.v) < -self.still(a) {
                     self.implied.fill(false);
+                    let before = self.before_jump();
                     self.strike()?;
-                    self.own_events_at_jump();
+                    self.own_events_at_jump(&before);
                 } else if was == Touch::Open {
                     // No speed: a tangential contact.
                     self.vary_grazes(self.t, a);
@@ -63,7 +64,11 @@ impl EventEngine {
                 }
             }
         }
-        self.choose()
+        // (Bounces that end here take the velocity that is left of them away.)
+        let before = self.before_jump();
+        self.choose()?;
+        self.own_events_at_jump(&before);
+        Ok(())
     }
 
     /// After a switch: at the place itself rounding may leave an expression on the wrong side of its domain (a root of

@@ -28,7 +28,7 @@ pub(super) enum Event {
 
 /// The first place where something that begins at zero or above turns negative: 0 if its first term that is more than
 /// rounding is negative, and never if there is no such term.
-fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64, tick: f64) -> Option<f64> {
+pub(super) fn first_negative_from_zero(roots: &mut Roots, c: &[f64], h: f64, noise: f64, tick: f64) -> Option<f64> {
     let first = leading(c, h, noise, tick)?;
     if c[first] < 0.0 {
         return Some(0.0);
@@ -52,7 +52,15 @@ impl EventEngine {
         self.search = h;
         for _ in 0..SHORTENINGS {
             match self.first_event_within(h) {
-                Ok((s, event)) if event.is_none() || s > 0.25 * h || self.flow.is_rough || s <= shortest => {
+                // (What was located on its expression is no better known in a shorter step; and of a step as short as what is left of a switch that
+                // has just been passed, that switch would be the first event.)
+                Ok((s, event))
+                    if event.is_none()
+                        || s > 0.25 * h
+                        || self.flow.is_rough
+                        || s <= shortest
+                        || self.is_on_expression(event) =>
+                {
                     return (s, event);
                 }
                 Ok((s, _)) => h = 2.0 * s,
@@ -224,39 +232,6 @@ impl EventEngine {
                 });
                 Some((at, Event::Slip { friction: f, direction }))
             }
-        }
-    }
-
-    /// Where a user's event occurs, before s: the first place where its expression, times its sign so far, turns negative.
-    fn own_event(&mut self, k: usize, s: f64) -> Option<f64> {
-        let at = self.own_turn(k, s)?;
-        if at > 0.0 || self.own_at[k] != self.t {
-            return Some(at);
-        }
-        // It has occurred at this instant, or the motion starts here: which way it goes is known only now.
-        self.own[k] = -self.own[k];
-        self.own_turn(k, s).filter(|&at| at > 0.0)
-    }
-
-    fn own_turn(&mut self, k: usize, s: f64) -> Option<f64> {
-        let (sign, tick) = (self.own[k], self.tick());
-        let n = self.flow.order + 1;
-        let c = &mut self.buffers.c[..n];
-        for (to, from) in c.iter_mut().zip(self.flow.event(k)?) {
-            *to = sign * from;
-        }
-        let size = polynomial::largest_term(c, s);
-        // At zero, where the last one was found: on to the next. That place is known to the tolerance only; a little before the
-        // zero of the expression it still has the sign from before, and turns.
-        // (By the whole step it is measured what is little: s may be short, where another event was found.)
-        let whole = polynomial::largest_term(c, self.search.max(s));
-        let turns = c[0] < 0.0 && c[1] > 0.0 && -c[0] <= 100.0 * self.tol * whole;
-        if turns || c[0].abs() <= 1e-13 * size {
-            c[0] = 0.0;
-        }
-        match c[0] == 0.0 {
-            true => first_negative_from_zero(&mut self.roots, c, s, 1e-13 * size, tick),
-            false => self.roots.first_negative(c, s, 0.0),
         }
     }
 

@@ -26,6 +26,7 @@ mod happen;
 mod impact;
 mod locate;
 mod own;
+mod own_turn;
 mod polynomial;
 mod record;
 mod rubbing;
@@ -36,7 +37,7 @@ mod vary;
 
 use crate::linalg::{Metric, Rows};
 use crate::motion::{Crossing, PhaseKind, Variation};
-use crate::problem::{Dynamics, Gaps, Instance};
+use crate::problem::{Dynamics, EventValues, Gaps, Instance};
 use crate::project::Polyhedron;
 use crate::record::Keep;
 use crate::{Reason, SetupError};
@@ -99,10 +100,13 @@ pub(crate) struct EventEngine {
     may_hide: bool,
     /// A stretch being crossed by time stepping.
     crossing: Option<stretch::Crossing>,
-    /// For each of the user's events, the sign of its expression, when it changed last, and which directions count.
+    /// For each of the user's events, the sign of its expression so far (0: not known yet), when it changed last, and which directions
+    /// count.
     own: Vec<f64>,
     own_at: Vec<f64>,
     directions: Vec<Crossing>,
+    /// Their expressions, where there are any.
+    own_values: Option<EventValues>,
     /// The interval at which instants are stored.
     interval: f64,
     until_rest: bool,
@@ -184,6 +188,8 @@ struct Buffers {
     y: Vec<f64>,
     z: Vec<f64>,
     c: Vec<f64>,
+    /// The polynomial of a user's event.
+    own: Vec<f64>,
     /// For each gap: its last sample, the least of them and the largest change.
     samples: Vec<(f64, f64, f64)>,
 }
@@ -212,6 +218,7 @@ impl EventEngine {
             own: vec![0.0; model.events.len()],
             own_at: vec![f64::NEG_INFINITY; model.events.len()],
             directions: model.events.iter().map(|e| e.crossing).collect(),
+            own_values: instance.events(),
             interval,
             until_rest,
             safety_net,
@@ -274,6 +281,7 @@ impl EventEngine {
                 y: vec![0.0; d],
                 z: vec![0.0; d],
                 c: vec![0.0; order + 2],
+                own: Vec::with_capacity(order + 1),
                 samples: vec![(0.0, 0.0, 0.0); m],
             },
             flow,
@@ -293,6 +301,7 @@ impl EventEngine {
     fn begin(&mut self) -> Result<(), Reason> {
         self.evaluate(true)?;
         self.record.instant(self.t, &self.q, &self.v);
+        self.begin_own();
         let reached = self.instance.start().closed().map(<[usize]>::to_vec);
         for a in 0..self.touch.len() {
             self.scales.gap[a] = self.flow.gaps[a].abs();
@@ -320,24 +329,17 @@ impl EventEngine {
             let is_held = |a: usize| reached.as_ref().is_some_and(|closed| closed.contains(&a));
             let approaches = |a: usize| self.flow.gap_rate(a, &self.v) < 0.0;
             match (0..self.touch.len()).any(|a| self.touch[a] == Touch::Closed && !is_held(a) && approaches(a)) {
-                true => self.strike()?,
+                true => {
+                    let before = self.before_jump();
+                    self.strike()?;
+                    self.own_events_at_jump(&before);
+                }
                 false => self.stop()?,
             }
         }
-        self.set_own_signs();
         match self.choose() {
             Err(Reason::Painleve { constraint }) if self.safety_net => self.jam(&constraint),
             outcome => outcome,
-        }
-    }
-
-    /// After a jump of the velocity the expression of an event may have the other sign.
-    fn own_events_at_jump(&mut self) {
-        for k in 0..self.own.len() {
-            let value = self.flow.event_value(k);
-            if value * self.own[k] < 0.0 {
-                self.own_event_occurs(k);
-            }
         }
     }
 

@@ -52,6 +52,8 @@ pub(crate) struct Evidence<'a> {
     /// With time steps, how many the impulse of an impact takes; None: as many as the contact lasts.
     pub contact_steps: Option<u64>,
     pub tolerance: f64,
+    /// Whether it goes on from a state that another run reached.
+    pub is_continued: bool,
     pub q0: &'a [f64],
     pub v0: &'a [f64],
 }

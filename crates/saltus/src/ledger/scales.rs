@@ -101,6 +101,13 @@ impl Scales {
             let fastest = scales.rate.iter().copied().fold(0.0, f64::max);
             scales.step_allows = scales.step_allows.max(2.0 * evidence.step * fastest);
         }
+        if evidence.is_continued && !evidence.by_events && !motion.is_empty() {
+            // How deep it was is what the steps before it have answered for.
+            let gaps = &mut gauge.gaps;
+            gaps.evaluate(motion.t[0], motion.q(0), motion.v(0, Side::Right));
+            let depth = gaps.values.iter().fold(0.0_f64, |m, gap| m.max(-gap));
+            scales.step_allows = scales.step_allows.max(depth * (1.0 + 1e-9));
+        }
         scales
     }
 

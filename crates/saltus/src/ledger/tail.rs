@@ -102,7 +102,9 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         let gained = (tail.energy - tail.wall_work - tail.dragged.max(0.0)).max(0.0);
         checks.explained.note(gained, 1e-9 * scales.speed * scales.speed, tail.t);
         let (height, a) = tail.bounce;
-        checks.claims.note_of(height, 1e2 * scales.tolerance * scales.gap[a].max(1e-300), tail.t, Some(a));
+        // (A slice of a run may begin in the midst of bounces: their gap is then no measure.)
+        let size = scales.gap[a].max(1e-2 * scales.largest).max(1e-300);
+        checks.claims.note_of(height, 1e2 * scales.tolerance * size, tail.t, Some(a));
         checks.claims.note(if tail.is_endless { 0.0 } else { f64::NAN }, 0.0, tail.t);
         if evidence.keep.has(Keep::TIMELINE) && tail.listed.iter().any(|&a| evidence.gauge.restitution[a] < 1.0) {
             // (They were recorded in the same order.)

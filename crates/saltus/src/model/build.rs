@@ -59,6 +59,9 @@ pub fn build(text: &Description) -> Result<Model, SetupError> {
 
 fn resolve(text: &Description) -> Result<Model, SetupError> {
     let mut graph = Graph::new();
+    if !text.open.is_empty() {
+        graph.note_demands();
+    }
     let t = graph.symbol("t");
     let names = Names::new(t, text.open.iter().map(|(name, _)| name.clone()).collect());
     let mut b = Build {
@@ -101,6 +104,8 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
         && frictions.is_empty()
         && matches!(text.inertia, Some(Inertia::Kinetic(_)))
         && ![kinetic, potential.unwrap_or(kinetic)].iter().any(|&energy| b.graph.depends_on(energy, t));
+    let open: Vec<NodeId> = b.open.iter().filter(|p| !p.is_port).map(|p| p.symbol).collect();
+    let demands = b.graph.demands(&open);
     Ok(Model {
         title: text.title.clone(),
         parameters,
@@ -133,6 +138,7 @@ fn resolve(text: &Description) -> Result<Model, SetupError> {
         conservative,
         warnings,
         places: b.places,
+        demands,
         description: Arc::new(text.clone()),
     })
 }

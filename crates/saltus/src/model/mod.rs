@@ -7,6 +7,7 @@
 mod build;
 mod builder;
 mod description;
+mod domain;
 mod draw;
 mod lagrange;
 mod laws;
@@ -18,13 +19,14 @@ pub use description::{
     ConstraintText, CoordinateText, DefinitionText, Description, EventText, ForceText, FrictionText, Inertia,
     JointText, Name, ParameterText, SliderText, StateText, Text, Unit, Values,
 };
+pub use domain::Domain;
 pub use draw::{DrawText, Drawn, Look, ShapeKind};
 pub use laws::{Constraint, Friction, Joint, Slip, State};
 pub use units::Units;
 
 use crate::motion::Crossing;
 use crate::{Kind, SetupError};
-use saltus_expr::{Graph, NodeId, Span, Table};
+use saltus_expr::{Demands, Graph, NodeId, Span, Table};
 use std::sync::Arc;
 
 /// An event of the user's own: a zero crossing of an expression.
@@ -130,6 +132,8 @@ pub struct Model {
     /// What a user should know about the model before any run.
     pub warnings: Vec<String>,
     pub(crate) places: Places,
+    /// What its texts demand of open parameters.
+    pub(crate) demands: Demands,
     pub(crate) description: Arc<Description>,
 }
 

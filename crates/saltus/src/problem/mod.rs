@@ -35,17 +35,16 @@ pub use gaps::Gaps;
 pub(crate) use inputs::{Cells, Inputs};
 pub(crate) use instance::EventValues;
 pub use instance::{Instance, Quantities, Restitutions};
-pub(crate) use motion::Layout;
+pub(crate) use motion::{EventCode, Layout, MotionCode};
 pub(crate) use ports::{PortChange, PortHistory};
 pub use power::Power;
-pub use start::{Reached, Start};
+pub use start::{Memory, Reached, Start};
 pub use starts::Starts;
 pub(crate) use variational::{Part, VariationalCode};
 
 use crate::{Model, SetupError};
 use dynamics::DynamicsCode;
 use friction::FrictionCode;
-use motion::MotionCode;
 use saltus_expr::{MissingInput, NodeId};
 use std::sync::{Arc, OnceLock};
 

@@ -44,8 +44,18 @@ pub struct MotionCode {
     /// Whether accelerations can vary quickly without any Taylor coefficient announcing it: those of a mass matrix that varies
     /// are quotients. (Other expressions have marks: see [`Series::is_mark`](saltus_expr::Series::is_mark).)
     pub may_hide_features: bool,
+    /// The user's events whose series has to be made anew within a step: those that are not affine in the state.
+    pub events: Vec<Option<EventCode>>,
     /// For each coordinate, the number of the body it belongs to: what masses, forces and gaps connect.
     pub bodies: Vec<usize>,
+}
+
+/// The series of one event by itself, and the coordinates and velocities in it.
+#[derive(Debug)]
+pub struct EventCode {
+    pub code: Arc<SeriesCode>,
+    pub positions: Vec<usize>,
+    pub velocities: Vec<usize>,
 }
 
 impl MotionCode {
@@ -87,6 +97,7 @@ impl MotionCode {
         let coefficients: Vec<NodeId> =
             frictions.iter().map(|f| f.kinetic).chain(frictions.iter().map(|f| f.sticking)).collect();
         let events: Vec<NodeId> = model.events.iter().map(|e| e.value).collect();
+        let is_affine: Vec<bool> = events.iter().map(|&event| is_affine(&mut model, event)).collect();
         let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gaps).chain(&events).copied().collect();
         let kinematics = light.iter().chain(&gradient).chain(&partial_t).chain(&gamma);
         let full: Vec<NodeId> = kinematics.chain(&coefficients).copied().collect();
@@ -118,7 +129,18 @@ impl MotionCode {
         let slips: Vec<NodeId> = frictions.iter().flat_map(|f| f.slips.iter().map(|slip| slip.value)).collect();
         let slips = if slips.is_empty() { None } else { Some(compile(&slips)?) };
         let (light, full) = (compile(&light)?, compile(&full)?);
-        Ok(MotionCode { light, full, slips, layout, rows, may_hide_features, bodies })
+        let mut own = Vec::with_capacity(events.len());
+        for (&event, is_affine) in events.iter().zip(is_affine) {
+            own.push(match is_affine {
+                true => None,
+                false => {
+                    let inside = |nodes: &[NodeId]| (0..d).filter(|&i| depends(&model, event, &nodes[i..=i])).collect();
+                    let (positions, velocities) = (inside(&model.q), inside(&model.v));
+                    Some(EventCode { code: compile(&[event])?, positions, velocities })
+                }
+            });
+        }
+        Ok(MotionCode { light, full, slips, layout, rows, may_hide_features, events: own, bodies })
     }
 }
 
@@ -168,6 +190,22 @@ fn bodies(model: &Model) -> Vec<usize> {
         join(&mut pressed.chain(slips).chain(within(friction.kinetic)).chain(within(friction.sticking)));
     }
     (0..d).map(|i| first(&leads, i)).collect()
+}
+
+/// Whether one of these symbols is in an expression.
+fn depends(model: &Model, node: NodeId, on: &[NodeId]) -> bool {
+    let graph = &model.graph;
+    let inside = graph.symbols_in(node);
+    on.iter().flat_map(|&symbol| graph.symbols_in(symbol)).any(|name| inside.contains(&name))
+}
+
+/// Whether an expression is affine in time and state: its polynomial is then as good as that of the motion.
+fn is_affine(model: &mut Model, node: NodeId) -> bool {
+    let state: Vec<NodeId> = [model.t].iter().chain(&model.q).chain(&model.v).copied().collect();
+    state.iter().all(|&symbol| {
+        let slope = model.graph.derivative(node, symbol);
+        !depends(model, slope, &state)
+    })
 }
 
 /// d/dt of an expression, less what the accelerations of the coordinates do. (States have rates.)

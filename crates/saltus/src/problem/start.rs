@@ -30,6 +30,30 @@ pub struct Reached {
     /// Whether a time-stepping scheme was within an impact, which takes it more than one step: position and velocity do not
     /// tell then what it would have done next.
     pub within_impact: bool,
+    /// For each of the user's events the side that the run is on, the sign of its expression so far: 1 or −1, and 2 or −2 where it
+    /// has changed at this very instant. The state alone does not tell, where it is on the section but for rounding. 0, or none at
+    /// all: the side that the motion takes from here on.
+    pub sides: Vec<i8>,
+    /// What a time-stepping scheme remembers besides position and velocity.
+    pub memory: Option<Memory>,
+}
+
+/// What a time-stepping scheme that looks back by a step remembers of the steps before a state: from position and velocity alone it would
+/// begin anew there, and make another first step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// The step.
+    pub step: f64,
+    /// When its steps began, and how many have been made since: a run that goes on has the same instants.
+    pub origin: f64,
+    /// The number of steps from there.
+    pub steps: u64,
+    /// What it remembers, in the order of the scheme.
+    pub values: Vec<f64>,
+    /// The state that this belongs to.
+    pub q: Vec<f64>,
+    /// Its velocity.
+    pub v: Vec<f64>,
 }
 
 impl Start {
@@ -63,6 +87,10 @@ impl Start {
         }
         // (Integrals of states begin with each run: so it is the same, bit for bit, from a state in memory and from a file.)
         self.q.iter_mut().skip(degrees).for_each(|q| *q = 0.0);
+        if let Some(memory) = self.reached.as_mut().and_then(|by| by.memory.as_mut()) {
+            memory.q.truncate(degrees);
+            memory.q.resize(v0.len(), 0.0);
+        }
     }
 
     /// The same with values of open parameters and ports, in the order of [`crate::Model::open`].
@@ -87,6 +115,20 @@ impl Start {
     /// The constraints that are closed, where a run reached this state.
     pub fn closed(&self) -> Option<&[usize]> {
         self.reached.as_ref().map(|by| by.closed.as_slice())
+    }
+
+    /// The side of an event of the user's own, where a run reached this state; 0 where it is not known.
+    pub(crate) fn side(&self, event: usize) -> i8 {
+        self.reached.as_ref().and_then(|by| by.sides.get(event).copied()).unwrap_or(0)
+    }
+
+    /// What a scheme that makes steps of this length remembers of so many numbers, where it reached this state.
+    pub(crate) fn memory(&self, h: f64, numbers: usize) -> Option<&Memory> {
+        let memory = self.reached.as_ref()?.memory.as_ref()?;
+        let instant = memory.origin + memory.steps as f64 * memory.step;
+        let is_of_here = memory.q == self.q && memory.v == self.v && (instant - self.t).abs() <= 1e-6 * h;
+        let fits = memory.values.len() == numbers && (memory.step - h).abs() <= 1e-12 * h && memory.steps > 0;
+        (is_of_here && fits && memory.values.iter().all(|x| x.is_finite())).then_some(memory)
     }
 
     /// Checks lengths and numbers.

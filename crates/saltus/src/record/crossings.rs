@@ -17,12 +17,19 @@ impl Crossings {
     /// None if the model has no events.
     pub fn new(at: &Instance) -> Option<Self> {
         let directions: Vec<Crossing> = at.model().events.iter().map(|e| e.crossing).collect();
-        Some(Crossings { values: at.events()?, before: vec![0.0; directions.len()], directions, last: None })
+        let before = (0..directions.len()).map(|k| f64::from(at.start().side(k).signum())).collect();
+        Some(Crossings { values: at.events()?, before, directions, last: None })
+    }
+
+    /// The signs of the expressions so far.
+    pub fn sides(&self) -> Vec<i8> {
+        let sign = |x: &f64| i8::from(*x > 0.0) - i8::from(*x < 0.0);
+        self.before.iter().map(sign).collect()
     }
 
     /// Takes in a node; appends the events since the node before, in order.
     pub fn note(&mut self, node: &Node, hits: &mut Vec<EventHit>) {
-        let first = hits.len();
+        let (first, begins) = (hits.len(), self.last.is_none());
         self.values.evaluate(node.t, &node.q, &node.v_left);
         if let Some((t0, q0, v0)) = self.last.take() {
             let mut part = Trajectory::new(q0.len());
@@ -48,10 +55,14 @@ impl Crossings {
             }
         }
         hits[first..].sort_by(|a, b| a.t.total_cmp(&b.t));
-        // A node exactly at zero has been counted: what follows starts on the other side.
+        // A node exactly at zero has been counted: what follows starts on the other side. (The first one was counted before.)
         for (k, before) in self.before.iter_mut().enumerate() {
             let now = self.values.values[k];
-            *before = if now == 0.0 { -*before } else { now };
+            *before = match now == 0.0 {
+                true if begins => *before,
+                true => -*before,
+                false => now,
+            };
         }
         self.last = Some((node.t, node.q.clone(), node.v_right.clone()));
     }

@@ -1,6 +1,7 @@
 //! The impacts of steps that are made elsewhere.
 
-use super::{Gauge, Keep, Recorder, Watch};
+use super::watch::{LONGEST, SLOW, SUDDEN};
+use super::{Gauge, Keep, Recorder, Underway, Watch};
 use crate::motion::Impacts;
 use crate::problem::Instance;
 use crate::scheme::{Method, Scheme};
@@ -15,6 +16,13 @@ pub struct ImpactFinder {
 }
 
 impl ImpactFinder {
+    /// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
+    pub const SLOW: f64 = SLOW;
+    /// In a lasting contact, an impulse this many times the one before is an impact.
+    pub const SUDDEN: f64 = SUDDEN;
+    /// An impact is at most this many times as long as the scheme declares: what goes on longer is listed as several.
+    pub const LONGEST: u64 = LONGEST;
+
     /// For steps of length `h` from the start of an instance; None if the scheme makes no steps.
     pub fn new(at: &Instance, scheme: &Scheme, h: f64) -> Option<Self> {
         let Method::Steps(stepping) = &scheme.method else { return None };
@@ -32,6 +40,11 @@ impl ImpactFinder {
     /// Whether the contact of the nodes shown so far would last at this one: its velocity is continuous then.
     pub fn would_last(&self, node: &Node) -> bool {
         self.watch.would_last(node)
+    }
+
+    /// Goes on from a contact that was followed elsewhere.
+    pub fn resume(&mut self, at: &Underway) {
+        self.watch.resume(at);
     }
 
     /// Takes in a node.

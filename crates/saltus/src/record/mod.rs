@@ -17,4 +17,5 @@ pub(crate) use gauge::Gauge;
 pub use keep::Keep;
 pub(crate) use recorder::Recorder;
 pub use recorder::{Audit, Extremes, Settling};
+pub use watch::Underway;
 pub(crate) use watch::Watch;

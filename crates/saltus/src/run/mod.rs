@@ -24,6 +24,9 @@ use crate::SetupError;
 use crate::engine::Reporter;
 use crate::problem::Start;
 
+/// A slice of a long run is made this many steps longer where an impact is in progress at its end.
+const LONGEST_IMPACT: u64 = 1_000;
+
 /// Runs a system from its own start.
 ///
 /// ```
@@ -67,7 +70,9 @@ pub fn run_slice(
     let (mut reporter, mut steps) = (Reporter::new(), 0);
     while !simulation.is_over() {
         steps += 1;
-        if steps > most || (reporter.is_due() && !observer(simulation.progress())) {
+        // (An impact that takes a scheme several steps is not cut in two.)
+        let is_slice = steps > most && (steps > most.saturating_add(LONGEST_IMPACT) || !simulation.is_within_impact());
+        if is_slice || (reporter.is_due() && !observer(simulation.progress())) {
             simulation.interrupt();
             break;
         }

@@ -68,9 +68,13 @@ impl Simulation {
         options.check()?;
         let mut begun = system.begin(start, options)?;
         if start.reached_by().is_some_and(|by| by.within_impact) {
+            let consequence = match begun.engine.goes_on() {
+                true => "neither of both runs lists it, and the energy account of this one lacks a part of it",
+                false => "the rebound is not that of an uninterrupted run",
+            };
             begun.warnings.push(format!(
-                "the run that reached this start, at t = {}, was within an impact, which takes its scheme several steps: the rebound \
-                 is not that of an uninterrupted run. Go on from some steps earlier or later",
+                "the run that reached this start, at t = {}, was within an impact, which takes its scheme several steps: {consequence}. \
+                 Go on from some steps earlier or later",
                 start.t
             ));
         }
@@ -167,6 +171,11 @@ impl Simulation {
         }
     }
 
+    /// Whether a scheme is within an impact, which a slice that ends here would cut in two.
+    pub(super) fn is_within_impact(&self) -> bool {
+        self.begun.engine.is_within_impact()
+    }
+
     /// Whether the end is reached, everything is at rest, or a step failed.
     pub(super) fn is_over(&self) -> bool {
         self.begun.engine.is_at(self.options.end)
@@ -197,8 +206,10 @@ impl Simulation {
         let variation = begun.engine.variation();
         begun.engine.finish();
         let (q, v, closed) = begun.engine.full_state();
+        let sides = begun.engine.sides();
         let parameters = begun.engine.cells().to_vec();
-        let by = Reached { closed, modes: begun.modes, within_impact };
+        let memory = begun.engine.memory();
+        let by = Reached { closed, modes: begun.modes, within_impact, sides, memory };
         let last = Start { parameters, ..Start::new(begun.engine.t(), q, v) }.reached(by);
         let recorder = begun.engine.recorder();
         let mut audit = std::mem::take(&mut recorder.audit);
@@ -226,6 +237,7 @@ impl Simulation {
             by_events: begun.tolerance.is_some(),
             step: begun.step,
             tolerance: begun.tolerance.unwrap_or(0.0),
+            is_continued: start.reached_by().is_some(),
             q0: &begun.q0,
             v0: &begun.v0,
         });

@@ -11,7 +11,7 @@
 use super::momentum::{Momentum, Place};
 use super::{Laws, Method, Node, Scheme, Stepper, Stepping, StructureSteps};
 use crate::linalg::copy;
-use crate::problem::Instance;
+use crate::problem::{Instance, Memory};
 use crate::{Kind, Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
@@ -38,7 +38,9 @@ pub const SCHEME: Scheme = Scheme {
 struct Linearised {
     h: f64,
     t0: f64,
+    /// The node being completed, counted from t0, and that with which this run began.
     n: u64,
+    first: u64,
     q: Vec<f64>,
     v: Vec<f64>,
     v_before: Vec<f64>,
@@ -60,12 +62,14 @@ impl Linearised {
             .help("use paoli-schatzman or mabrouk, or set the restitution to 0"));
         }
         let mut momentum = Momentum::new(at);
-        let v = momentum.half_step_back(h);
         let (d, start) = (at.dimension(), at.start());
+        let begun = start.memory(h, d);
+        let v = begun.map_or_else(|| momentum.half_step_back(h), |by| by.values.clone());
         Ok(Linearised {
             h,
-            t0: start.t,
-            n: 0,
+            t0: begun.map_or(start.t, |by| by.origin),
+            n: begun.map_or(0, |by| by.steps),
+            first: begun.map_or(0, |by| by.steps),
             q: start.q.clone(),
             v_before: v.clone(),
             v,
@@ -76,6 +80,16 @@ impl Linearised {
 }
 
 impl Stepper for Linearised {
+    fn memory(&self) -> Option<Memory> {
+        // The velocity of the middle of the step before the last node.
+        let (steps, origin, step) = (self.n.checked_sub(1).filter(|&n| n > 0)?, self.t0, self.h);
+        Some(Memory { step, origin, steps, values: self.v_before.clone(), ..Memory::default() })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.first > 0
+    }
+
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let h = self.h;
         let t = self.t0 + self.n as f64 * h;
@@ -94,7 +108,7 @@ impl Stepper for Linearised {
         copy(&mut self.v_before, &self.v);
         let place = Place { t, q: &self.q, shift: 0.0 };
         self.momentum.solve(0.5 * h, &place, &self.given, &self.v_before, &mut self.v)?;
-        node.index = self.n;
+        node.index = self.n - self.first;
         node.t = t;
         copy(&mut node.q, &self.q);
         copy(&mut node.impulses, &self.momentum.impulses);

@@ -13,7 +13,7 @@
 use super::momentum::{Momentum, Place};
 use super::{Laws, Method, Node, Scheme, Setting, Settings, Stepper, Stepping, StructureSteps};
 use crate::linalg::copy;
-use crate::problem::Instance;
+use crate::problem::{Instance, Memory};
 use crate::{Reason, SetupError};
 
 pub const SCHEME: Scheme = Scheme {
@@ -50,7 +50,9 @@ const CONTACT_STEPS: f64 = 40.0;
 struct Penalty {
     h: f64,
     t0: f64,
+    /// The node being completed, counted from t0, and that with which this run began.
     n: u64,
+    first: u64,
     q: Vec<f64>,
     v: Vec<f64>,
     v_before: Vec<f64>,
@@ -99,11 +101,13 @@ impl Penalty {
             };
             springs.push((stiffness, ratio));
         }
-        let v = momentum.half_step_back(h);
+        let begun = start.memory(h, d);
+        let v = begun.map_or_else(|| momentum.half_step_back(h), |by| by.values.clone());
         Ok(Penalty {
             h,
-            t0: start.t,
-            n: 0,
+            t0: begun.map_or(start.t, |by| by.origin),
+            n: begun.map_or(0, |by| by.steps),
+            first: begun.map_or(0, |by| by.steps),
             q: start.q.clone(),
             v_before: v.clone(),
             v,
@@ -148,6 +152,16 @@ impl Penalty {
 }
 
 impl Stepper for Penalty {
+    fn memory(&self) -> Option<Memory> {
+        // The velocity of the middle of the step before the last node.
+        let (steps, origin, step) = (self.n.checked_sub(1).filter(|&n| n > 0)?, self.t0, self.h);
+        Some(Memory { step, origin, steps, values: self.v_before.clone(), ..Memory::default() })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.first > 0
+    }
+
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
         let h = self.h;
         let t = self.t0 + self.n as f64 * h;
@@ -179,7 +193,7 @@ impl Stepper for Penalty {
             }
         }
         self.momentum.mass.solve(&mut self.mobility);
-        node.index = self.n;
+        node.index = self.n - self.first;
         node.t = t;
         copy(&mut node.q, &self.q);
         for i in 0..self.q.len() {

@@ -95,6 +95,17 @@ pub trait Stepper {
         None
     }
 
+    /// What it would need to make the step of the last node again, where position and velocity do not tell; see
+    /// [`Memory`](crate::problem::Memory). (The engine fills in the state.)
+    fn memory(&self) -> Option<crate::problem::Memory> {
+        None
+    }
+
+    /// Whether it goes on from such a memory: the first node is then one that another run has completed.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
     /// What a unit impulse of each constraint adds to the velocities of a node, one row per constraint; None: M⁻¹∇f.
     fn responses(&self) -> Option<Vec<f64>> {
         None

@@ -154,6 +154,17 @@ impl Settings {
         self.filtered(|name| declared.iter().any(|s| s.name == name))
     }
 
+    /// Only the settings among those declared that are not the default.
+    #[must_use]
+    pub fn beside_defaults(&self, declared: &[Setting], systems: Systems) -> Settings {
+        let none = Settings::new();
+        self.filtered(|name| {
+            let is_other =
+                |s: &Setting| self.number(s) != none.number(s) || self.word(s, systems) != none.word(s, systems);
+            declared.iter().any(|s| s.name == name && is_other(s))
+        })
+    }
+
     /// Checks that a scheme declares all settings given, with values it allows for the kind of system.
     pub fn check(&self, scheme: &str, declared: &[Setting], systems: Systems) -> Result<(), SetupError> {
         for (name, value) in self.given() {

@@ -2,13 +2,15 @@
 //! that has gone on by a millimetre, a pendulum that has turned once.
 
 use super::PhaseSpace;
+use super::ranges::Ranges;
+use super::repeats::Nearness;
 use crate::Options;
 use crate::analysis::phase_space::{NoMap, Passage};
 use crate::linalg::{Svd, dot};
 use crate::problem::{Problem, Start};
 use std::f64::consts::TAU;
 
-/// The advance is the same in two successive periods to this part of it, and velocities are to this part of the fastest.
+/// Advance, velocities and states are the same in two successive periods to this part of the range of each component.
 const STEADY: f64 = 1e-3;
 /// Newton steps at most.
 const STEPS: usize = 20;
@@ -28,6 +30,10 @@ pub(super) struct Travelling {
     /// How far each coordinate advances.
     pub advance: Vec<f64>,
     pub residual: f64,
+    /// How near the motion came to it.
+    pub nearness: Nearness,
+    /// In how many directions the whole motion can be moved by any amount.
+    pub free: usize,
 }
 
 /// A trial: the map from a state, and what it misses once the advance is taken off.
@@ -59,16 +65,19 @@ pub(super) fn close(
     // It goes on in the same way: from where it is, one period further.
     let next = space.pass(problem, first.run.last(), lasts, options)?;
     let again = advance(&first.end, &next.end);
-    let steady = |a: f64, b: f64, scale: f64| (a - b).abs() <= STEADY * scale;
-    let goes_on = (0..degrees).all(|i| steady(by[i], again[i], far))
-        && (degrees..begin.len()).all(|i| {
-            let scale = if i < 2 * degrees { fast } else { first.end[i].abs().max(1e-300) };
-            steady(first.end[i], next.end[i], scale)
-        });
+    let mut ranges = Ranges::of(space, &first.run.trajectory);
+    ranges.watch(space, &next.run.trajectory);
+    let steady = |i: usize, a: f64, b: f64| ranges.share(i, a - b) <= STEADY;
+    let goes_on = (0..degrees).all(|i| steady(i, by[i], again[i]))
+        && (degrees..begin.len()).all(|i| steady(i, first.end[i], next.end[i]));
     if !goes_on {
         return Ok(None);
     }
     let (free, fixed) = directions(space.dimension(), &by, far, &next.jacobian);
+    // (What comes back nearly has no advance in the other directions.)
+    if (0..degrees).any(|i| fixed[i] != 0.0 && ranges.share(i, fixed[i]) <= STEADY) {
+        return Ok(None);
+    }
     let attempt = |start: Start| -> Result<Trial, NoMap> {
         let passage = space.pass(problem, &start, lasts, options)?;
         let state = space.state(&start);
@@ -78,13 +87,8 @@ pub(super) fn close(
             let along = dot(&miss, direction);
             miss.iter_mut().zip(direction).for_each(|(miss, d)| *miss -= along * d);
         }
-        let scale = |i: usize| match i {
-            i if i < degrees => far.max(fast * lasts),
-            i if i < 2 * degrees => fast,
-            i => passage.end[i].abs(),
-        };
-        let share = |(i, m): (usize, &f64)| if *m == 0.0 { 0.0 } else { m.abs() / scale(i) };
-        let residual = miss.iter().enumerate().map(share).fold(0.0, |m: f64, x| if x <= m { m } else { x });
+        let residual = miss.iter().enumerate().map(|(i, m)| ranges.share(i, *m));
+        let residual = residual.fold(0.0, |m: f64, x| if x <= m { m } else { x });
         Ok(Trial { start, passage, miss, residual })
     };
     let mut best = attempt(next.run.last().clone())?;
@@ -101,8 +105,30 @@ pub(super) fn close(
     if !(best.residual <= ENOUGH) {
         return Ok(None);
     }
+    // That the model repeats itself after this advance is to be seen: the period after it is the same once more.
+    if fixed.iter().any(|by| *by != 0.0) {
+        let once_more = attempt(best.passage.run.last().clone())?;
+        let grown = best.passage.jacobian.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        if !(once_more.residual <= ENOUGH.max(10.0 * grown * best.residual)) {
+            return Ok(None);
+        }
+    }
+    // How far the motion was from it at the ends of the period before, but for where along the free directions that is.
+    let orbit = space.state(&best.start);
+    let away = |state: &[f64], times: f64| -> Vec<f64> {
+        let mut by: Vec<f64> = (0..state.len()).map(|i| state[i] + times * fixed[i] - orbit[i]).collect();
+        for direction in &free {
+            let along = dot(&by, direction);
+            by.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
+        }
+        by
+    };
+    let apart = |by: &[f64]| by.iter().enumerate().map(|(i, x)| ranges.share(i, *x)).fold(0.0, f64::max);
+    let nearness =
+        Nearness { apart: apart(&away(&first.end, 1.0)).max(apart(&away(&next.end, 0.0))), misfit: f64::INFINITY };
     let advance = advance(&space.state(&best.start), &best.passage.end);
-    Ok(Some(Travelling { start: best.start, passage: best.passage, advance, residual: best.residual }))
+    let Trial { start, passage, residual, .. } = best;
+    Ok(Some(Travelling { start, passage, advance, residual, nearness, free: free.len() }))
 }
 
 /// Directions in which the motion may be moved by any amount, as unit vectors; and the advance in all others, which is then one by

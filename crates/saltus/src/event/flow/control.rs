@@ -158,6 +158,28 @@ impl Flow {
     }
 }
 
+/// How far a polynomial is what it was cut from, up to `cap`: as far as its last four terms are below `tol` of the largest of the others.
+/// Zero where it is not a number.
+pub fn reach(c: &[f64], tol: f64, cap: f64) -> f64 {
+    let (mut h, rest) = (cap, c.len().saturating_sub(LAST).max(1));
+    if !c.iter().all(|c| c.is_finite()) {
+        return 0.0;
+    }
+    if c.len() <= LAST {
+        return cap;
+    }
+    for _ in 0..60 {
+        let mut worst = Worst::new(c.len() - 1);
+        worst.see(c, tol * largest_term(&c[..rest], h), Culprit::Switch);
+        let fits = worst.step();
+        if fits >= 0.9 * h || fits == 0.0 {
+            return fits.min(h);
+        }
+        h = fits;
+    }
+    h
+}
+
 /// The largest values of late, by which errors are measured.
 #[derive(Debug, Default)]
 pub struct Scales {

@@ -151,6 +151,11 @@ impl Integrator<'_, '_> {
                 open += if self.evidence.contact_steps.is_some() { (after - before).abs() } else { before.max(after) };
             }
         }
+        if self.evidence.is_continued && motion.len() > 1 {
+            // A run that ended in contact left a velocity in which its last step is not complete.
+            let mut at = |k: usize| self.energy.both(motion.t[k], motion.q(k), motion.v(k, Side::Left)).0;
+            open += (at(1) - at(0)).abs();
+        }
         open + motion.impacts.iter().filter(|i| is_near(i.t)).map(|i| i.energy_change.abs()).sum::<f64>()
     }
 

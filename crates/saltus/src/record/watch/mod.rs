@@ -21,9 +21,13 @@
 
 mod bonded;
 mod impact;
+mod resume;
 mod window;
 
+pub use self::resume::Underway;
+
 use self::bonded::Bonded;
+pub(super) use self::window::LONGEST;
 use super::gauge::Gauge;
 use super::recorder::Recorder;
 use crate::linalg::{Rows, add};
@@ -33,13 +37,13 @@ use crate::scheme::Stepping;
 use crate::stepping::Node;
 
 /// A landing slower than this many steps' worth of normal acceleration is a contact, not an impact.
-const SLOW: f64 = 3.0;
+pub(super) const SLOW: f64 = 3.0;
 
 /// For structures, whose forces come and go within few steps, only where the flight before it was this short, in steps.
 const SHORT: u64 = 1;
 
 /// In a lasting contact, an impulse this many times the one before is an impact.
-const SUDDEN: f64 = 10.0;
+pub(super) const SUDDEN: f64 = 10.0;
 
 /// Watches the nodes of a run and finds its impacts and contacts.
 pub(crate) struct Watch {

@@ -4,7 +4,7 @@ use super::Watch;
 use crate::stepping::Node;
 
 /// A window is at most this many times as long as one impact takes: what goes on longer is listed as several.
-const LONGEST: u64 = 4;
+pub const LONGEST: u64 = 4;
 
 impl Watch {
     /// Whether a step obeys the law by itself, and is judged by itself: with joints and friction, which couple everything, impacts in

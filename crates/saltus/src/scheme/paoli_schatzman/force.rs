@@ -32,7 +32,7 @@ impl PaoliSchatzman {
     }
 
     fn set_mass(&mut self) -> Result<(), Reason> {
-        if self.n == 0 || !self.dynamics.code.mass_constant {
+        if self.made() == 0 || !self.dynamics.code.mass_constant {
             let set = self.mass.set(&self.dynamics.mass);
             set.map_err(|e| Reason::Mass { coordinate: self.coordinate(e.pivot) })?;
         }
@@ -41,7 +41,7 @@ impl PaoliSchatzman {
 
     /// The metric M − (h/2) sym ∂g/∂v of the implicit equation.
     fn set_implicit(&mut self) -> Result<(), Reason> {
-        if self.n > 0 && self.dynamics.code.constant {
+        if self.made() > 0 && self.dynamics.code.constant {
             return Ok(());
         }
         let d = self.q.len();
@@ -87,7 +87,7 @@ impl PaoliSchatzman {
             self.shake.fill(0.0);
             self.shaken.fill(0.0);
         }
-        if self.n > 1 && self.dynamics.code.fixed {
+        if self.made() > 1 && self.dynamics.code.fixed {
             // The kick of the step before is the kick of this one.
         } else if self.is_explicit() {
             self.evaluate(true);

@@ -33,7 +33,7 @@ use super::{
 };
 use crate::Reason;
 use crate::linalg::{Lu, Metric, Rows, add, copy, each, max_abs};
-use crate::problem::{Bonds, Dynamics, Gaps, Instance};
+use crate::problem::{Bonds, Dynamics, Gaps, Instance, Memory};
 use crate::project::Polyhedron;
 use crate::structure;
 
@@ -127,8 +127,11 @@ struct PaoliSchatzman {
     instance: Instance,
     h: f64,
     averaged: bool,
-    /// The node being completed.
+    /// The node being completed, and that with which this run began: 0, or where another one was that it goes on from.
     n: u64,
+    first: u64,
+    /// The instant of node 0.
+    t0: f64,
     /// Whether constraints are evaluated between qⁿ⁻¹ and x: always, except in a plain first step.
     averaging: bool,
     q_before: Vec<f64>,
@@ -139,6 +142,8 @@ struct PaoliSchatzman {
     advance: Vec<f64>,
     /// x − 2qⁿ + qⁿ⁻¹: h² times the acceleration, of free flight first, with the reaction after a contact.
     kick: Vec<f64>,
+    /// qⁿ⁻¹, qⁿ − qⁿ⁻¹ and the kick that the step of the last node began with.
+    memory: [Vec<f64>; 3],
     /// The kick of free flight.
     free: Vec<f64>,
     velocity: Vec<f64>,
@@ -207,17 +212,22 @@ impl PaoliSchatzman {
         let implicit = dynamics.implicit_metric();
         let curved = Metric::full(if affine { 0 } else { d });
         let zero = || vec![0.0; d];
+        let begun = start.memory(h, 3 * d);
+        let part = |k: usize| begun.map(|by| by.values[k * d..(k + 1) * d].to_vec());
         PaoliSchatzman {
             instance: at.clone(),
             h,
             averaged: settings.word(&FORCING, Systems::Models) == "averaged" && !code.autonomous,
-            n: 0,
-            averaging: false,
-            q_before: start.q.clone(),
+            n: begun.map_or(0, |by| by.steps),
+            first: begun.map_or(0, |by| by.steps),
+            t0: begun.map_or(start.t, |by| by.origin),
+            averaging: begun.is_some(),
+            q_before: part(0).unwrap_or_else(|| start.q.clone()),
             q: start.q.clone(),
             x: zero(),
-            advance: start.v.iter().map(|v| h * v).collect(),
-            kick: zero(),
+            advance: part(1).unwrap_or_else(|| start.v.iter().map(|v| h * v).collect()),
+            kick: part(2).unwrap_or_else(zero),
+            memory: [zero(), zero(), zero()],
             free: zero(),
             velocity: start.v.clone(),
             residual: zero(),
@@ -261,7 +271,12 @@ impl PaoliSchatzman {
     }
 
     fn t(&self) -> f64 {
-        self.instance.start().t + self.n as f64 * self.h
+        self.t0 + self.n as f64 * self.h
+    }
+
+    /// Steps of this run.
+    fn made(&self) -> u64 {
+        self.n - self.first
     }
 
     fn is_explicit(&self) -> bool {
@@ -303,7 +318,7 @@ impl PaoliSchatzman {
     /// Fills in node n: velocities on both sides, from the mean velocities of the two steps that meet there.
     fn complete(&mut self, node: &mut Node, contact: bool) {
         let rate = 1.0 / self.h;
-        node.index = self.n;
+        node.index = self.made();
         node.t = self.t();
         node.contact = contact;
         copy(&mut node.q, &self.q);
@@ -356,7 +371,20 @@ impl Stepper for PaoliSchatzman {
         Some(&self.q)
     }
 
+    fn memory(&self) -> Option<Memory> {
+        // (The one before the first node is not a step: the start is all there is.)
+        let (steps, origin, step) = (self.n.checked_sub(1).filter(|&n| n > 0)?, self.t0, self.h);
+        Some(Memory { step, origin, steps, values: self.memory.concat(), ..Memory::default() })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.first > 0
+    }
+
     fn advance(&mut self, node: &mut Node) -> Result<(), Reason> {
+        for (kept, now) in self.memory.iter_mut().zip([&self.q_before, &self.advance, &self.kick]) {
+            copy(kept, now);
+        }
         self.free_flight()?;
         let mut contact = self.leaves()?;
         if contact && self.n == 0 && self.is_hit() {
