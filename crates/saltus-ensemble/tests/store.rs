@@ -1,7 +1,7 @@
 //! A family on the disk: rows that threads make side by side are those of the trajectories, whatever the number of threads.
 
 use saltus_ensemble::store::Store;
-use saltus_ensemble::{Block, Plan, Request, Scalar, Sweep};
+use saltus_ensemble::{Block, Carry, Code, Plan, Request, Scalar, Sweep, devices};
 use saltus_io::output::Format;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,4 +55,105 @@ fn reasons_and_rows_belong_to_their_trajectories_whatever_the_number_of_threads(
         }
     }
     assert_eq!((one.lines().count(), refused), (3001, 15));
+}
+
+#[test]
+fn what_a_gpu_computed_is_read_on_any_machine() {
+    let request =
+        Request { over: vec!["w=0.8:1.2:5".into()], periods: Some("1".into()), code: Code::Gpu, ..Request::default() };
+    let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("a model");
+    let sweep = request.family(file.clone()).expect("a family");
+    let dir = tempfile::tempdir().expect("a directory");
+    let here = dir.path().join("here");
+    swept(&sweep, &here, 1);
+    assert_eq!(Store::open(&here).expect("opens").1.request.code, Code::Gpu);
+    if devices().is_err() {
+        let refused = request.sweep(file.clone()).expect_err("there is no GPU");
+        assert!(refused.error.message.starts_with("this sweep cannot run on a GPU"), "{refused:?}");
+        let optional = Request { code: Code::Auto, ..request }.sweep(file).expect("lanes will do");
+        assert!(optional.native.is_none());
+    }
+}
+
+#[test]
+fn shards_of_another_sweep_are_refused() {
+    let sweep = |c: &str, w: &str| {
+        let request = Request {
+            set: vec![("c".into(), c.into())],
+            over: vec![w.into()],
+            periods: Some("1".into()),
+            ..Request::default()
+        };
+        let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("a model");
+        request.sweep(file).expect("a sweep")
+    };
+    let dir = tempfile::tempdir().expect("a directory");
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    let ours = sweep("0.1", "w=0.8:1.2:5");
+    let table = swept(&ours, &one, 1);
+    let shards = |dir: &Path| -> Vec<_> {
+        let all = std::fs::read_dir(dir.join("shards")).expect("a folder");
+        all.map(|entry| entry.expect("an entry").path()).collect()
+    };
+    for theirs in [sweep("0.2", "w=0.8:1.2:5"), sweep("0.1", "w=0.8:1.3:5")] {
+        swept(&theirs, &other, 1);
+        shards(&one).iter().for_each(|path| std::fs::remove_file(path).expect("removed"));
+        for path in shards(&other) {
+            std::fs::copy(&path, one.join("shards").join(path.file_name().expect("a name"))).expect("copied");
+        }
+        let refused = [
+            Store::create(&one, &ours, (1, 1), true).err(),
+            Store::open(&one).err(),
+            Store::merge(std::slice::from_ref(&one), &dir.path().join("merged")).err(),
+        ];
+        for error in refused.map(|error| error.expect("it is refused")) {
+            let help = error.help.unwrap_or_default();
+            assert!(error.message.ends_with("is of another sweep") && help.contains("--resume"), "{}", error.message);
+        }
+        std::fs::remove_dir_all(&other).expect("removed");
+        std::fs::remove_dir_all(&one).expect("removed");
+        assert_eq!(swept(&ours, &one, 1), table);
+    }
+    // A part has the shards of its sweep.
+    let _ = Store::create(&dir.path().join("part"), &ours, (1, 2), false).expect("a store");
+    for path in shards(&one) {
+        let there = dir.path().join("part/shards").join(path.file_name().expect("a name"));
+        std::fs::copy(&path, there).expect("copied");
+    }
+    assert!(Store::open(&dir.path().join("part")).is_ok());
+}
+
+#[test]
+fn carried_states_are_found_behind_the_number_of_returns() {
+    let request = Request {
+        over: vec!["w=0.8:1.2:5".into()],
+        end: Some("1e3".into()),
+        sections: vec!["x':down".into()],
+        returns: Some(3),
+        carry: Some(Carry::Up),
+        ..Request::default()
+    };
+    let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("a model");
+    let sweep = request.sweep(file).expect("a sweep");
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut store = Store::create(dir.path(), &sweep, (1, 1), false).expect("a store");
+    let (layout, stop) = (store.layout(), Arc::new(AtomicBool::new(false)));
+    let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads: 1, stop };
+    let mut states = Vec::new();
+    let digest = |block: Block| {
+        let ends: Vec<_> = block.outcomes.iter().map(|o| (o.q.clone(), o.v.clone())).collect();
+        (ends, layout.piece(&sweep.family, block))
+    };
+    let mut deliver = |(ends, piece): (Vec<(Vec<f64>, Vec<f64>)>, _)| {
+        states.extend(ends);
+        store.take(piece)
+    };
+    plan.carry(0, vec![None], &digest, &mut deliver, &mut |_| {}).expect("runs");
+    store.flush().expect("written");
+    let read = store.reached(&sweep, 0, 5).expect("reads");
+    assert_eq!(states.len(), 5);
+    for (state, (q, v)) in read.iter().zip(&states) {
+        let state = state.as_ref().expect("it finished");
+        assert_eq!((&state.q, &state.v), (q, v));
+    }
 }

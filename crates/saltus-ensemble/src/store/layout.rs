@@ -9,7 +9,7 @@ use saltus_io::table::{Column, Kind};
 pub const STATUS: [&str; 5] = ["finished", "breached", "interrupted", "failed", "refused"];
 /// What a trajectory can settle on, as a word.
 pub const SETTLED: [&str; 4] = ["rest", "periodic", "neither", "travelling"];
-const ENGINES: [&str; 4] = ["scalar", "lanes", "both", "steps"];
+const ENGINES: [&str; 5] = ["scalar", "lanes", "both", "steps", "again"];
 const DIRECTIONS: [&str; 2] = ["up", "down"];
 
 /// A table: its name and its columns.
@@ -26,6 +26,9 @@ pub struct TableLayout {
 pub struct Layout {
     /// The tables.
     pub tables: Vec<TableLayout>,
+    /// Where in the first table the state at the end begins, and whether the number of returns is before it.
+    pub(super) state: usize,
+    pub(super) has_returns: bool,
 }
 
 fn column(name: impl Into<String>, kind: Kind) -> Column {
@@ -63,6 +66,10 @@ impl Layout {
             points.push(column("direction", words(DIRECTIONS)));
         }
         points.extend([column("status", words(STATUS)), integer("impacts")]);
+        if wanted.returns.is_some() {
+            points.push(integer("returns"));
+        }
+        let state = points.len();
         points.extend(state_columns(model));
         for text in statistics {
             points.extend(["min", "max", "mean", "rms"].map(|what| number(&format!("{what}({text})"))));
@@ -93,6 +100,6 @@ impl Layout {
                 [integer("point"), column("section", names), number("t")].into_iter().chain(state_columns(model));
             tables.push(TableLayout { name: "sections", columns: columns.collect() });
         }
-        Layout { tables }
+        Layout { tables, state, has_returns: wanted.returns.is_some() }
     }
 }

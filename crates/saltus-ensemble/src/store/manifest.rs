@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// The name of the file.
-pub const NAME: &str = "sweep.json";
+pub const NAME: &str = saltus_io::output::FAMILY;
 
 /// Everything needed to make a family again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,6 +72,13 @@ impl Manifest {
         })
     }
 
+    /// What tells a family from every other, whichever part of it this is: a hash of what [`Manifest::difference`] compares.
+    pub fn identity(&self) -> String {
+        let data: Vec<_> = self.files.iter().map(|file| (&file.name, &file.sha256)).collect();
+        let all = (&self.saltus, &self.model_sha256, data, &self.request, self.trajectories);
+        saltus_io::sha256(&serde_json::to_vec(&all).unwrap_or_default())
+    }
+
     /// The points that belong to this part.
     pub fn range(&self) -> std::ops::Range<u64> {
         let (k, n) = (u128::from(self.part.0), u128::from(self.part.1.max(1)));
@@ -79,9 +86,9 @@ impl Manifest {
         at(k - 1)..at(k)
     }
 
-    /// Makes the family again.
+    /// Makes the family again, to read what was computed of it: on any machine, whatever computed it.
     pub fn sweep(&self) -> Result<Sweep, FileError> {
-        self.request.sweep(carried(&self.model, &self.model_text, &self.files, &[])?)
+        self.request.family(carried(&self.model, &self.model_text, &self.files, &[])?)
     }
 
     /// The first difference to another family, in words; None if both are the same but for the part.
@@ -104,11 +111,47 @@ impl Manifest {
         if let Some((name, _)) = was.iter().find(|file| !is.contains(file)) {
             return Some(format!("the data file `{name}` of the model has changed"));
         }
+        // (Commands of pictures and basins have no --design.)
+        if self.request.design.is_empty() != other.request.design.is_empty() {
+            return Some("it is of another command".into());
+        }
         let fields = |r: &Request| serde_json::to_value(r).unwrap_or_default();
         let (was, is) = (fields(&self.request), fields(&other.request));
         let keys = was.as_object()?.keys();
         let changed = keys.into_iter().find(|key| was[*key] != is[*key])?;
-        Some(format!("`{changed}` was {} and is {}", shown(&was[changed]), shown(&is[changed])))
+        let (was, is) = (&was[changed], &is[changed]);
+        let option = option(changed);
+        Some(match (was, is) {
+            _ if changed == "code" => format!("it was begun {}, and this is {}", computed(was), computed(is)),
+            (Value::Bool(was), Value::Bool(_)) => {
+                let with = |is: bool| if is { "with" } else { "without" };
+                format!("it was begun {} {option}, and this is {} it", with(*was), with(!*was))
+            }
+            (Value::Object(_), Value::Object(_)) => format!("the points of {option} are others"),
+            _ => format!("{option} was {} and is {}", shown(was), shown(is)),
+        })
+    }
+}
+
+/// How a setting is called on the command line.
+fn option(key: &str) -> String {
+    match key {
+        "listed" => "--points".into(),
+        "sections" => "--section".into(),
+        "statistics" => "--stat".into(),
+        "observe" => "--of".into(),
+        "tolerance" => "--tol".into(),
+        key => format!("--{key}"),
+    }
+}
+
+/// What computes it, in the words of the command line.
+fn computed(code: &Value) -> &'static str {
+    match code.as_str() {
+        Some("native") => "with --native",
+        Some("gpu") => "with --device gpu",
+        Some("auto") => "with --device auto",
+        _ => "without --native and --device",
     }
 }
 
@@ -117,6 +160,13 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => "not given".into(),
         Value::Array(list) if list.is_empty() => "not given".into(),
+        Value::Array(list) if list.iter().all(Value::is_array) => {
+            let pair = |pair: &Value| match pair.as_array().map(Vec::as_slice) {
+                Some([Value::String(name), Value::String(value)]) => format!("`{name}={value}`"),
+                _ => shown(pair),
+            };
+            list.iter().map(pair).collect::<Vec<_>>().join(" ")
+        }
         Value::Array(list) => list.iter().map(shown).collect::<Vec<_>>().join(" "),
         Value::String(text) => format!("`{text}`"),
         Value::Object(_) => "another list".into(),

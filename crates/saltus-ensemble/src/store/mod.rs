@@ -4,12 +4,14 @@
 //! trajectories that are in no shard yet; the rest is taken up again.
 
 mod layout;
+mod lock;
 mod manifest;
 mod piece;
 mod shard;
 mod tables;
 
 pub use layout::{Layout, TableLayout, axis_names};
+pub use lock::Lock;
 pub use manifest::Manifest;
 pub use piece::Piece;
 pub use shard::Shard;
@@ -18,6 +20,7 @@ use crate::{Block, State, Sweep};
 use saltus::SetupError;
 use saltus_io::output::{self, WriteError};
 use std::collections::VecDeque;
+use std::fs::DirEntry;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +42,9 @@ const UNDER_WAY: usize = 8;
 pub fn vacant(dir: &Path) -> Result<(), SetupError> {
     // (One that was killed before it wrote anything left an unfinished file.)
     output::clear_unfinished(dir);
-    let is_empty = std::fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none());
+    // (Nor is what another command has just begun to write here: it holds the lock, or has left it.)
+    let is_own = |entry: &DirEntry| entry.file_name() == lock::NAME || output::is_unfinished(entry);
+    let is_empty = std::fs::read_dir(dir).map_or(true, |entries| entries.flatten().all(|entry| is_own(&entry)));
     let what = match (dir.is_file(), is_empty) {
         (true, _) => "is a file, not a directory",
         (false, false) => "is not empty, and holds no sweep",
@@ -53,6 +58,7 @@ pub struct Store {
     dir: PathBuf,
     /// The manifest.
     pub manifest: Manifest,
+    identity: String,
     layout: Arc<Layout>,
     shards: Vec<Shard>,
     /// What is in no shard yet, how many values it has, and the number behind the last trajectory.
@@ -63,43 +69,61 @@ pub struct Store {
     writing: VecDeque<JoinHandle<Result<Shard, WriteError>>>,
     begun: Instant,
     written: Instant,
+    /// While results are written.
+    lock: Option<Lock>,
 }
 
 impl Store {
-    /// Begins a family in a directory, or takes it up again.
+    /// Begins a family in a directory, or takes it up again. No other command may write there until this is dropped.
     pub fn create(dir: &Path, sweep: &Sweep, part: (u64, u64), resume: bool) -> Result<Self, SetupError> {
-        let plain = |e: WriteError| SetupError::new(e.to_string());
         let manifest = Manifest::new(sweep, part);
+        // (Nothing is put into a directory of others, not even a lock; and another command may begin here at the same time.)
+        Self::has_begun(dir, &manifest, resume)?;
+        let lock = Lock::take(dir)?;
+        if !Self::has_begun(dir, &manifest, resume)? {
+            manifest.write(dir).map_err(|e| SetupError::new(e.to_string()))?;
+        }
+        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        Ok(Self { lock: Some(lock), ..Self::at(dir, manifest, Arc::new(layout))? })
+    }
+
+    /// Looks at a family that was begun; nothing can be written.
+    pub fn begun(dir: &Path, sweep: &Sweep, part: (u64, u64)) -> Result<Self, SetupError> {
+        let manifest = Manifest::new(sweep, part);
+        Self::has_begun(dir, &manifest, true)?;
+        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        Self::at(dir, manifest, Arc::new(layout))
+    }
+
+    /// Whether a family was begun in a directory; a mistake where it is another, or the directory is one of others.
+    fn has_begun(dir: &Path, manifest: &Manifest, resume: bool) -> Result<bool, SetupError> {
         if dir.is_file() {
             return Err(SetupError::new(format!("`{}` is a file, not a directory", dir.display())));
         }
         match Manifest::read(dir)? {
             Some(_) if !resume => {
                 let message = format!("there is a sweep in `{}` already", dir.display());
-                return Err(SetupError::new(message).help("--resume goes on with it; else choose another directory"));
+                Err(SetupError::new(message).help("continue it with --resume, or choose another directory"))
             }
             Some(earlier) => {
-                let parts = (earlier.part != part).then(|| {
+                let parts = (earlier.part != manifest.part).then(|| {
                     let shown = |part: (u64, u64)| format!("{}/{}", part.0, part.1);
-                    format!("it is part {}, and this is {}", shown(earlier.part), shown(part))
+                    format!("it is part {}, and this is {}", shown(earlier.part), shown(manifest.part))
                 });
-                if let Some(difference) = earlier.difference(&manifest).or(parts) {
-                    let message = format!("the sweep in `{}` is another one: {difference}", dir.display());
-                    return Err(SetupError::new(message).help("give the same options as before, or another directory"));
+                match earlier.difference(manifest).or(parts) {
+                    None => Ok(true),
+                    Some(difference) => {
+                        let message = format!("`{}` holds a different sweep: {difference}", dir.display());
+                        Err(SetupError::new(message).help("give the same options as before, or another directory"))
+                    }
                 }
             }
             None if dir.join("run.json").exists() => {
                 let message = format!("`{}` holds a run, not a sweep", dir.display());
-                return Err(SetupError::new(message).help("choose another directory"));
+                Err(SetupError::new(message).help("choose another directory"))
             }
-            None => {
-                vacant(dir)?;
-                output::prepare(dir).map_err(plain)?;
-                manifest.write(dir).map_err(plain)?;
-            }
+            None => vacant(dir).map(|()| false),
         }
-        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
-        Self::at(dir, manifest, Arc::new(layout))
     }
 
     /// Opens a family that is there, with the sweep that it is of.
@@ -116,11 +140,11 @@ impl Store {
     fn at(dir: &Path, manifest: Manifest, layout: Arc<Layout>) -> Result<Self, SetupError> {
         let folder = dir.join("shards");
         output::prepare(&folder).map_err(|e| SetupError::new(e.to_string()))?;
-        let mut found = Vec::new();
+        let (identity, mut found) = (manifest.identity(), Vec::new());
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|ending| ending == "shard") {
-                found.push(Shard::open(&path, &layout).map_err(|why| {
+                found.push(Shard::open(&path, &identity, &layout).map_err(|why| {
                     SetupError::new(why).help("remove this file and --resume: its trajectories are computed again")
                 })?);
             }
@@ -137,6 +161,7 @@ impl Store {
         Ok(Store {
             dir: dir.to_path_buf(),
             manifest,
+            identity,
             layout,
             shards,
             pieces: Vec::new(),
@@ -145,6 +170,7 @@ impl Store {
             writing: VecDeque::new(),
             begun: now,
             written: now,
+            lock: None,
         })
     }
 
@@ -214,7 +240,8 @@ impl Store {
             return Ok(());
         }
         let (dir, pieces) = (self.dir.join("shards"), std::mem::take(&mut self.pieces));
-        self.writing.push_back(std::thread::spawn(move || shard::write(&dir, pieces)));
+        let sweep = self.identity.clone();
+        self.writing.push_back(std::thread::spawn(move || shard::write(&dir, &sweep, pieces)));
         match self.writing.len() > UNDER_WAY {
             true => self.writing.pop_front().map_or(Ok(()), |writing| self.wait_for(writing)),
             false => Ok(()),
@@ -231,6 +258,13 @@ impl Store {
 
     /// The states that the points from `first` on reached, as many as are asked for; nothing for those that failed.
     pub fn reached(&self, sweep: &Sweep, first: u64, count: u64) -> Result<Vec<Option<State>>, SetupError> {
+        let is_here = |point: u64| self.shards.iter().any(|shard| (shard.first..shard.end).contains(&point));
+        if let Some(lost) = (first..first + count).find(|&point| !is_here(point)) {
+            let message = format!("the state that point {lost} reached is no longer in `{}`", self.dir.display());
+            return Err(
+                SetupError::new(message).help("with --carry, points start where others ended: run the sweep again")
+            );
+        }
         tables::reached(self, sweep, first, count).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
     }
 
@@ -261,10 +295,23 @@ impl Store {
         &self.dir
     }
 
-    /// Bytes that the rows of some trajectories take, without the header.
-    pub fn bytes(sweep: &Sweep, block: Block) -> u64 {
+    /// Bytes that the rows of some trajectories take, table by table, and those that one trajectory takes at most, where its length does not
+    /// matter.
+    pub fn bytes(sweep: &Sweep, block: Block) -> Vec<(u64, Option<u64>)> {
         let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
-        8 * layout.piece(&sweep.family, block).values() as u64
+        let piece = layout.piece(&sweep.family, block);
+        let most = |name: &str| match name {
+            "points" => Some(1),
+            "impacts" => Some(sweep.wanted.impacts as u64).filter(|most| *most < u64::from(u32::MAX)),
+            "sections" => sweep.wanted.last.map(|last| (last * sweep.request.sections.len()) as u64),
+            _ => None,
+        };
+        let tables = layout.tables.iter().zip(&piece.tables);
+        let taken = tables.map(|(table, rows)| {
+            let width = 8 * rows.width as u64;
+            (width * rows.count as u64, most(table.name).map(|most| width * most))
+        });
+        taken.collect()
     }
 
     /// Puts the parts of a family together in a new directory.
@@ -282,36 +329,44 @@ impl Store {
                 return Err(SetupError::new(message));
             }
         }
-        parts.sort_by_key(|(part, _)| part.shards.first().map_or(u64::MAX, |s| s.first));
         if Manifest::read(out)?.is_some() {
             let message = format!("there is a sweep in `{}` already", out.display());
             return Err(SetupError::new(message).help("choose another directory"));
         }
-        let mut covered =
-            parts.iter().flat_map(|(part, _)| part.shards.iter().map(|s| (s.first, s.end))).collect::<Vec<_>>();
-        covered.sort_unstable();
-        let mut at = 0;
-        for (first, end) in covered {
-            if first > at {
-                break;
+        // What several directories hold is taken once: from the one that holds most.
+        parts.sort_by_key(|(part, _)| std::cmp::Reverse(part.shards.iter().map(|s| s.end - s.first).sum::<u64>()));
+        let mut chosen: Vec<&Shard> = Vec::new();
+        for shard in parts.iter().flat_map(|(part, _)| &part.shards) {
+            let place = chosen.partition_point(|other| other.first < shard.first);
+            let is_free = place.checked_sub(1).is_none_or(|k| chosen[k].end <= shard.first)
+                && chosen.get(place).is_none_or(|next| next.first >= shard.end);
+            if is_free {
+                chosen.insert(place, shard);
             }
-            at = at.max(end);
         }
+        let at = chosen.iter().fold(0, |at, shard| if shard.first == at { shard.end } else { at });
         if at < sweep.family.len() {
-            let message = format!("trajectory {at} of {} is in none of these directories", sweep.family.len());
+            let message = format!("trajectory {at} of {} is missing from these directories", sweep.family.len());
             return Err(SetupError::new(message).help("name all parts; --resume completes one that was interrupted"));
         }
         let mut merged = Self::create(out, &sweep, (1, 1), false)?;
         let folder = out.join("shards");
-        for shard in parts.iter().flat_map(|(part, _)| &part.shards) {
+        for shard in chosen {
             let Some(name) = shard.path.file_name() else { continue };
             let target = folder.join(name);
-            // A second name costs nothing; between file systems it is a copy.
-            let linked =
-                std::fs::hard_link(&shard.path, &target).or_else(|_| std::fs::copy(&shard.path, &target).map(|_| ()));
-            linked.map_err(|e| SetupError::new(format!("cannot write `{}`: {e}", target.display())))?;
+            // A second name costs nothing; between file systems it is a copy. (What is there already is never written to: it may be another
+            // name of what is copied.)
+            let copied = || {
+                let mut new = std::fs::File::create_new(&target)?;
+                std::io::copy(&mut std::fs::File::open(&shard.path)?, &mut new)?;
+                new.sync_all()
+            };
+            if let Err(e) = std::fs::hard_link(&shard.path, &target).or_else(|_| copied()) {
+                // (A directory that is not whole is no sweep.)
+                std::fs::remove_dir_all(out).ok();
+                return Err(SetupError::new(format!("cannot write `{}`: {e}", target.display())));
+            }
         }
-        merged = Self::at(out, merged.manifest, merged.layout)?;
-        Ok(merged)
+        Ok(Self { lock: merged.lock.take(), ..Self::at(out, merged.manifest, merged.layout)? })
     }
 }

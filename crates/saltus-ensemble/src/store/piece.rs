@@ -130,8 +130,8 @@ impl Layout {
                         if family.carry().is_some() {
                             row.integer(i64::from(family.is_down(point)));
                         }
-                        let status =
-                            points_row(&mut row, (degrees, dimension), has_period, outcome, &mut piece.reasons);
+                        let has = (has_period, self.has_returns);
+                        let status = points_row(&mut row, (degrees, dimension), has, outcome, &mut piece.reasons);
                         piece.counts[status] += 1;
                     }
                     rows
@@ -191,7 +191,7 @@ impl Layout {
 fn points_row(
     row: &mut Row,
     (degrees, dimension): (usize, usize),
-    has_period: bool,
+    (has_period, has_returns): (bool, bool),
     outcome: &Outcome,
     reasons: &mut Vec<String>,
 ) -> usize {
@@ -205,6 +205,9 @@ fn points_row(
     let is_refused = outcome.status.is_err();
     row.integer(status as i64);
     row.integer(outcome.impacts as i64);
+    if has_returns {
+        row.integer(outcome.returns as i64);
+    }
     match is_refused {
         // Nothing was computed: there is no state to show.
         true => row.numbers(std::iter::repeat_n(f64::NAN, degrees + dimension)),
@@ -241,6 +244,7 @@ fn points_row(
         Engine::Lanes => 1,
         Engine::Both => 2,
         Engine::Steps => 3,
+        Engine::Again => 4,
     });
     row.integer(match reason {
         Some(reason) => {

@@ -35,6 +35,9 @@ pub struct Shard {
 
 #[derive(Serialize, Deserialize)]
 struct Header {
+    /// The sweep that the trajectories are of: [`super::Manifest::identity`].
+    #[serde(default)]
+    sweep: String,
     first: u64,
     end: u64,
     rows: Vec<u64>,
@@ -61,8 +64,8 @@ impl Sum {
     }
 }
 
-/// Writes pieces that follow each other as a shard; it has its name only when it is complete and on the disk.
-pub fn write(dir: &Path, mut pieces: Vec<Piece>) -> Result<Shard, WriteError> {
+/// Writes pieces of a sweep that follow each other as a shard; it has its name only when it is complete and on the disk.
+pub fn write(dir: &Path, sweep: &str, mut pieces: Vec<Piece>) -> Result<Shard, WriteError> {
     let (first, end) = (pieces.first().map_or(0, |p| p.first), pieces.last().map_or(0, |p| p.end));
     let mut reasons: Vec<String> = Vec::new();
     let mut counts = [0; STATUS.len()];
@@ -74,7 +77,7 @@ pub fn write(dir: &Path, mut pieces: Vec<Piece>) -> Result<Shard, WriteError> {
     let tables = pieces.first().map_or(0, |p| p.tables.len());
     let widths: Vec<usize> = pieces.first().map_or_else(Vec::new, |p| p.tables.iter().map(|t| t.width).collect());
     let rows = (0..tables).map(|t| pieces.iter().map(|p| p.tables[t].count as u64).sum()).collect();
-    let header = Header { first, end, rows, widths, reasons };
+    let header = Header { sweep: sweep.to_string(), first, end, rows, widths, reasons };
     let mut text = serde_json::to_vec(&header).unwrap_or_default();
     text.resize(text.len().next_multiple_of(8), b' ');
     let path = dir.join(file_name(first, end));
@@ -100,8 +103,8 @@ pub fn write(dir: &Path, mut pieces: Vec<Piece>) -> Result<Shard, WriteError> {
 }
 
 impl Shard {
-    /// Opens a shard and checks that it is whole, and has the columns of a layout.
-    pub fn open(path: &Path, layout: &Layout) -> Result<Self, String> {
+    /// Opens a shard and checks that it is whole, of a sweep, and has the columns of its layout.
+    pub fn open(path: &Path, sweep: &str, layout: &Layout) -> Result<Self, String> {
         let fail = |why: &str| format!("`{}` {why}", path.display());
         let broken = |e: io::Error| fail(&format!("cannot be read: {e}"));
         let file = File::open(path).map_err(broken)?;
@@ -116,6 +119,9 @@ impl Shard {
         let mut text = vec![0; size as usize];
         reader.read_exact(&mut text).map_err(|_| fail("is not whole"))?;
         let header: Header = serde_json::from_slice(&text).map_err(|_| fail("has a damaged header"))?;
+        if header.sweep != sweep {
+            return Err(fail("is of another sweep"));
+        }
         let widths: Vec<usize> = layout.tables.iter().map(|t| t.columns.len()).collect();
         if header.widths != widths || header.rows.len() != widths.len() || header.end <= header.first {
             return Err(fail("has other columns"));

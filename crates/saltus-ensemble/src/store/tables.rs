@@ -113,13 +113,13 @@ pub fn complaint(store: &Store) -> io::Result<Option<(u64, String)>> {
 pub fn reached(store: &Store, sweep: &Sweep, first: u64, count: u64) -> io::Result<Vec<Option<State>>> {
     let model = sweep.family.problem().model();
     let (degrees, dimension) = (model.degrees(), model.dimension());
-    let status = place(store, "status")?;
+    let (status, violation) = (place(store, "status")?, place(store, "violation")?);
     let mut found = vec![None; count as usize];
     for shard in store.shards.iter().filter(|s| s.first < first + count && s.end > first) {
         let words = shard.read(0, status)?;
-        // (Behind the status: the number of impacts, then the state.)
         let state: Vec<Vec<u64>> =
-            (0..degrees + dimension).map(|k| shard.read(0, status + 2 + k)).collect::<io::Result<_>>()?;
+            (0..degrees + dimension).map(|k| shard.read(0, store.layout.state + k)).collect::<io::Result<_>>()?;
+        let depths = shard.read(0, violation)?;
         for point in shard.first.max(first)..shard.end.min(first + count) {
             let row = (point - shard.first) as usize;
             if words[row] > 1 {
@@ -130,7 +130,7 @@ pub fn reached(store: &Store, sweep: &Sweep, first: u64, count: u64) -> io::Resu
             q.resize(dimension, 0.0);
             let v =
                 (0..degrees).map(|i| value(2 * i + 1)).chain((2 * degrees..degrees + dimension).map(value)).collect();
-            found[(point - first) as usize] = Some((q, v));
+            found[(point - first) as usize] = Some(State { q, v, depth: f64::from_bits(depths[row]) });
         }
     }
     Ok(found)
