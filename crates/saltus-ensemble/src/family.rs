@@ -1,9 +1,12 @@
 //! A family of motions: the points, and the job of each.
 
+use crate::carry::landed;
 use crate::points::{Points, Slot};
 use crate::{Carry, Job, State};
 use saltus::analysis::HarmonicForcing;
+use saltus::model::Domain;
 use saltus::problem::Starts;
+use saltus::text::exact;
 use saltus::{Model, Problem, SetupError};
 use saltus_expr::{NodeId, Program, Scalar};
 use std::sync::Arc;
@@ -15,6 +18,8 @@ pub struct Family {
     points: Points,
     slots: Vec<Slot>,
     clock: Clock,
+    /// For which parameters the model is defined.
+    domain: Option<Domain>,
     carry: Option<Carry>,
     assembles: bool,
 }
@@ -46,18 +51,15 @@ impl Family {
         let slots = points.names().into_iter().map(slot).collect::<Result<Vec<_>, _>>()?;
         if carry.is_some() {
             if !points.has_axis() {
-                return Err(SetupError::new("to carry states on from point to point an axis is needed")
-                    .help("such as  --over w=0.5:1.5:500"));
+                return Err(SetupError::new("--carry needs an axis").help("such as  --over w=0.5:1.5:500"));
             }
             if slots.iter().any(|slot| !matches!(slot, Slot::Parameter(_))) {
-                return Err(SetupError::new(
-                    "a start cannot be varied where states are carried on from point to point",
-                )
-                .help("vary parameters only, or leave --carry out"));
+                return Err(SetupError::new("--carry cannot be combined with starts that vary")
+                    .help("vary parameters only, or leave --carry out"));
             }
         }
-        let clock = Clock::new(&model, times)?;
-        Ok(Family { problem, points, slots, clock, carry, assembles: false })
+        let (clock, domain) = (Clock::new(&model, times)?, model.domain());
+        Ok(Family { problem, points, slots, clock, domain, carry, assembles: false })
     }
 
     /// The same with every start moved to the nearest one that satisfies the joints.
@@ -87,6 +89,11 @@ impl Family {
     /// In which direction states are carried on.
     pub fn carry(&self) -> Option<Carry> {
         self.carry
+    }
+
+    /// How many trajectories are computed side by side: all of them, or, where states are carried on, a row of them.
+    pub fn side_by_side(&self) -> u64 {
+        if self.carry.is_some() { self.points.row() } else { self.len() }
     }
 
     /// The number of trajectories.
@@ -133,10 +140,31 @@ impl Family {
         self.points.write(place, values);
     }
 
+    /// Why no trajectory has any time to run, where that is so at all of some points: the reason at the first one.
+    pub(crate) fn has_no_time(&self) -> Option<String> {
+        let mut clock = self.clock.clone();
+        let starts = self.problem.starts();
+        let mut reason = |point: u64| {
+            let mut parameters = starts.parameters().to_vec();
+            for (&slot, value) in self.slots.iter().zip(self.values(point)) {
+                if let Slot::Parameter(k) = slot {
+                    parameters[k] = value;
+                }
+            }
+            clock.times(&parameters).err()
+        };
+        let (last, first) = (self.len() - 1, reason(0)?);
+        let most = last.min(64);
+        (1..=most)
+            .all(|k| reason((u128::from(last) * u128::from(k) / u128::from(most)) as u64).is_some())
+            .then_some(first)
+    }
+
     /// Makes jobs; each thread has its own.
     pub fn maker(&self) -> Maker<'_> {
         let starts = self.problem.starts();
-        Maker { family: self, starts, clock: self.clock.clone(), values: Vec::new(), last: None }
+        let (clock, domain) = (self.clock.clone(), self.domain.clone());
+        Maker { family: self, starts, clock, domain, values: Vec::new(), last: None }
     }
 }
 
@@ -145,6 +173,7 @@ pub struct Maker<'a> {
     family: &'a Family,
     starts: Starts,
     clock: Clock,
+    domain: Option<Domain>,
     /// The values of the present point.
     values: Vec<f64>,
     /// What follows from the parameters of the last point: neighbours often differ in their starts alone.
@@ -186,15 +215,20 @@ impl Maker<'_> {
         }
         if self.last.as_ref().is_none_or(|last| !are_same(&last.parameters, &start.parameters)) {
             let (q, v) = self.starts.at(&start.parameters);
-            let span = self.clock.times(&start.parameters);
+            let defined = self.domain.as_mut().map_or(Ok(()), |domain| domain.check(&start.parameters));
+            let span = defined.map_err(|e| e.message).and_then(|()| self.clock.times(&start.parameters));
             self.last = Some(Last { parameters: start.parameters.clone(), q: q.to_vec(), v: v.to_vec(), span });
         }
         let last = self.last.as_ref()?;
         start.t = t;
         match from {
-            Some((q, v)) => {
-                copy(&mut start.q, q);
-                copy(&mut start.v, v);
+            Some(state) => {
+                copy(&mut start.q, &state.q);
+                copy(&mut start.v, &state.v);
+                let by_steps = family.clock.step.is_some();
+                if let Some(closed) = landed(&family.problem, start, state.depth, by_steps) {
+                    *start = closed;
+                }
             }
             None => {
                 copy(&mut start.q, &last.q);
@@ -248,6 +282,8 @@ pub struct Made {
 #[derive(Clone, Debug)]
 struct Clock {
     start: f64,
+    /// The open parameters.
+    names: Vec<String>,
     numbers: Scalar,
     open: usize,
     transient: Option<usize>,
@@ -289,12 +325,24 @@ impl Clock {
                 .help("give it, such as  --period \"2*pi/w\",  or the end time,  --end 100"));
         }
         if periods.is_none() && end.is_none() {
-            return Err(SetupError::new("it is not known how long a trajectory is")
+            return Err(SetupError::new("no end is given")
                 .help("give --periods 200 or --end 100, or an end in the [run] section of the model"));
         }
         let program = Program::compile(&model.graph, &inputs, &outputs).map_err(|e| SetupError::new(e.to_string()))?;
         let numbers = Scalar::new(Arc::new(program));
-        Ok(Clock { start: times.start, numbers, open: inputs.len(), transient, periods, period, end, step, forcing })
+        let names = model.open.iter().map(|p| p.name.clone()).collect();
+        Ok(Clock {
+            start: times.start,
+            names,
+            numbers,
+            open: inputs.len(),
+            transient,
+            periods,
+            period,
+            end,
+            step,
+            forcing,
+        })
     }
 
     /// From when on things are kept, the end, the interval of the stroboscope, and the step.
@@ -306,25 +354,31 @@ impl Clock {
         let (given, end, step) = (number(self.period), number(self.end), number(self.step));
         let period = given.or_else(|| self.forcing.as_mut()?.period(parameters));
         if let Some(period) = period.filter(|p| !(*p > 0.0 && p.is_finite())) {
-            return Err(format!("the period must be a positive number, not {period}"));
+            return Err(format!("the period must be a positive number, not {}", exact(period)));
         }
         if !(transient >= 0.0 && transient.is_finite()) {
-            return Err(format!("the transient must not be negative, and is {transient}"));
+            return Err(format!("the transient must be zero or a positive number, not {}", exact(transient)));
         }
         if let Some(step) = step.filter(|h| !(*h > 0.0 && h.is_finite())) {
-            return Err(format!("the time step must be a positive number, not {step}"));
+            return Err(format!("the time step must be a positive number, not {}", exact(step)));
         }
         let start = self.start;
         let (from, end) = match (periods, period) {
             (Some(n), Some(period)) => (start + transient * period, start + (transient + n) * period),
-            (Some(_), None) => return Err("the forcing has no period here".into()),
+            (Some(_), None) => {
+                let values = self.names.iter().zip(parameters).map(|(name, x)| format!("{name} = {}", exact(*x)));
+                let values = values.collect::<Vec<_>>().join(", ");
+                return Err(format!("the forcing has no period at {values}: leave this out, or give --period"));
+            }
             (None, _) => (start + transient, end.unwrap_or(f64::NAN)),
         };
         match end > from && end.is_finite() {
             true => Ok(Span { from, end, strobe: period, step }),
-            false => {
-                Err(format!("there is no time to run: the trajectory is kept from t = {from} on and ends at {end}"))
-            }
+            false => Err(format!(
+                "nothing to run: the trajectory is kept from t = {} on, but ends at t = {}",
+                exact(from),
+                exact(end)
+            )),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What is to be computed.
 
 use crate::Outcome;
-use saltus::Start;
+use saltus::scheme::Settings;
+use saltus::{Options, Start};
 use std::sync::Arc;
 
 /// One trajectory of a family.
@@ -40,16 +41,38 @@ pub struct Wanted {
     pub tolerance: f64,
     /// The scheme that makes steps ([`Job::step`]); by events if there is none.
     pub scheme: Option<String>,
+    /// What it is set to, where that is not the default.
+    pub settings: Settings,
     /// Whether the states at the stroboscope are kept.
     pub strobe: bool,
     /// Whether the states at the events of the model ([`saltus::Model::events`]) are kept: sections.
     pub sections: bool,
+    /// After how many crossings of the first section a trajectory ends, if not before.
+    pub returns: Option<u64>,
+    /// How many of the last states at each section are kept; all if it is not given.
+    pub last: Option<usize>,
     /// How many of the last impacts are kept; none of them for 0.
     pub impacts: usize,
     /// The expressions of which statistics are kept: numbered as the problem has them.
     pub statistics: Vec<usize>,
+    /// All expressions of the problem as they are written, as far as messages are to name them.
+    pub expressions: Vec<String>,
     /// Whether to report what the trajectory settled on.
     pub settled: bool,
+}
+
+impl Wanted {
+    /// The options of a run that does a job.
+    pub fn options(&self, job: &Job) -> Options {
+        match (&self.scheme, job.step) {
+            (Some(scheme), Some(h)) => {
+                let mut options = Options::steps(scheme.as_str(), h).until(job.end);
+                options.settings = self.settings.clone();
+                options
+            }
+            _ => Options::events(job.end).tolerance(self.tolerance),
+        }
+    }
 }
 
 /// Runs jobs of one problem.

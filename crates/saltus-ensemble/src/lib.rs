@@ -31,6 +31,8 @@
 
 pub mod atlas;
 mod carry;
+mod crossings;
+mod exponents;
 mod family;
 mod job;
 mod lanes;
@@ -47,12 +49,13 @@ pub mod store;
 mod workers;
 
 pub use carry::{Carry, State};
+pub use exponents::{Exponents, Found, Motion, Way};
 pub use family::{Family, Made, Maker, Times};
 pub use job::{Job, Wanted, Worker};
 pub use lanes::{LaneWorker, StepWorker};
-pub use native::{Device, Native, NoNative, Spent, devices};
+pub use native::{Device, FEW, Native, NoNative, Shares, Spent, Target, devices, end_compilers_when};
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
-pub use request::{Request, Sweep};
+pub use request::{Code, Request, Sweep};
 pub use run::{Block, Deliver, Digest, Plan, Progress};
 pub use scalar::Scalar;
 pub use settled::Tracker;

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub strobe: Vec<f64>,
     /// States at sections: index of the event, t, q, v of each, one after the other.
     pub sections: Vec<f64>,
+    /// How often the first section was crossed.
+    pub returns: u64,
     /// The last impacts, oldest first.
     pub hits: Vec<Hit>,
     /// One for each expression asked for.
@@ -115,4 +117,13 @@ pub enum Engine {
     Both,
     /// The steps of a scheme.
     Steps,
+    /// The same, made again from the start: what makes them side by side could not decide something.
+    Again,
+}
+
+impl Outcome {
+    /// The same, made again from the start by what is slower.
+    pub(crate) fn again(self) -> Self {
+        Outcome { engine: Engine::Again, ..self }
+    }
 }

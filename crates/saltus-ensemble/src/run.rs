@@ -1,9 +1,9 @@
 //! All trajectories of a family, on all cores, in order.
 //!
-//! Points are handed to workers in blocks, whose size depends on the number of points alone. The thread that computed a block makes
-//! what is needed of it; this comes back in the order of the blocks. No number depends on how many threads there are.
+//! Points are handed to workers in blocks. The thread that computed a block makes what is needed of it; this comes back in the order of the
+//! blocks. No number depends on how large they are, or on how many threads there are.
 
-use crate::{Engine, Family, Job, Native, Outcome, State, Wanted, Worker, workers};
+use crate::{Engine, FEW, Family, Job, Native, Outcome, State, Wanted, Worker, workers};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,6 +36,8 @@ pub struct Progress {
     pub scalar: u64,
     /// Impacts, all together.
     pub impacts: u64,
+    /// The time of all motions, in the model's unit.
+    pub time: f64,
     /// Seconds so far.
     pub seconds: f64,
 }
@@ -52,6 +54,14 @@ pub struct Block<'b> {
 }
 
 impl Block<'_> {
+    /// The time of its motions, in the model's unit.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        let lasts =
+            |(job, outcome): (&Job, &Outcome)| if outcome.status.is_ok() { outcome.t - job.start.t } else { 0.0 };
+        self.jobs.iter().zip(self.outcomes).map(lasts).filter(|time| time.is_finite()).sum()
+    }
+
     /// The same without the trajectories before a number.
     #[must_use]
     pub fn since(self, number: u64) -> Self {
@@ -76,6 +86,7 @@ struct Digested<T> {
     done: u64,
     scalar: u64,
     impacts: u64,
+    time: f64,
 }
 
 impl<T> Digested<T> {
@@ -85,6 +96,7 @@ impl<T> Digested<T> {
             done: block.outcomes.len() as u64,
             scalar: block.outcomes.iter().filter(by_events).count() as u64,
             impacts: block.outcomes.iter().map(|o| o.impacts).sum(),
+            time: block.time(),
             made: digest(block),
         }
     }
@@ -162,8 +174,10 @@ impl Plan<'_> {
 
     /// Points in a block.
     fn block_size(&self, points: u64) -> u64 {
-        let most = self.native.as_ref().and_then(Native::together).unwrap_or(1024) as u64;
-        (points / 32).clamp(32, most)
+        match self.native.as_ref().and_then(Native::together) {
+            Some(most) => large_block(points, self.threads, most),
+            None => (points / 32).clamp(32, 1024),
+        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -273,6 +287,7 @@ impl Plan<'_> {
             progress.done += block.done;
             progress.scalar += block.scalar;
             progress.impacts += block.impacts;
+            progress.time += block.time;
             if block.done == 0 { Ok(()) } else { deliver(block.made) }
         };
         loop {
@@ -299,13 +314,21 @@ impl Plan<'_> {
     }
 }
 
+/// Points in a block for a GPU. Blocks of all threads are on it at the same time: together they are all points, or as many as the threads take,
+/// in so many rounds. (Small ones cost more than they give.)
+fn large_block(points: u64, threads: usize, most: usize) -> u64 {
+    let (threads, most) = (threads.max(1) as u64, most.max(1) as u64);
+    let rounds = points.div_ceil(threads * most).max(1);
+    points.div_ceil(threads * rounds).clamp(most.min(FEW as u64), most)
+}
+
 /// The state at the end of a trajectory from which a neighbour can go on.
 fn reached(outcome: &Outcome, degrees: usize) -> Option<State> {
     let is_whole = outcome.status.as_ref().is_ok_and(saltus::Status::is_complete);
     let mut q = outcome.q.clone();
     // (The positions of first-order states mean nothing, and are not stored.)
     q[degrees..].fill(0.0);
-    is_whole.then(|| (q, outcome.v.clone()))
+    is_whole.then(|| State { q, v: outcome.v.clone(), depth: outcome.checks.violation })
 }
 
 /// Keeps threads from running far ahead of what has been delivered, so that memory does not grow.
@@ -344,5 +367,30 @@ impl Queue {
     fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
         self.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::large_block;
+
+    #[test]
+    fn blocks_of_a_gpu_are_all_on_it_at_once() {
+        // (threads, points) → points in a block, and blocks.
+        for (threads, points, size) in [
+            (16, 30_720, 1920),
+            (2, 30_720, 15_360),
+            (1, 30_720, 15_360),
+            (4, 1000, 1024),
+            (4, 0, 1024),
+            (16, 2000, 1024),
+            (16, 262_144, 16_384),
+            (16, 262_145, 8193),
+            (16, 1_000_000, 15_625),
+        ] {
+            assert_eq!(large_block(points, threads, 16_384), size, "{threads} threads, {points} points");
+        }
+        assert_eq!(large_block(100, 3, 8), 8);
+        assert_eq!(large_block(1, 1, 0), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::reduce::Reduction;
 use crate::{Job, Outcome, Wanted, Worker};
-use saltus::{Options, Problem, Progress, Status, run_slice};
+use saltus::{Problem, Progress, Status, run_slice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,14 +27,13 @@ impl Scalar {
             Ok(reduction) => reduction,
             Err(error) => return Some(Outcome::refused(job, error)),
         };
-        let most = (STEPS / self.problem.dimension().max(1) as u64).max(100);
+        // (A trajectory that ends with a return is computed to the end of the slice in which that is.)
+        let steps = if wanted.returns.is_some() { STEPS / 32 } else { STEPS };
+        let most = (steps / self.problem.dimension().max(1) as u64).max(100);
         // What is stored never changes the motion; the ledger needs few instants beside the pieces.
         let step = (job.end - job.start.t) / 4.0;
-        let options = match (&wanted.scheme, job.step) {
-            (Some(scheme), Some(h)) => Options::steps(scheme.as_str(), h).until(job.end),
-            _ => Options::events(job.end).tolerance(wanted.tolerance),
-        };
-        let step = job.step.filter(|_| wanted.scheme.is_some()).unwrap_or(step);
+        let options = wanted.options(job);
+        let mut step = job.step.filter(|_| wanted.scheme.is_some()).unwrap_or(step);
         let mut at = job.start.clone();
         // (What is left over is not a slice of its own: what a slice promises is measured by what happens in it.)
         let mut left_over = 0.0;
@@ -46,7 +45,11 @@ impl Scalar {
                 Ok(run) => run,
                 Err(error) => return Some(reduction.finish(Err(error.message))),
             };
-            reduction.add(&run);
+            // (Where it does not divide the time, a scheme's step is the one that does; that of all slices is the same.)
+            step = if wanted.scheme.is_some() { run.step } else { step };
+            if reduction.add(&run) {
+                return Some(reduction.finish(Ok(Status::Finished)));
+            }
             match run.status {
                 Status::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => return None,
                 Status::Interrupted { .. } => {

@@ -367,12 +367,12 @@ fn what_is_kept_is_the_same() {
         let jobs: Vec<Job> = jobs(&case, 24).into_iter().map(with_strobe).collect();
         let wanted = Arc::new(Wanted {
             tolerance: 1e-11,
-            scheme: None,
             strobe: true,
             sections: true,
             impacts: 4,
             statistics: vec![1, 0],
             settled: true,
+            ..Wanted::default()
         });
         let mut lanes: LaneWorker = LaneWorker::new(&problem, 1e-11, &Arc::default()).expect(case.name);
         let scalar = Scalar::new(&problem, &Arc::default()).run(&jobs, &wanted);
@@ -397,8 +397,8 @@ fn what_is_kept_is_the_same() {
             assert!(a.settled.is_some() && a.statistics.len() == 2);
             settled += usize::from(a.settled != Some(Settled::Neither));
         }
-        // Compiled code keeps all but sections and statistics, as lanes do.
-        let less = Wanted { sections: false, statistics: Vec::new(), ..(*wanted).clone() };
+        // Compiled code keeps all but statistics, as lanes do.
+        let less = Wanted { statistics: Vec::new(), ..(*wanted).clone() };
         let less = Arc::new(less);
         let from_lanes = lanes.run(&jobs, &less);
         for (_, mut worker) in agree::crew(case.name, &problem, 1e-11).into_iter().skip(1) {
@@ -408,6 +408,7 @@ fn what_is_kept_is_the_same() {
                 if off < 1e-8 {
                     assert_eq!(a.hits.len(), b.hits.len(), "{}", case.name);
                     assert_eq!(a.accumulations, b.accumulations, "{}", case.name);
+                    assert_eq!(a.sections.len(), b.sections.len(), "{}", case.name);
                     let is_early = [a, b].iter().any(|o| o.settled == Some(Settled::Neither));
                     early += usize::from(kind(a) != kind(b));
                     assert!(is_early || kind(a) == kind(b), "{}: {:?} {:?}", case.name, a.settled, b.settled);

@@ -2,8 +2,8 @@
 
 use saltus::model::Builder;
 use saltus::motion::Crossing;
-use saltus::{Problem, Start, Status};
-use saltus_ensemble::{Engine, Job, Outcome, Scalar, Settled, Wanted, Worker};
+use saltus::{Options, Problem, Start, Status};
+use saltus_ensemble::{Engine, Job, LaneWorker, Outcome, Scalar, Settled, Statistic, Wanted, Worker};
 use std::f64::consts::{PI, SQRT_2, TAU};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -85,6 +85,93 @@ fn statistics_come_from_the_polynomials() {
     near(found[3].rms, 3.0);
 }
 
+/// By the event engine, by lanes, and by steps.
+fn everywhere(quantities: &[&str], expressions: &[&str], end: f64) -> Vec<Outcome> {
+    let problem = harmonic(quantities);
+    let statistics = (0..quantities.len()).collect();
+    let expressions = expressions.iter().map(ToString::to_string).collect();
+    let wanted = Wanted { statistics, expressions, tolerance: 1e-11, settled: true, ..Wanted::default() };
+    let job = Job { step: Some(1e-2), ..job(&problem, 0.0, end, Some(TAU)) };
+    let mut lanes: LaneWorker = LaneWorker::new(&problem, 1e-11, &Arc::default()).expect("lanes");
+    let in_lanes = lanes.run(std::slice::from_ref(&job), &Arc::new(wanted.clone())).remove(0);
+    let steps = Wanted { scheme: Some("moreau-jean".into()), ..wanted.clone() };
+    vec![run(&problem, job.clone(), wanted), in_lanes, run(&problem, job, steps)]
+}
+
+#[test]
+fn what_is_not_a_number_somewhere_has_no_statistics() {
+    let plain = everywhere(&["x"], &["x"], 20.5 * TAU);
+    assert_eq!(plain[0].settled, Some(Settled::Periodic { intervals: 1, impacts: 0 }));
+    for (text, why) in [
+        ("sqrt(x + 0.9)", "is not a number at t = "),
+        ("log(x)", " t = 1."),
+        ("1e308*(x + 1)*100", "is infinite at t = 0, x = 1, x' = 0"),
+        ("1e200*(x + 1)", "is too large for its mean square at t = 0"),
+        ("1/x", "t = 1.5707963"),
+        ("if(x > 0, 1/x, 0)", "t = 1.5707963"),
+        ("1/sqrt(abs(x))", "t = 1.5707963"),
+        ("log(abs(x))", "t = 1.5707963"),
+        ("sin(1e9*x)", "cannot be resolved: it jumps or varies too often within a step near t = "),
+    ] {
+        for (outcome, plain) in everywhere(&[text, "x"], &[text, "x"], 20.5 * TAU).into_iter().zip(&plain) {
+            let Statistic { min, max, mean, rms } = outcome.statistics[0];
+            let is_nothing = [min, max, mean, rms].iter().all(|x| x.is_nan());
+            assert!(is_nothing, "{text}, {:?}: {:?}", outcome.engine, outcome.statistics[0]);
+            let Ok(Status::Breached { breaches }) = &outcome.status else { panic!("{text}: {:?}", outcome.status) };
+            assert_eq!(breaches.len(), 1, "{breaches:?}");
+            assert!(breaches[0].starts_with(&format!("no statistics of `{text}`: it ")), "{breaches:?}");
+            assert!(outcome.engine == Engine::Steps || breaches[0].contains(why), "{text}: {breaches:?}");
+            // The motion is as good as ever, and so is what else is kept of it.
+            assert_eq!(
+                (outcome.settled, &outcome.q, outcome.checks),
+                (plain.settled, &plain.q, plain.checks),
+                "{text}"
+            );
+            let (other, alone) = (outcome.statistics[1], plain.statistics[0]);
+            assert!((other.max - alone.max).abs() < 1e-9 && (other.rms - alone.rms).abs() < 1e-9, "{text}: {other:?}");
+        }
+    }
+}
+
+#[test]
+fn corners_jumps_and_narrow_peaks_have_statistics() {
+    let exact = [
+        ("abs(x)", [0.0, 1.0, 2.0 / PI, 1.0 / SQRT_2], 1e-8),
+        ("sign(x)", [-1.0, 1.0, 0.0, 1.0], 1e-3),
+        ("if(x > 0, 3, 1)", [1.0, 3.0, 2.0, 5.0_f64.sqrt()], 1e-3),
+        ("sqrt(abs(x))", [0.0, 1.0, 0.762_759_763_501_8, (2.0 / PI).sqrt()], 1e-4),
+        // 1/(x² + ε²) has the mean 1/(ε √(1 + ε²)).
+        ("1/(x^2 + 1e-6)", [1.0 / (1.0 + 1e-6), 1e6, 1e3 / 1.000_001_f64.sqrt(), 22_360.685], 1e-4),
+    ];
+    for (text, [min, max, mean, rms], near) in exact {
+        for outcome in everywhere(&[text], &[text], 10.0 * TAU).into_iter().take(2) {
+            assert_eq!(outcome.status, Ok(Status::Finished), "{text}");
+            let s = outcome.statistics[0];
+            for (found, exact) in [(s.min, min), (s.max, max), (s.mean, mean), (s.rms, rms)] {
+                assert!((found - exact).abs() <= near * max.abs(), "{text}, {:?}: {s:?}", outcome.engine);
+            }
+        }
+    }
+}
+
+/// A value that is not a number ends the search for it: before, each piece was halved to the end of the depth.
+#[test]
+fn what_has_no_statistics_costs_no_more() {
+    let cost = |text: &str| {
+        let problem = harmonic(&[text]);
+        let wanted = Wanted { statistics: vec![0], ..Wanted::default() };
+        let started = std::time::Instant::now();
+        let outcome = run(&problem, job(&problem, 0.0, 400.0 * TAU, None), wanted);
+        assert_eq!(outcome.statistics.len(), 1);
+        started.elapsed().as_secs_f64()
+    };
+    let plain = cost("x").max(cost("x"));
+    for text in ["log(x)", "sqrt(x)", "1/x", "sin(1e9*x)"] {
+        let spent = cost(text);
+        assert!(spent < 10.0 * plain + 0.5, "{text}: {spent} s, {plain} s for x");
+    }
+}
+
 #[test]
 fn velocities_have_both_limits_at_impacts() {
     let problem = ball();
@@ -119,6 +206,33 @@ fn long_runs_are_made_in_slices_and_none_shows() {
     assert!(!outcome.checks.is_breached && outcome.checks.law < 1e-9 && outcome.checks.balance < 1e-8);
 }
 
+/// A slice may end at a crossing, whose state is on either side of the section by rounding: it is no second crossing in the next one.
+#[test]
+fn crossings_at_the_ends_of_slices_are_counted_once() {
+    let builder = Builder::new("driven").coordinate("x", 0.3, 0.0).coordinate("y", 0.0, 0.0);
+    let builder = builder.kinetic("x'^2/2 + y'^2").force("x", "cos(1.1*t) - 0.1*(x' - y') - (x - y)");
+    let builder = builder.force("y", "0.1*(x' - y') + (x - y)").slider("ground", "y'", 0.3, None).restitution(0.5);
+    let builder = builder.constraint("stop", "0.8 - x + y").event("turn", "x' - y'", Crossing::Both);
+    let model = builder.event("curved", "x*x' + 0.2*y^2 - 0.05", Crossing::Both).build().expect("a model");
+    let problem = model.problem().expect("compiles");
+    let whole = problem.run_from(&problem.start(), &Options::events(12_000.0).tolerance(1e-11)).expect("runs");
+    let exact: Vec<(usize, f64)> = whole.trajectory.events.iter().map(|e| (e.event, e.t)).collect();
+    assert!(exact.len() > 4000, "{}", exact.len());
+    // (Returns that are never reached make slices short.)
+    for returns in [None, Some(1_000_000)] {
+        let wanted = Wanted { sections: true, returns, settled: true, ..Wanted::default() };
+        let outcome = run(&problem, job(&problem, 0.0, 12_000.0, None), wanted);
+        let found: Vec<(usize, f64)> = outcome.sections.chunks(6).map(|row| (row[0] as usize, row[1])).collect();
+        for k in 0..2 {
+            let of = |all: &[(usize, f64)]| all.iter().filter(|c| c.0 == k).map(|c| c.1).collect::<Vec<f64>>();
+            let (found, exact) = (of(&found), of(&exact));
+            let first = found.iter().zip(&exact).find(|(a, b)| (*a - *b).abs() > 1e-7);
+            assert_eq!((found.len(), first), (exact.len(), None), "{returns:?} {k}");
+        }
+        assert_eq!(outcome.returns, exact.iter().filter(|c| c.0 == 0).count() as u64);
+    }
+}
+
 #[test]
 fn sections_are_located() {
     let problem = harmonic(&[]);
@@ -139,4 +253,19 @@ fn a_start_inside_a_wall_is_refused_with_the_reason() {
     let outcome = run(&problem, Job { start, from: 0.0, end: 1.0, strobe: None, step: None }, Wanted::default());
     let reason = outcome.status.expect_err("refused");
     assert!(reason.contains("floor"), "{reason}");
+}
+
+/// Steps leave a ball that rests a little below its floor: slices that begin there are not blamed for it.
+#[test]
+fn rest_by_steps_is_lawful_in_every_slice() {
+    let builder = Builder::new("ball").coordinate("y", 1.0, 0.0).kinetic("y'^2/2").potential("9.81*y");
+    let model = builder.restitution(0.3).constraint("floor", "y").build().expect("a model");
+    let problem = model.problem().expect("compiles");
+    for scheme in ["moreau-jean", "mabrouk", "paoli-schatzman", "bernicot-lefebvre-lepot"] {
+        let wanted = Wanted { scheme: Some(scheme.into()), settled: true, ..Wanted::default() };
+        let found = run(&problem, Job { step: Some(1e-3), ..job(&problem, 0.0, 100.0, None) }, wanted);
+        let refused = scheme == "bernicot-lefebvre-lepot" && found.status.is_err();
+        assert!(refused || found.status == Ok(Status::Finished), "{scheme}: {:?}", found.status);
+        assert!(refused || (found.settled == Some(Settled::Rest) && found.impacts > 2), "{scheme}: {found:?}");
+    }
 }

@@ -20,6 +20,8 @@ pub struct Exponents {
     pub largest: Vec<f64>,
     /// Its statistical error.
     pub error: Vec<f64>,
+    /// How many trajectories were to have one and do not, and the first of them with the reason. (Not kept on the disk.)
+    pub missing: Option<(u64, usize, String)>,
 }
 
 impl Exponents {
@@ -41,6 +43,7 @@ impl Exponents {
             rates.chain(model.states.iter().map(|state| column(&state.name))).collect::<Result<Vec<_>, _>>()?;
         let (time, status) = (column("t")?, points.texts("status")?);
         let found = Mutex::new(vec![(f64::NAN, f64::NAN); count]);
+        let missing: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let is_stopped = || stop.load(Ordering::Relaxed);
         std::thread::scope(|scope| {
@@ -63,10 +66,16 @@ impl Exponents {
                         options.tolerance = tables.sweep.wanted.tolerance;
                         if status[k] == "finished" || status[k] == "breached" {
                             let one = lyapunov(family.problem(), &start, &options, &mut |_| !is_stopped());
-                            if let Ok(one) = one {
-                                let largest = one.largest();
-                                found.lock().unwrap_or_else(PoisonError::into_inner)[k] =
-                                    (largest.value, largest.error);
+                            match one {
+                                Ok(one) => {
+                                    let largest = one.largest();
+                                    found.lock().unwrap_or_else(PoisonError::into_inner)[k] =
+                                        (largest.value, largest.error);
+                                }
+                                Err(error) => {
+                                    let mut missing = missing.lock().unwrap_or_else(PoisonError::into_inner);
+                                    missing.push((k, error.to_string()));
+                                }
                             }
                         }
                         watch(done.fetch_add(1, Ordering::Relaxed) + 1);
@@ -79,7 +88,10 @@ impl Exponents {
         }
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (largest, error) = found.into_iter().unzip();
-        Ok(Some(Exponents { largest, error }))
+        let missing = missing.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let count = missing.len() as u64;
+        let missing = missing.into_iter().min().map(|(first, why)| (count, first, why));
+        Ok(Some(Exponents { largest, error, missing }))
     }
 
     /// Writes them into a directory; returns the name of the file.
@@ -116,6 +128,6 @@ impl Exponents {
         let rows = rows.filter(|rows| rows.len() == count);
         let rows = rows.ok_or_else(|| fail(format!("it does not have {count} rows of numbers")))?;
         let (largest, error) = rows.into_iter().unzip();
-        Ok(Some(Exponents { largest, error }))
+        Ok(Some(Exponents { largest, error, missing: None }))
     }
 }

@@ -27,7 +27,7 @@ impl Tables {
         let path = dir.join("points.npz");
         if !path.exists() {
             let message = format!("there is no `points.npz` in `{}`", dir.display());
-            let help = "the sweep is not complete (--resume goes on with it), is a part (see `saltus merge`), or was not \
+            let help = "the sweep is not complete (continue it with --resume), is a part (see `saltus merge`), or was not \
                         written as npz";
             return Err(SetupError::new(message).help(help));
         }

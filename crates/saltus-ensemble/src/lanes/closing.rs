@@ -38,17 +38,19 @@ impl<const W: usize> Closing<W> {
         let zeros = Lane::<W>::all(0.0);
         let (cubic, doubt) = ([zeros; 4], zeros);
         let mut closing = Closing { plain: *on, is_half_clear: *on, which: Lane::<W>::all(-1.0), cubic, doubt };
+        let mut doubts = zeros;
         for a in 0..glide.m {
-            closing.consider(a, glide);
+            doubts = glide.doubt(a, doubts);
+            closing.consider(a, glide, &doubts);
         }
         closing
     }
 
-    /// Gap a, from its values and rates at both ends.
+    /// Gap a, from its values and rates at both ends, and what its cubic may leave out.
     #[inline(always)]
-    fn consider(&mut self, a: usize, glide: &Glide<W>) {
+    fn consider(&mut self, a: usize, glide: &Glide<W>, doubts: &Lane<W>) {
         let ([zero, rise], [value, slope]) = (&glide.now[a], &glide.then[a]);
-        let (was_left, doubts) = (&glide.is_left[a], glide.doubts.size(a, &glide.z));
+        let was_left = &glide.is_left[a];
         let (mut is_it, mut doubt) = (Lane::<W>::all(0.0), Lane::<W>::all(0.0));
         let mut cubic = [Lane::<W>::all(0.0); 4];
         for l in 0..W {

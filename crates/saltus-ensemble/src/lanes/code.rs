@@ -1,6 +1,8 @@
 //! What lanes evaluate: the series of a model, and the numbers of its impacts.
 
 use super::linear::LinearCode;
+use super::tangent::{Nodes, TangentCode};
+use saltus::motion::Crossing;
 use saltus::{Model, Problem};
 use saltus_expr::{Graph, NodeId, Program, SeriesCode};
 use std::sync::Arc;
@@ -27,6 +29,12 @@ pub struct LaneCode {
     pub can_hold: bool,
     /// Which gaps are as accurate as the motion: affine in it, on walls that move steadily.
     pub is_affine: Vec<bool>,
+    /// In which direction events count.
+    pub crossings: Vec<Crossing>,
+    /// Which events are as accurate as the motion: affine in it and in time.
+    pub is_section_affine: Vec<bool>,
+    /// In which events velocities are: impacts may take them to the other side.
+    pub is_section_of_speed: Vec<bool>,
     /// The order of the velocities.
     pub order: usize,
     /// From t, q, v and open parameters: M (d²), slopes of the gaps (m·d), their rates at rest (m), restitutions (m).
@@ -43,11 +51,27 @@ pub struct LaneCode {
     pub degrees: usize,
     /// Where flight is linear.
     pub linear: Option<Arc<LinearCode>>,
+    /// Where perturbations go along.
+    pub tangent: Option<Arc<TangentCode>>,
 }
 
 impl LaneCode {
     /// The code of a problem, or why lanes cannot compute it.
     pub fn new(problem: &Problem) -> Result<Self, &'static str> {
+        Self::make(problem, false)
+    }
+
+    /// The same with perturbations that go along. (Flight is by series, linear or not.)
+    pub fn with_tangents(problem: &Problem) -> Result<Self, &'static str> {
+        Self::make(problem, true)
+    }
+
+    /// How many perturbations go along: one for each dimension of the phase space.
+    pub fn columns(&self) -> usize {
+        self.tangent.as_ref().map_or(0, |_| self.degrees + self.d)
+    }
+
+    fn make(problem: &Problem, has_tangents: bool) -> Result<Self, &'static str> {
         let mut model: Model = (**problem.model()).clone();
         let (d, m, degrees) = (model.dimension(), model.constraints.len(), model.degrees());
         if model.has_joints_or_friction() {
@@ -107,6 +131,17 @@ impl LaneCode {
         }
         let own = outputs.len();
         let events: Vec<NodeId> = model.events.iter().map(|e| e.value).collect();
+        let crossings = model.events.iter().map(|e| e.crossing).collect();
+        let is_section_affine = events
+            .iter()
+            .map(|&event| {
+                moving.iter().all(|&x| {
+                    let slope = graph.derivative(event, x);
+                    is_constant(graph, slope)
+                })
+            })
+            .collect();
+        let is_section_of_speed = events.iter().map(|&event| graph.depends_on_any(event, &model.v)).collect();
         outputs.extend(&events);
         let open: Vec<NodeId> = model.open.iter().map(|p| p.symbol).collect();
         let speed = model.speed;
@@ -118,6 +153,16 @@ impl LaneCode {
         };
         let degrees_of_inputs: Vec<usize> = (0..inputs.len()).map(degree).collect();
         let missing = |_| "an expression has an unknown input";
+        let tangent = match has_tangents {
+            true => {
+                let accelerations: Vec<NodeId> = outputs[force..force + d].to_vec();
+                let (q, v, mass) = (&model.q, &model.v, if is_explicit { &[][..] } else { &model.mass });
+                let (t, slopes, rates) = (model.t, &slopes, &rates);
+                let nodes = Nodes { t, q, v, force: &accelerations, mass, slopes, rates };
+                Some(TangentCode::new(graph, &nodes, &mut outputs, (&inputs, &degrees_of_inputs)).map_err(missing)?)
+            }
+            false => None,
+        };
         let series = SeriesCode::compile(graph, &inputs, &degrees_of_inputs, &outputs).map_err(missing)?;
         if !series.is_smooth() {
             return Err("its forces or gaps have corners, jumps or features that appear without notice");
@@ -131,7 +176,7 @@ impl LaneCode {
             false => Some(Arc::new(Program::compile(graph, &inputs, &model.quantities).map_err(missing)?)),
         };
         // High orders pay: much of a step costs the same whatever its order.
-        let linear = if events.is_empty() { LinearCode::new(problem.model()) } else { None };
+        let linear = if events.is_empty() && !has_tangents { LinearCode::new(problem.model()) } else { None };
         let order = if series.convolved() > 0.0 && series.rules() > 24 { 16 } else { 20 };
         Ok(LaneCode {
             d,
@@ -145,6 +190,9 @@ impl LaneCode {
             is_explicit,
             can_hold,
             is_affine,
+            crossings,
+            is_section_affine,
+            is_section_of_speed,
             order,
             law: Arc::new(law),
             quantities,
@@ -153,6 +201,7 @@ impl LaneCode {
             has_speed: speed.is_some(),
             degrees,
             linear: linear.map(Arc::new),
+            tangent: tangent.map(Arc::new),
         })
     }
 

@@ -1,6 +1,5 @@
-//! What ends the steps of lanes: first crossings of gaps, reactions and events, and poles.
+//! What ends the steps of lanes: first crossings of gaps and reactions, and poles.
 
-use super::code::MOST;
 use super::group::{Event, Group, Mode};
 use super::vector;
 use super::watch::{Found, examine, look};
@@ -38,18 +37,16 @@ impl<const W: usize> Group<W> {
         }
     }
 
-    /// Looks for the first crossing of gap w, of the reaction (w = m), or of event w − m − 1.
+    /// Looks for the first crossing of gap w, or of the reaction (w = m).
     pub fn first_crossing(&mut self, w: usize, h: &mut Lane<W>, events: &mut [Option<Event>; W]) {
         let (n, m) = (self.code.order, self.code.m);
         let row = match w {
             w if w < m => self.series.output(self.code.gaps + w),
-            w if w == m => &self.lambda[..],
-            w => self.series.output(self.code.own + w - m - 1),
+            _ => &self.lambda[..],
         };
         let event = match w {
             w if w < m => Event::Hit(w),
-            w if w == m => Event::Release,
-            w => Event::Own(w - m - 1),
+            _ => Event::Release,
         };
         // Coefficients that are zero are left out, and lanes that have nothing to look for.
         let top = row.len();
@@ -68,21 +65,15 @@ impl<const W: usize> Group<W> {
             }
             let looks = match w {
                 w if w < m => mode.held != Some(w),
-                w if w == m => mode.held.is_some(),
-                _ => true,
+                _ => mode.held.is_some(),
             };
-            let sign = if w > m { mode.signs[w - m - 1] } else { 1.0 };
-            let zeros = match w {
-                w if w < m => mode.zeros[w],
-                w if w == m => 0,
-                w => mode.zeros[MOST + w - m - 1],
-            };
+            let zeros = if w < m { usize::from(mode.zeros[w]) } else { 0 };
             if !looks {
                 (0..=n).for_each(|k| self.shifted[k].0[l] = if k == 0 { 1.0 } else { 0.0 });
-            } else if zeros > 0 || sign < 0.0 {
+            } else if zeros > 0 {
                 for k in 0..=n {
-                    let from = k + zeros as usize;
-                    self.shifted[k].0[l] = if from < top { sign * row[from].0[l] } else { 0.0 };
+                    let from = k + zeros;
+                    self.shifted[k].0[l] = if from < top { row[from].0[l] } else { 0.0 };
                 }
             }
         }

@@ -1,21 +1,26 @@
 //! What happens to a lane at the ends of its steps.
 
 use super::code::MOST;
-use super::group::Event;
-use super::hand::Left;
+use super::group::{Event, Group};
+use super::hand::{Hand, Left};
 use super::limits::{MANY, PATIENCE, STILL, TRUST, WINDOW};
-use super::worker::{LaneState, LaneWorker};
+use super::worker::{LaneState, LaneWorker, returns_left};
+use crate::statistics::Read;
 use crate::{Hit, Job, Outcome, Scalar, Wanted};
 use saltus::Start;
 use saltus::problem::Reached;
+use saltus_expr::Scalar as Evaluator;
 
 impl<const W: usize> LaneWorker<W> {
     /// After the expansion: starts that are not free, steps that failed, bounces that end.
     pub(super) fn judge(&mut self, l: usize, residual: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
-        let (d, m, events) = (self.group.code.d, self.group.code.m, self.group.code.events);
+        let (d, m) = (self.group.code.d, self.group.code.m);
         let job = &jobs[self.lanes[l].job];
-        if !(residual <= TRUST * self.group.tolerance) {
+        if !(residual <= TRUST * self.group.tolerance) && !self.is_rounding(l) {
             return self.hand_over(l, true, jobs, wanted);
+        }
+        if wanted.sections && self.lanes[l].bounced.is_some() && self.note_jumps(l, jobs) {
+            return self.pass(l, jobs, wanted);
         }
         if std::mem::take(&mut self.lanes[l].has_arrived)
             && let Some(outcome) = self.pass(l, jobs, wanted)
@@ -36,14 +41,6 @@ impl<const W: usize> LaneWorker<W> {
                         false => self.hand_over(l, false, jobs, wanted),
                     };
                 }
-            }
-            for k in 0..events {
-                let row = self.group.series.output(self.group.code.own + k);
-                let (value, rate) = (row[0].0[l], row[1].0[l]);
-                let mode = &mut self.group.modes[l];
-                // (A motion that starts on a section does not cross it there.)
-                mode.signs[k] = if value < 0.0 || (value == 0.0 && rate < 0.0) { -1.0 } else { 1.0 };
-                mode.zeros[MOST + k] = u8::from(value == 0.0);
             }
         }
         if let Some(a) = self.group.modes[l].held {
@@ -73,6 +70,21 @@ impl<const W: usize> LaneWorker<W> {
         }
         self.close(l, a, rate, job, e);
         None
+    }
+
+    /// Whether rounding alone makes the acceleration of lane l another one than the last step ended with: near an equilibrium.
+    fn is_rounding(&mut self, l: usize) -> bool {
+        let d = self.group.code.d;
+        let (mut q, mut v, mut allowed) = ([0.0; MOST], [0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        (0..d).for_each(|i| allowed[i] = self.group.noise[i].0[l]);
+        let Hand { local, noise, .. } = &mut self.hand;
+        let at = (self.group.t.0[l], &q[..d], &v[..d]);
+        if !noise.raise(local, at, &self.lanes[l].open, &mut allowed[..d]) {
+            return false;
+        }
+        (0..d).for_each(|i| self.group.noise[i].0[l] = allowed[i]);
+        self.group.residual_of(l) <= TRUST * self.group.tolerance
     }
 
     /// Contact from here on: the gap velocity is taken away, and the lane waits for its next expansion.
@@ -114,9 +126,16 @@ impl<const W: usize> LaneWorker<W> {
             mode.waits = false;
             return None;
         }
+        if wanted.sections {
+            match event {
+                Some(Event::Unclear) => self.group.sections.stand(l),
+                _ => self.note_crossings(l, jobs),
+            }
+        }
+        let mode = &mut self.group.modes[l];
         if h > 0.0 && event.is_none_or(|event| !matches!(event, Event::Hit(_) | Event::Release)) {
             // Clear of what it had just left.
-            mode.zeros = [0; 2 * MOST];
+            mode.zeros = [0; MOST];
         }
         self.lanes[l].idle = if h > 64.0 * f64::EPSILON * self.group.t.0[l].abs() { 0 } else { self.lanes[l].idle + 1 };
         if self.lanes[l].idle > PATIENCE {
@@ -139,11 +158,7 @@ impl<const W: usize> LaneWorker<W> {
                 None
             }
             Some(Event::Unclear) => self.hand_over(l, true, jobs, wanted),
-            Some(Event::Own(k)) => {
-                self.cross(l, k, &jobs[self.lanes[l].job], wanted);
-                None
-            }
-            Some(Event::Stop) => {
+            Some(Event::Stop | Event::Return) => {
                 self.lanes[l].has_arrived = true;
                 None
             }
@@ -180,12 +195,13 @@ impl<const W: usize> LaneWorker<W> {
                     v[i] += impulse * pull[i];
                 }
                 let after = self.hand.local.rate(a, &v);
+                self.group.note_values(l, h);
                 self.group.set_state(l, t, &q[..d], &v[..d]);
                 // (A flight within one step has no other trace.)
                 let extent = &mut self.group.extent[a].0[l];
                 *extent = extent.max(0.25 * rate.abs() * h);
                 let mode = &mut self.group.modes[l];
-                mode.zeros = [0; 2 * MOST];
+                mode.zeros = [0; MOST];
                 mode.zeros[a] = if after.abs() <= STILL * size { 2 } else { 1 };
                 let state = &mut self.lanes[l];
                 state.bounced = Some((a, e));
@@ -218,18 +234,9 @@ impl<const W: usize> LaneWorker<W> {
         let (Some(quantities), LaneState { tally, open, .. }) = (quantities.as_mut(), &mut lanes[l]) else { return };
         tally.before.clone_from(&tally.gatherer);
         let Some(gatherer) = &mut tally.gatherer else { return };
-        let (start, d) = (group.before[0].0[l], group.code.d);
-        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
-        let mut read = |t: f64, out: &mut [f64]| {
-            group.state_within(l, t - start, &mut q, &mut v);
-            let inputs = quantities.inputs_mut();
-            inputs[0] = t;
-            inputs[1..=d].copy_from_slice(&q[..d]);
-            inputs[1 + d..1 + 2 * d].copy_from_slice(&v[..d]);
-            inputs[1 + 2 * d..1 + 2 * d + open.len()].copy_from_slice(open);
-            quantities.run();
-            out.iter_mut().zip(&wanted.statistics).for_each(|(out, &k)| *out = quantities.output(k));
-        };
+        let start = group.before[0].0[l];
+        let (q, v) = ([0.0; MOST], [0.0; MOST]);
+        let mut read = Within { group, quantities, open, chosen: &wanted.statistics, l, q, v };
         let (from, to) = (start.max(job.from), start + h);
         if to > from {
             gatherer.piece(&mut read, from, to);
@@ -246,29 +253,18 @@ impl<const W: usize> LaneWorker<W> {
         })
     }
 
-    /// A section.
-    fn cross(&mut self, l: usize, k: usize, job: &Job, wanted: &Wanted) {
-        let d = self.group.code.d;
-        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
-        self.group.state(l, &mut q, &mut v);
-        let mode = &mut self.group.modes[l];
-        let rises = mode.signs[k] < 0.0;
-        mode.signs[k] = -mode.signs[k];
-        mode.zeros[MOST + k] = 1;
-        let counts = self.hand.problem.model().events[k].crossing.admits(rises);
-        let t = self.group.t.0[l];
-        if counts && wanted.sections && t >= job.from {
-            self.lanes[l].tally.section(k, t, &q[..d], &v[..d]);
-        }
-    }
-
     /// The event engine goes on from the state of a lane, or, if the last step failed, from that before it.
     fn hand_over(&mut self, l: usize, back: bool, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         let job = &jobs[self.lanes[l].job];
         let d = self.group.code.d;
         let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
         let t = match back {
-            true => self.group.state_before(l, &mut q, &mut v),
+            true => {
+                // (The step is made again, with its crossings.)
+                let t = self.group.state_before(l, &mut q, &mut v);
+                self.lanes[l].tally.retract(t);
+                t
+            }
             false => {
                 self.group.state(l, &mut q, &mut v);
                 self.group.t.0[l]
@@ -285,14 +281,17 @@ impl<const W: usize> LaneWorker<W> {
         }
         state.handed += 1;
         let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
-        let start = start.reached(Reached { closed, ..Reached::default() });
+        let sides = self.group.sections.sides(l, t, back);
+        let start = start.reached(Reached { closed, sides, ..Reached::default() });
         let last = self.group.last.0[l];
         let end = match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
             Left::Refused(reason) => {
                 self.group.modes[l].is_active = false;
                 return Some(Outcome::refused(job, reason));
             }
-            Left::Ended(status, end) => return Some(self.finish(l, status, end.t, &end.q, &end.v)),
+            Left::Ended(status, end) => {
+                return Some(self.finish(l, status, (end.t, &end.q, &end.v), wanted));
+            }
             Left::Stopped => return None,
             Left::At(end) => end,
         };
@@ -301,10 +300,43 @@ impl<const W: usize> LaneWorker<W> {
         self.group.extent.iter_mut().zip(extents).for_each(|(extent, was)| extent.0[l] = was);
         self.group.set_state(l, end.t, &end.q, &end.v);
         let mode = &mut self.group.modes[l];
-        mode.zeros = [0; 2 * MOST];
+        mode.zeros = [0; MOST];
         mode.is_new = true;
         mode.waits = true;
         self.group.stop.0[l] = self.lanes[l].tally.stop(job);
+        let sides = end.reached_by().map_or(&[][..], |reached| &reached.sides);
+        self.group.sections.take_sides(l, end.t, sides);
+        self.group.sections.left[l] = returns_left(&self.lanes[l].tally);
         None
+    }
+}
+
+/// Quantities within the last step of lane l.
+struct Within<'a, const W: usize> {
+    group: &'a Group<W>,
+    quantities: &'a mut Evaluator,
+    open: &'a [f64],
+    chosen: &'a [usize],
+    l: usize,
+    q: [f64; MOST],
+    v: [f64; MOST],
+}
+
+impl<const W: usize> Read for Within<'_, W> {
+    fn values(&mut self, t: f64, out: &mut [f64]) {
+        let (d, start) = (self.group.code.d, self.group.before[0].0[self.l]);
+        self.group.state_within(self.l, t - start, &mut self.q, &mut self.v);
+        let inputs = self.quantities.inputs_mut();
+        inputs[0] = t;
+        inputs[1..=d].copy_from_slice(&self.q[..d]);
+        inputs[1 + d..1 + 2 * d].copy_from_slice(&self.v[..d]);
+        inputs[1 + 2 * d..1 + 2 * d + self.open.len()].copy_from_slice(self.open);
+        self.quantities.run();
+        out.iter_mut().zip(self.chosen).for_each(|(out, &k)| *out = self.quantities.output(k));
+    }
+
+    fn state(&self) -> (&[f64], &[f64]) {
+        let d = self.group.code.d;
+        (&self.q[..d], &self.v[..d])
     }
 }

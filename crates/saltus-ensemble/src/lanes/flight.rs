@@ -1,9 +1,10 @@
 //! Lanes in linear flight: from impact to impact, and from stop to stop, without the series of the model.
 
 use super::code::MOST;
-use super::meet::{Impacts, Met};
+use super::trace::{BEFORE, NONE};
 use super::worker::LaneWorker;
 use crate::{Hit, Job, Outcome, Wanted};
+use saltus_expr::Lane;
 use std::sync::atomic::Ordering;
 
 impl<const W: usize> LaneWorker<W> {
@@ -13,37 +14,29 @@ impl<const W: usize> LaneWorker<W> {
             return;
         }
         let mut is_first = true;
+        let keeps = wanted.impacts > 0 || wanted.settled;
         while let Some(glide) = &mut self.glide {
             glide.tracks = wanted.settled;
             glide.see();
             glide.run();
             let met = glide.meet();
-            for l in (0..W).filter(|&l| met[l] != Met::Nothing) {
-                let made = self.glide.as_ref().map_or(0.0, |glide| glide.impacts.made[l]);
-                if made > 0.0 || met[l] == Met::More {
-                    // (What flies on for an interval of the grid, or half of it, does not chatter.)
-                    self.lanes[l].bounced = None;
-                    self.lanes[l].has_glided = true;
-                }
-                match met[l] {
-                    Met::Nothing | Met::More => {}
-                    Met::Doubt => self.land(l, jobs),
-                    Met::End => {
-                        self.lanes[l].has_glided = true;
-                        self.land(l, jobs);
-                        if let Some(outcome) = self.pass(l, jobs, wanted) {
-                            outcomes[self.lanes[l].job] = Some(outcome);
-                        } else {
-                            self.board(l, jobs);
-                        }
-                    }
-                    Met::Impact(a) => self.bounce(l, usize::from(a), jobs, wanted),
-                }
+            if keeps {
+                self.keep_hits(&met.hits, jobs, wanted);
             }
             let is_stopped = self.hand.stop.load(Ordering::Relaxed);
-            let leaves = |met: &Met| matches!(met, Met::Doubt | Met::End);
-            if !(std::mem::take(&mut is_first) || is_stopped || met.iter().any(leaves)) {
+            if !(std::mem::take(&mut is_first) || met.leaves || is_stopped) {
                 continue;
+            }
+            for l in (0..W).filter(|&l| met.doubts[l] + met.ends[l] > 0.0) {
+                self.land(l, jobs);
+                if met.doubts[l] > 0.0 {
+                    continue;
+                }
+                if let Some(outcome) = self.pass(l, jobs, wanted) {
+                    outcomes[self.lanes[l].job] = Some(outcome);
+                } else {
+                    self.board(l, jobs);
+                }
             }
             let waits = |l: &usize| match self.group.modes[*l].is_active {
                 true => !self.lanes[*l].glides,
@@ -94,8 +87,8 @@ impl<const W: usize> LaneWorker<W> {
         for a in 0..m {
             glide.extent[a].0[l] = group.extent[a].0[l];
         }
+        glide.trace.begin(l, from);
         state.glides = true;
-        state.has_glided = false;
     }
 
     /// Lane l leaves linear flight where it is.
@@ -104,7 +97,8 @@ impl<const W: usize> LaneWorker<W> {
         let (Some(glide), state) = (glide, &mut lanes[l]) else { return };
         state.glides = false;
         glide.goes.0[l] = 0.0;
-        if !state.has_glided {
+        let trace = &glide.trace;
+        if !(trace.moved[l] > 0.0) {
             return;
         }
         let (d, m) = (group.code.d, group.code.m);
@@ -114,7 +108,7 @@ impl<const W: usize> LaneWorker<W> {
         group.set_state(l, t, &q[..d], &v[..d]);
         group.forget_scales(l);
         let mode = &mut group.modes[l];
-        mode.zeros = [0; 2 * MOST];
+        mode.zeros = [0; MOST];
         for a in 0..m {
             mode.zeros[a] = u8::from(glide.is_left[a].0[l] > 0.0);
             let extent = glide.extent[a].0[l];
@@ -122,26 +116,30 @@ impl<const W: usize> LaneWorker<W> {
             group.widest.0[l] = group.widest.0[l].max(extent);
         }
         state.idle = 0;
+        if trace.bounced[l] != BEFORE {
+            let which = Some(trace.bounced[l]).filter(|&a| a != NONE).map(|a| a as usize);
+            state.bounced = which.map(|a| (a, glide.restitutions[a][l]));
+        }
+        state.tally.impacts += trace.impacts[l] as u64;
+        let checks = &mut state.tally.checks;
+        checks.law = checks.law.max(trace.law[l]);
+        group.violation[l] = group.violation[l].max(trace.violation[l]);
         if state.tally.is_tracking() && t >= jobs[state.job].from {
             let largest: Vec<f64> = glide.largest.iter().map(|x| x.0[l]).collect();
             state.tally.glide(t, &q[..d], &v[..d], &largest);
         }
     }
 
-    /// An impact in linear flight.
-    fn bounce(&mut self, l: usize, a: usize, jobs: &[Job], wanted: &Wanted) {
-        let LaneWorker { group, glide, lanes, .. } = self;
-        let (Some(glide), state) = (glide, &mut lanes[l]) else { return };
-        let Impacts { speed, impulse, residual, gap, .. } = &glide.impacts;
-        state.has_glided = true;
-        state.bounced = Some((a, glide.restitutions[a][l]));
-        let checks = &mut state.tally.checks;
-        checks.law = checks.law.max(residual[l]);
-        group.violation[l] = group.violation[l].max(-gap[l]);
-        let t = glide.t[l];
-        if t >= jobs[state.job].from {
-            state.tally.impacts += 1;
-            state.tally.hit(wanted, Hit { t, constraint: a as u32, speed: speed[l], impulse: impulse[l] });
+    /// Impacts in linear flight, where they are of use one by one.
+    fn keep_hits(&mut self, hits: &Lane<W>, jobs: &[Job], wanted: &Wanted) {
+        let LaneWorker { glide, lanes, .. } = self;
+        let Some(glide) = glide else { return };
+        for l in (0..W).filter(|&l| hits[l] >= 0.0) {
+            let (t, state) = (glide.t[l], &mut lanes[l]);
+            if t >= jobs[state.job].from {
+                let (speed, impulse) = (glide.trace.speed[l], glide.trace.impulse[l]);
+                state.tally.hit(wanted, Hit { t, constraint: hits[l] as u32, speed, impulse });
+            }
         }
     }
 }

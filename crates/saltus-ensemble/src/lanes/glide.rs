@@ -5,8 +5,9 @@
 //! stops before an interval that is in doubt, or that goes beyond its end; [`meet`](super::meet) goes on from there.
 
 use super::linear::{Linear, LinearCode, Row};
-use super::meet::{Impacts, ORDER};
+use super::meet::ORDER;
 use super::rows::Rows;
+use super::trace::Trace;
 use super::vector::{count, each, larger, smaller, take, turned};
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
@@ -35,10 +36,24 @@ impl Constants {
     fn new(code: &LinearCode, open: &[f64]) -> Option<Self> {
         let linear = code.at(open)?;
         let h = linear.interval()?;
-        let ahead = (0..2 * code.d).map(|i| linear.ahead(i, h)).collect();
-        let doubts = (0..code.m).map(|a| linear.doubt(a, h)).collect();
+        let ahead = linear.ahead(h);
+        let mut doubts: Vec<Row> = Vec::with_capacity(code.m);
+        for a in 0..code.m {
+            let doubt = match a > 0 && is_alike(&linear.gaps[a - 1], &linear.gaps[a], 2 * code.d) {
+                true => doubts[a - 1],
+                false => linear.doubt(a, h),
+            };
+            doubts.push(doubt);
+        }
         Some(Constants { linear, h, ahead, doubts })
     }
+}
+
+/// Whether two gaps have the same rates but for their sign, and the same numbers, of which `one` is the column: two sides of one body.
+fn is_alike(a: &Row, b: &Row, one: usize) -> bool {
+    let moving = || (0..a.len()).filter(|&j| j != one);
+    let (same, opposite) = (moving().all(|j| a[j] == b[j]), moving().all(|j| a[j] == -b[j]));
+    (same || opposite) && a[one].abs() == b[one].abs()
 }
 
 /// Linear flight in W lanes.
@@ -64,10 +79,12 @@ pub struct Glide<const W: usize> {
     /// Gaps, their rates, and bounds of what the cubic leaves out.
     pub gaps: Rows<W>,
     pub slopes: Rows<W>,
-    pub doubts: Rows<W>,
-    /// M⁻¹∇f of each gap (by rows), ∇f·M⁻¹∇f, and its restitution.
+    doubts: Rows<W>,
+    /// Whether the bound of a gap is that of the gap before it, in all lanes so far.
+    is_doubt_known: Vec<bool>,
+    /// M⁻¹∇f of each gap (by rows), 1/∇f·M⁻¹∇f, and its restitution.
     pub pulls: Vec<Lane<W>>,
-    pub compliances: Vec<Lane<W>>,
+    pub masses: Vec<Lane<W>>,
     pub restitutions: Vec<Lane<W>>,
     /// Where the lanes are; the value of each gap and its rate times H/3.0; 1 for a gap that has just closed, else 0.
     pub t: Lane<W>,
@@ -85,6 +102,7 @@ pub struct Glide<const W: usize> {
     /// 1 in lanes that go on, else 0.0; in those that are new and have to be seen; in those that may make another interval; up to where.
     pub goes: Lane<W>,
     fresh: Lane<W>,
+    has_fresh: bool,
     pub open: Lane<W>,
     pub end: Lane<W>,
     /// The largest of q and v, and of each gap, since the lane was placed.
@@ -98,9 +116,9 @@ pub struct Glide<const W: usize> {
     pub columns: Vec<usize>,
     pub closing: Vec<Lane<W>>,
     pub polynomial: Vec<Lane<W>>,
-    /// The states that were found, and what the last impacts were like.
+    /// The states that were found, and what is kept of the impacts.
     pub found: Vec<Lane<W>>,
-    pub impacts: Impacts<W>,
+    pub trace: Trace<W>,
 }
 
 impl<const W: usize> Glide<W> {
@@ -122,7 +140,8 @@ impl<const W: usize> Glide<W> {
             interval: Lane::all(0.0),
             phases: vec![pair; code.harmonics],
             pulls: zeros(m * d),
-            compliances: zeros(m),
+            is_doubt_known: (0..m).map(|a| a > 0).collect(),
+            masses: zeros(m),
             restitutions: zeros(m),
             t: Lane::all(0.0),
             since: Lane::all(0.0),
@@ -137,6 +156,7 @@ impl<const W: usize> Glide<W> {
             is_left: zeros(m),
             goes: Lane::all(0.0),
             fresh: Lane::all(0.0),
+            has_fresh: false,
             open: Lane::all(0.0),
             end: Lane::all(0.0),
             largest: zeros(2 * d),
@@ -147,7 +167,7 @@ impl<const W: usize> Glide<W> {
             closing: zeros(n),
             columns: (0..n).filter(|&j| pattern.gaps.iter().any(|row| row[j] != 0.0)).collect(),
             polynomial: zeros(ORDER + 1),
-            impacts: Impacts::none(),
+            trace: Trace::new(),
             d,
             m,
             tolerance,
@@ -183,13 +203,14 @@ impl<const W: usize> Glide<W> {
             let row = &linear.gaps[a];
             is_finite &= self.gaps.put(a, l, row) && self.doubts.put(a, l, &doubts[a]);
             is_finite &= self.slopes.put(a, l, &linear.derivative(row, false));
+            self.is_doubt_known[a] &= a > 0 && doubts[a] == doubts[a - 1];
             for i in 0..d {
                 self.pulls[a * d + i][l] = linear.pulls[a][i];
             }
             for j in 0..self.z.len() {
                 self.by_columns[j * m + a][l] = row[j];
             }
-            self.compliances[a][l] = linear.compliances[a];
+            self.masses[a][l] = 1.0 / linear.compliances[a];
             self.restitutions[a][l] = linear.restitutions[a];
         }
         self.interval[l] = if is_finite { *h } else { 0.0 };
@@ -210,6 +231,7 @@ impl<const W: usize> Glide<W> {
         (self.since[l], self.made[l]) = (t, 0.0);
         self.goes[l] = if self.interval[l] > 0.0 { 1.0 } else { 0.0 };
         self.fresh[l] = 1.0;
+        self.has_fresh = true;
     }
 
     /// Position and velocity of lane l.
@@ -222,10 +244,10 @@ impl<const W: usize> Glide<W> {
 
     /// What follows from q, v and t in lanes that are new: harmonics and gaps.
     pub fn see(&mut self) {
-        let fresh = std::mem::replace(&mut self.fresh, Lane::all(0.0));
-        if fresh == Lane::all(0.0) {
+        if !std::mem::take(&mut self.has_fresh) {
             return;
         }
+        let fresh = std::mem::replace(&mut self.fresh, Lane::all(0.0));
         let mut z = std::mem::take(&mut self.z);
         self.turn_to(&self.t, &fresh, &mut z);
         self.z = z;
@@ -235,6 +257,12 @@ impl<const W: usize> Glide<W> {
             take(&fresh, &gap, &mut self.now[a][0]);
             take(&fresh, &third, &mut self.now[a][1]);
         }
+    }
+
+    /// What bounds the distance of gap a from its cubic in the interval ahead; `last` is that of the gap before it.
+    #[inline(always)]
+    pub fn doubt(&self, a: usize, last: Lane<W>) -> Lane<W> {
+        if self.is_doubt_known[a] { last } else { self.doubts.size(a, &self.z) }
     }
 
     /// Puts the harmonics at times t into the states of the lanes of `on`.
@@ -303,9 +331,12 @@ fn step<const W: usize>(glide: &mut Glide<W>, on: &mut Lane<W>) {
         let is_within = since[l] + (made[l] + 1.0) * interval[l] <= glide.end[l];
         choose(is_within & (made[l] < LONG), on[l], 0.0)
     });
+    let mut doubt = Lane::<W>::all(0.0);
     for a in 0..glide.m {
         let (value, rate) = (glide.gaps.product(a, next), glide.slopes.product(a, next));
-        let doubt = glide.doubts.size(a, z);
+        if !glide.is_doubt_known[a] {
+            doubt = glide.doubts.size(a, z);
+        }
         let rate: Lane<W> = each(|l| rate[l] * (interval[l] * (1.0 / 3.0)));
         let ([first, rise], left) = (&now[a], &is_left[a]);
         go = each(|l| {
@@ -341,4 +372,75 @@ fn step<const W: usize>(glide: &mut Glide<W>, on: &mut Lane<W>) {
         }
     }
     *made = each(|l| made[l] + go[l]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus::model::Builder;
+
+    /// Two bodies and two gaps, of which the second has a coefficient k: the bounds of both are the same where k is 1.
+    fn pair() -> Arc<LinearCode> {
+        let model = Builder::new("pair")
+            .parameter("k", 1.0)
+            .coordinate("x", 0.0, 0.0)
+            .coordinate("y", 0.0, 0.0)
+            .kinetic("x'^2/2 + 0.1*y'^2/2")
+            .force("x", "cos(2*t) - 0.1*x' - x")
+            .restitution(0.7)
+            .constraint("left", "1 + y - x")
+            .constraint("right", "1 - y + k*x");
+        let model = model.build().expect("a model").open(&["k"]).expect("open");
+        Arc::new(LinearCode::new(&model).expect("linear"))
+    }
+
+    fn times(row: &Row, z: &[f64]) -> f64 {
+        row.iter().zip(z).map(|(c, z)| c * z).sum()
+    }
+
+    #[test]
+    fn no_gap_is_further_from_its_cubic_than_its_bound() {
+        let code = pair();
+        let (d, mut closest) = (code.d, f64::INFINITY);
+        for (k, phase) in (0..40).map(|j| ([1.0, 3.0][j % 2], 0.17 * j as f64)) {
+            let linear = code.at(&[k]).expect("numbers");
+            let h = linear.interval().expect("a pace");
+            let (cos, sin) = (phase.cos(), phase.sin());
+            let z = [0.3 * sin, -0.2 * cos, -0.1 * cos, 0.4 * sin, 1.0, cos, sin];
+            let sizes = z.map(f64::abs);
+            for a in 0..code.m {
+                let row = &linear.gaps[a];
+                let at = |s: f64| linear.after(row, s, false);
+                let slope = |s: f64| times(&linear.derivative(&at(s), false), &z) * h / 3.0;
+                let b = [times(row, &z), times(row, &z) + slope(0.0), times(&at(h), &z) - slope(h), times(&at(h), &z)];
+                let doubt = times(&linear.doubt(a, h), &sizes);
+                for u in (1..8).map(|k| f64::from(k) / 8.0) {
+                    let w = 1.0 - u;
+                    let cubic = w * w * w * b[0] + 3.0 * w * u * (w * b[1] + u * b[2]) + u * u * u * b[3];
+                    let off = (times(&at(u * h), &z) - cubic).abs();
+                    assert!(off <= doubt, "gap {a}, k = {k}, {phase}, {u}: {off:e} beside {doubt:e}");
+                    closest = closest.min(doubt / off);
+                }
+            }
+        }
+        assert!(closest < 4.0, "the bound is {closest} times what it bounds, at best");
+        assert_eq!(code.doubt_pattern(0)[2 * d + 1..], [0.0; super::super::linear::ROOM - 5]);
+    }
+
+    #[test]
+    fn gaps_share_a_bound_only_where_it_is_the_same() {
+        let code = pair();
+        let mut glide = Glide::<4>::new(code.clone(), 1e-10);
+        for (l, k) in [1.0, -1.0, 3.0].into_iter().enumerate() {
+            glide.load(l, &[k]);
+            glide.place(l, 0.0, &[0.4, 0.3], &[-0.2, 0.7], None, 10.0);
+            glide.see();
+            let linear = code.at(&[k]).expect("numbers");
+            let first = glide.doubt(0, Lane::all(0.0));
+            let second = glide.doubt(1, first);
+            let exact = times(&linear.doubt(1, glide.interval[l]), &[0.4, 0.3, 0.2, 0.7, 1.0]);
+            assert!((second[l] - exact).abs() <= 1e-14 * exact, "k = {k}: {} and {exact}", second[l]);
+            assert_eq!(glide.is_doubt_known, [false, l < 2]);
+        }
+    }
 }

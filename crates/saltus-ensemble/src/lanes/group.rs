@@ -1,9 +1,10 @@
 //! W trajectories side by side: their series, how long a step may be, and where they are.
 
 use super::code::{LaneCode, MOST};
-use super::limits::SHARE;
-use super::vector::{self, Forms, MAX_ORDER};
-use saltus_expr::{Lane, SeriesLanes};
+use super::limits::{SHARE, TRUST};
+use super::section::Sections;
+use super::vector::{self, Forms, MAX_ORDER, each};
+use saltus_expr::{Lane, SeriesLanes, choose};
 use std::sync::Arc;
 
 /// What ends the step of a lane.
@@ -13,8 +14,8 @@ pub enum Event {
     Hit(usize),
     /// The reaction of the constraint that is held turns negative.
     Release,
-    /// An event of the model.
-    Own(usize),
+    /// The last return to the first section.
+    Return,
     /// The next stop.
     Stop,
     /// The step cannot be made here.
@@ -30,10 +31,8 @@ pub struct Mode {
     pub waits: bool,
     /// The constraint that is held.
     pub held: Option<usize>,
-    /// For each gap, then for each event, how many of its first coefficients are zero: where it has just closed, or crossed.
-    pub zeros: [u8; 2 * MOST],
-    /// The sign of each event.
-    pub signs: [f64; MOST],
+    /// For each gap, how many of its first coefficients are zero: where it has just closed.
+    pub zeros: [u8; MOST],
     /// Whether it has just begun: nothing is known about it yet.
     pub is_new: bool,
 }
@@ -41,7 +40,7 @@ pub struct Mode {
 impl Mode {
     /// Whether no crossing has to be treated differently from others.
     pub fn is_plain(&self) -> bool {
-        self.held.is_none() && self.zeros == [0; 2 * MOST]
+        self.held.is_none() && self.zeros == [0; MOST]
     }
 }
 
@@ -49,6 +48,7 @@ pub struct Group<const W: usize> {
     pub code: Arc<LaneCode>,
     pub tolerance: f64,
     pub series: SeriesLanes<W>,
+    pub sections: Sections<W>,
     pub modes: Vec<Mode>,
     pub t: Lane<W>,
     pub stop: Lane<W>,
@@ -70,6 +70,8 @@ pub struct Group<const W: usize> {
     pub inverse: Lane<W>,
     /// The state before the last step: t, q, v.
     pub before: Vec<Lane<W>>,
+    /// What rounding may make of accelerations, where it was seen to matter.
+    pub noise: Vec<Lane<W>>,
     /// The acceleration at the end of the last step; whether it must be that of the next one.
     predicted: Vec<Lane<W>>,
     pub is_smooth: [bool; W],
@@ -93,6 +95,7 @@ impl<const W: usize> Group<W> {
         let zeros = |k: usize| vec![Lane::all(0.0); k];
         Some(Group {
             series,
+            sections: Sections::new(code.events),
             tolerance,
             modes: vec![Mode::default(); W],
             t: Lane::all(0.0),
@@ -109,6 +112,7 @@ impl<const W: usize> Group<W> {
             pull: zeros(d),
             inverse: Lane::all(0.0),
             before: zeros(1 + 2 * d),
+            noise: zeros(d),
             predicted: zeros(d),
             is_smooth: [false; W],
             residual: Lane::all(0.0),
@@ -195,12 +199,14 @@ impl<const W: usize> Group<W> {
         let mut worst = Lane::all(0.0);
         for i in 0..d {
             let a = &self.series.input(1 + d + i)[1];
-            vector::differ(a, &self.predicted[i], &self.last, &self.scales[i], &mut worst);
+            vector::differ(a, &self.predicted[i], &self.noise[i], &self.last, &self.scales[i], &mut worst);
         }
         for l in 0..W {
             worst.0[l] = if self.is_smooth[l] && !self.modes[l].waits { worst.0[l] } else { 0.0 };
         }
-        vector::largest(&worst, &mut self.residual);
+        // (A step that fails is not made.)
+        let trusted = each(|l| choose(worst[l] <= TRUST * self.tolerance, worst[l], 0.0));
+        vector::largest(&trusted, &mut self.residual);
         for a in 0..self.code.m {
             let mut gap = self.series.output(self.code.gaps + a)[0];
             // (Lanes that wait are seen when they go on.)
@@ -210,6 +216,16 @@ impl<const W: usize> Group<W> {
             vector::largest(&scaled(&gap, -1.0), &mut self.violation);
         }
         worst
+    }
+
+    /// The same of one lane, now.
+    pub fn residual_of(&self, l: usize) -> f64 {
+        let d = self.code.d;
+        let of = |i: usize| {
+            let off = (self.series.input(1 + d + i)[1].0[l] - self.predicted[i].0[l]).abs() - self.noise[i].0[l];
+            off * self.last.0[l] / self.scales[i].0[l].max(1e-300)
+        };
+        (0..d).map(of).fold(0.0, |worst, off| if off <= worst { worst } else { off })
     }
 
     /// The steps, and what ends them.
@@ -224,7 +240,9 @@ impl<const W: usize> Group<W> {
             let gap = self.series.output(self.code.gaps + a);
             vector::measure(gap, allowed, &mut self.gap_scales[a], &self.last, &mut worst);
         }
-        for k in 0..self.code.events {
+        // (Those that are as accurate as the motion need no measure of their own.)
+        let measured = if self.sections.are_wanted { self.code.events } else { 0 };
+        for k in (0..measured).filter(|&k| !self.code.is_section_affine[k]) {
             let value = self.series.output(self.code.own + k);
             vector::measure(value, allowed, &mut self.gap_scales[m + k], &self.last, &mut worst);
         }
@@ -233,12 +251,13 @@ impl<const W: usize> Group<W> {
             let reaction = &self.lambda[..];
             vector::measure(reaction, allowed, &mut self.reaction_scale, &self.last, &mut worst);
         }
-        let mut cap = Lane::all(0.0);
+        let mut cap = Lane::<W>::all(0.0);
         for l in 0..W {
             let mode = &self.modes[l];
             cap.0[l] = if mode.is_active && !mode.waits { self.stop.0[l] - self.t.0[l] } else { 0.0 };
         }
-        let mut h = vector::step_length(&worst, n, &cap);
+        let fits = vector::step_length(&worst, n);
+        let mut h: Lane<W> = each(|l| choose(fits[l] > cap[l], cap[l], fits[l]));
         for l in 0..W {
             events[l] = None;
             if cap.0[l] == 0.0 {
@@ -261,8 +280,8 @@ impl<const W: usize> Group<W> {
         if holds {
             self.first_crossing(m, &mut h, events);
         }
-        for k in 0..self.code.events {
-            self.first_crossing(m + 1 + k, &mut h, events);
+        if self.sections.are_wanted {
+            self.watch(&fits, &mut h, events);
         }
         h
     }
@@ -315,7 +334,7 @@ impl<const W: usize> Group<W> {
             self.t.0[l] = if events[l] == Some(Event::Stop) { self.stop.0[l] } else { self.t.0[l] + h.0[l] };
             if h.0[l] > 0.0 {
                 self.last.0[l] = h.0[l];
-                self.is_smooth[l] = events[l].is_none() || events[l] == Some(Event::Stop);
+                self.is_smooth[l] = !matches!(events[l], Some(Event::Hit(_) | Event::Release | Event::Unclear));
             }
         }
     }

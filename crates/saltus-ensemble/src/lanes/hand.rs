@@ -1,8 +1,10 @@
 //! Trajectories that lanes cannot decide: the event engine goes on with them, and gives them back where nothing is in contact.
 
 use super::law::Local;
+use super::noise::Noise;
 use super::tally::Tally;
 use crate::{Hit, Job, Wanted};
+use saltus::motion::EventHit;
 use saltus::{Options, PhaseKind, Problem, Run, Side, Start, Status};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +33,7 @@ pub enum Left {
 pub struct Hand {
     pub problem: Problem,
     pub local: Local,
+    pub noise: Noise,
     pub tolerance: f64,
     pub stop: Arc<AtomicBool>,
 }
@@ -52,6 +55,17 @@ impl Hand {
         let mut at = start;
         let mut until = (at.t + stretch).min(tally.stop(job));
         loop {
+            // (A stop that is there but for rounding is no slice of its own.)
+            let reached = tally.stop(job);
+            if reached - at.t <= 16.0 * f64::EPSILON * at.t.abs() {
+                at.t = at.t.max(reached);
+                tally.pass(job, wanted, at.t, &at.q, &at.v);
+                if at.t >= job.end {
+                    return Left::Ended(Status::Finished, at);
+                }
+                until = (at.t + stretch).min(tally.stop(job));
+                continue;
+            }
             let options = Options::events(until).tolerance(self.tolerance);
             let stop = self.stop.clone();
             let run = self.problem.run_observed(&at, &options, &mut |_| !stop.load(Ordering::Relaxed));
@@ -59,7 +73,9 @@ impl Hand {
                 Ok(run) => run,
                 Err(refusal) => return Left::Refused(refusal.message),
             };
-            self.take(tally, job, wanted, &run);
+            if let Some(end) = self.take(tally, job, wanted, &run) {
+                return Left::Ended(Status::Finished, end);
+            }
             at = run.last().clone();
             match run.status {
                 Status::Interrupted { .. } => return Left::Stopped,
@@ -81,11 +97,15 @@ impl Hand {
         }
     }
 
-    /// What is kept of a run of the event engine.
-    fn take(&mut self, tally: &mut Tally, job: &Job, wanted: &Wanted, run: &Run) {
+    /// What is kept of a run of the event engine; where it ends, if it does so with its last return to a section.
+    fn take(&mut self, tally: &mut Tally, job: &Job, wanted: &Wanted, run: &Run) -> Option<Start> {
         let (d, open) = (self.problem.dimension(), &job.start.parameters);
         let motion = &run.trajectory;
-        for impact in motion.impacts.iter().filter(|impact| impact.t >= job.from) {
+        let events = motion.events.iter().filter(|e| e.t >= job.from);
+        let events: Vec<&EventHit> = if wanted.sections { events.collect() } else { Vec::new() };
+        let end = tally.sections.last_return(events.iter().copied());
+        let to = end.map_or(f64::INFINITY, |end| end.t);
+        for impact in motion.impacts.iter().filter(|impact| impact.t >= job.from && impact.t <= to) {
             tally.impacts += 1;
             self.local.evaluate(impact.t, &impact.q[..d], &impact.v_before[..d], open);
             for (&a, &impulse) in impact.constraints.iter().zip(impact.impulses) {
@@ -93,14 +113,13 @@ impl Hand {
                 tally.hit(wanted, Hit { t: impact.t, constraint: a as u32, speed, impulse });
             }
         }
-        let since = |p: &&saltus::Phase| p.end >= job.from;
+        let since = |p: &&saltus::Phase| p.end >= job.from && p.end <= to;
         tally.accumulations += run.timeline.of(PhaseKind::Chatter).filter(since).count() as u64;
-        if wanted.sections {
-            let events = motion.events.iter().filter(|event| event.t >= job.from);
-            events.for_each(|event| tally.section(event.event, event.t, &event.q, &event.v));
+        for event in events.iter().filter(|event| event.t <= to) {
+            tally.section(event.event, event.t, &event.q, &event.v);
         }
         if tally.is_tracking() {
-            for k in 0..motion.len().saturating_sub(1) {
+            for k in (0..motion.len().saturating_sub(1)).take_while(|&k| motion.t[k] <= to) {
                 tally.pass(job, wanted, motion.t[k], motion.q(k), motion.v(k, Side::Right));
             }
         }
@@ -108,12 +127,13 @@ impl Hand {
             && let Some(mut quantities) = self.problem.instance(&job.start).ok().and_then(|at| at.quantities())
             && motion.span().is_some_and(|(_, last)| last > job.from)
         {
-            gatherer.add(motion, &mut quantities, job.from);
+            gatherer.add(motion, &mut quantities, job.from, to);
         }
         let checks = &mut tally.checks;
         checks.violation = checks.violation.max(run.audit.max_violation);
         checks.law = checks.law.max(run.audit.worst_law_residual);
         checks.balance = checks.balance.max(run.ledger.balance.relative());
         tally.breaches.extend(run.status.breaches().iter().cloned());
+        end.map(|end| Start::new(end.t, end.q.clone(), end.v.clone()).with_parameters(open.clone()))
     }
 }

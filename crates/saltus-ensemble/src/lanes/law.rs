@@ -78,6 +78,12 @@ impl Local {
     pub fn pull(&self, a: usize, out: &mut [f64]) -> f64 {
         let d = self.d;
         out[..d].copy_from_slice(self.slope(a));
+        self.solve(out)
+    }
+
+    /// Solves M x = r in place; returns r·M⁻¹r.
+    pub fn solve(&self, out: &mut [f64]) -> f64 {
+        let d = self.d;
         for i in 0..d {
             for k in 0..i {
                 out[i] -= self.factor[i * d + k] * out[k];

@@ -124,7 +124,7 @@ impl LinearCode {
         let row = self.pattern.gaps[a];
         let fourth = (0..4).fold(row, |row, _| self.pattern.derivative(&row, true));
         let rest = self.pattern.after(&fourth, 1.0, true);
-        std::array::from_fn(|j| rest[j] + row[j])
+        self.pattern.without_harmonics(std::array::from_fn(|j| rest[j] + row[j]))
     }
 
     /// The constants for values of the open parameters; None if they are no numbers, or the inertia is not positive definite.
@@ -195,14 +195,17 @@ impl Linear {
     /// x ↦ x·G for a row x: the row of the derivative; with the sizes of all terms where `sizes`.
     pub fn derivative(&self, x: &Row, sizes: bool) -> Row {
         let mut out = [0.0; ROOM];
-        self.derive(x, sizes, &mut out);
+        match sizes {
+            true => self.derive::<true>(x, &mut out),
+            false => self.derive::<false>(x, &mut out),
+        }
         out
     }
 
     /// The same, where there is room for it.
-    fn derive(&self, x: &Row, sizes: bool, out: &mut Row) {
+    fn derive<const SIZES: bool>(&self, x: &Row, out: &mut Row) {
         let d = self.accelerations.len();
-        let own = |c: f64| if sizes { c.abs() } else { c };
+        let own = |c: f64| if SIZES { c.abs() } else { c };
         out[..self.size].fill(0.0);
         for i in 0..d {
             out[d + i] += own(x[i]);
@@ -221,9 +224,17 @@ impl Linear {
 
     /// The row of x after a time h: x·exp(G h); with the sizes of all terms where `sizes`.
     pub fn after(&self, x: &Row, h: f64, sizes: bool) -> Row {
+        match sizes {
+            true => self.add_up::<true>(x, h),
+            false => self.add_up::<false>(x, h),
+        }
+    }
+
+    /// Its series.
+    fn add_up<const SIZES: bool>(&self, x: &Row, h: f64) -> Row {
         let (mut sum, mut term, mut next) = (*x, *x, [0.0; ROOM]);
         for k in 1..60 {
-            self.derive(&term, sizes, &mut next);
+            self.derive::<SIZES>(&term, &mut next);
             let (factor, mut counts) = (h / f64::from(k), false);
             for j in 0..self.size {
                 term[j] = next[j] * factor;
@@ -242,19 +253,38 @@ impl Linear {
         Some(INTERVAL / self.pace()).filter(|h| h.is_finite() && *h > 0.0)
     }
 
-    /// The row of component i of z after a time h.
-    pub fn ahead(&self, i: usize, h: f64) -> Row {
-        let mut unit = [0.0; ROOM];
-        unit[i] = 1.0;
-        self.after(&unit, h, false)
+    /// The rows of q, then of v, after a time h.
+    pub fn ahead(&self, h: f64) -> Vec<Row> {
+        let d = self.accelerations.len();
+        let position = |i: usize| {
+            let mut unit = [0.0; ROOM];
+            unit[i] = 1.0;
+            self.after(&unit, h, false)
+        };
+        let mut rows: Vec<Row> = (0..d).map(position).collect();
+        // (Positions are known before velocities: a velocity is the rate of its position.)
+        let rates: Vec<Row> = rows.iter().map(|row| self.derivative(row, false)).collect();
+        rows.extend(rates);
+        rows
     }
 
-    /// What bounds the distance of gap a from its cubic over an interval h, and its rounding.
+    /// A bound Σ c_j |z_j| with numbers in the place of the harmonics: c |cos φ| + s |sin φ| is at most √(c² + s²).
+    fn without_harmonics(&self, mut row: Row) -> Row {
+        let one = 2 * self.accelerations.len();
+        for j in (one + 1..self.size).step_by(2) {
+            row[one] += row[j].hypot(row[j + 1]);
+            (row[j], row[j + 1]) = (0.0, 0.0);
+        }
+        row
+    }
+
+    /// What bounds the distance of gap a from its cubic over an interval h, and its rounding: coefficients of the sizes of q, v and 1.
     pub fn doubt(&self, a: usize, h: f64) -> Row {
         let row = &self.gaps[a];
         let fourth = (0..4).fold(*row, |row, _| self.derivative(&row, false)).map(f64::abs);
         let rest = self.after(&fourth, h, true);
-        std::array::from_fn(|j| rest[j] * h.powi(4) / 384.0 + ROUNDING * row[j].abs())
+        let part = h.powi(4) / 384.0;
+        self.without_harmonics(std::array::from_fn(|j| rest[j] * part + ROUNDING * row[j].abs()))
     }
 
     /// How fast the fastest part of it changes, about: the largest root of M⁻¹K, M⁻¹C and the rates of the phases.

@@ -7,6 +7,7 @@
 use super::closing::{Closing, flag};
 use super::glide::{Glide, HUGE, LONG};
 use super::limits::STILL;
+use super::trace::Last;
 use super::vector::{any, each, larger, take};
 use multiversion::multiversion;
 use saltus_expr::{Lane, choose};
@@ -29,43 +30,22 @@ const SHIFT: f64 = 0.25;
 /// Gaps that close slower than this part of what their rates are made of graze.
 const SLOW: f64 = 1e-7;
 
-/// What became of a lane.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Met {
-    /// It is still in flight, or does not go.
-    Nothing,
-    /// It is where it was: undecided.
-    Doubt,
-    /// It has got on, and nothing else.
-    More,
-    /// It is at its end.
-    End,
-    /// It was hit by this constraint and is on its way again.
-    Impact(u8),
-}
-
-/// What the impacts of the lanes were like.
+/// What became of the lanes: 1 or 0 for each.
 #[derive(Clone, Copy, Debug)]
-pub struct Impacts<const W: usize> {
-    /// Whether grid steps were made before: how many.
-    pub made: Lane<W>,
-    pub speed: Lane<W>,
-    pub impulse: Lane<W>,
-    /// The residual of the law, relative to what the rates are made of, and the gap.
-    pub residual: Lane<W>,
-    pub gap: Lane<W>,
-}
-
-impl<const W: usize> Impacts<W> {
-    pub fn none() -> Self {
-        let zeros = Lane::all(0.0);
-        Impacts { made: zeros, speed: zeros, impulse: zeros, residual: zeros, gap: zeros }
-    }
+pub struct Met<const W: usize> {
+    /// It is where it was: undecided.
+    pub doubts: Lane<W>,
+    /// It is at its end.
+    pub ends: Lane<W>,
+    /// A constraint was hit, and it is on its way again: which one, else −1.
+    pub hits: Lane<W>,
+    /// Whether any is undecided or at its end.
+    pub leaves: bool,
 }
 
 impl<const W: usize> Glide<W> {
     /// Takes all lanes that cannot make another interval of the grid to what ends their flight within it.
-    pub fn meet(&mut self) -> [Met; W] {
+    pub fn meet(&mut self) -> Met<W> {
         meet(self)
     }
 }
@@ -109,8 +89,11 @@ fn follow<const W: usize>(glide: &mut Glide<W>, which: &Lane<W>) {
     }
     for (k, z) in glide.series.chunks_exact(n).enumerate() {
         let mut sum = Lane::<W>::all(0.0);
-        // (The number 1 has no slope.)
-        for &j in glide.columns.iter().filter(|&&j| k == 0 || j != 2 * d) {
+        let is_zero = |j: usize| match j < 2 * d {
+            true => glide.last_orders[j] < k,
+            false => j == 2 * d && k > 0,
+        };
+        for &j in glide.columns.iter().filter(|&&j| !is_zero(j)) {
             let c = &glide.closing[j];
             for l in 0..W {
                 sum[l] += c[l] * z[j][l];
@@ -140,16 +123,25 @@ fn refine<const W: usize>(glide: &Glide<W>, which: &Lane<W>, since: &Lane<W>, s:
     }
 }
 
+/// The power of the last order.
+#[inline(always)]
+fn power(s: f64) -> f64 {
+    let (mut power, mut square, mut left) = (1.0, s, ORDER);
+    while left > 0 {
+        if left % 2 == 1 {
+            power *= square;
+        }
+        square *= square;
+        left /= 2;
+    }
+    power
+}
+
 /// Positions and velocities at times s from where the series begin; lanes in which they may not be good enough are not plain.
 #[inline(always)]
 fn states<const W: usize>(glide: &mut Glide<W>, s: &Lane<W>, plain: &mut Lane<W>) {
     let (d, n) = (glide.d, glide.z.len());
-    let mut high = Lane::<W>::all(1.0);
-    for _ in 0..ORDER {
-        for l in 0..W {
-            high[l] *= s[l];
-        }
-    }
+    let high: Lane<W> = each(|l| power(s[l]));
     for i in 0..2 * d {
         let last = glide.last_orders[i];
         let mut sum = glide.series[last * n + i];
@@ -175,7 +167,7 @@ fn states<const W: usize>(glide: &mut Glide<W>, s: &Lane<W>, plain: &mut Lane<W>
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn meet<const W: usize>(glide: &mut Glide<W>) -> [Met; W] {
+fn meet<const W: usize>(glide: &mut Glide<W>) -> Met<W> {
     let (d, m, n) = (glide.d, glide.m, glide.z.len());
     let (t, interval, made) = (glide.t, glide.interval, glide.made);
     let (mut meets, mut tired, mut part) = (Lane::<W>::all(0.0), Lane::<W>::all(0.0), Lane::<W>::all(0.0));
@@ -220,50 +212,55 @@ fn meet<const W: usize>(glide: &mut Glide<W>) -> [Met; W] {
         glide.turn_to(&there, &turns, &mut z);
     }
     let zeros = Lane::<W>::all(0.0);
-    let (mut speed, mut impulse, mut gap, mut residual) = (zeros, zeros, zeros, zeros);
+    let (mut rate, mut size, mut gap, mut e, mut mass) = (zeros, zeros, zeros, zeros, zeros);
     for a in 0..m {
-        let (rate, size) = (glide.slopes.product(a, &z), glide.slopes.size(a, &z));
+        let (own_rate, own_size) = (glide.slopes.product(a, &z), glide.slopes.size(a, &z));
         let own = glide.gaps.product(a, &z);
-        let (e, compliance, mut extent) = (&glide.restitutions[a], &glide.compliances[a], glide.extent[a]);
+        let extent = &glide.extent[a];
         for l in 0..W {
             let hit = which[l] == a as f64;
-            // Other gaps must not be as good as closed, and the impact must not be a graze.
+            // Other gaps must not be as good as closed.
             let away = 10.0 * glide.tolerance * larger(extent[l], own[l].abs());
             let is_apart = (which[l] < 0.0) | (own[l] > away);
-            let given = -(1.0 + e[l]) * rate[l] / compliance[l];
-            let is_law = (e[l] >= 0.0) & (e[l] <= 1.0) & (given < f64::INFINITY);
-            let is_hard = is_law & (rate[l] < -SLOW * size[l]) & (-e[l] * rate[l] > STILL * size[l]);
-            plain[l] = choose((hit & is_hard) | (!hit & is_apart), plain[l], 0.0);
-            impulse[l] = choose(hit, given, impulse[l]);
-            speed[l] = choose(hit, -rate[l], speed[l]);
+            plain[l] = choose(hit | is_apart, plain[l], 0.0);
+            rate[l] = choose(hit, own_rate[l], rate[l]);
+            size[l] = choose(hit, own_size[l], size[l]);
             gap[l] = choose(hit, own[l], gap[l]);
-            // (A flight within one step has no other trace.)
-            let flight = larger(extent[l], -0.25 * rate[l] * s[l]);
-            extent[l] = choose(hit & (plain[l] > 0.0), flight, extent[l]);
+            e[l] = choose(hit, glide.restitutions[a][l], e[l]);
+            mass[l] = choose(hit, glide.masses[a][l], mass[l]);
         }
-        glide.extent[a] = extent;
         glide.then[a][0] = own;
     }
+    let impulse: Lane<W> = each(|l| -(1.0 + e[l]) * rate[l] * mass[l]);
+    plain = each(|l| {
+        // The impact must not be a graze.
+        let is_law = (e[l] >= 0.0) & (e[l] <= 1.0) & (impulse[l] < f64::INFINITY);
+        let is_hard = is_law & (rate[l] < -SLOW * size[l]) & (-e[l] * rate[l] > STILL * size[l]);
+        choose((which[l] < 0.0) | is_hard, plain[l], 0.0)
+    });
     for a in 0..m {
         for i in 0..d {
             let pull = &glide.pulls[a * d + i];
             z[d + i] = each(|l| z[d + i][l] + choose(which[l] == a as f64, impulse[l] * pull[l], 0.0));
         }
     }
+    let mut rebound = zeros;
     for a in 0..m {
-        let (mut after, size) = (glide.slopes.product(a, &z), glide.slopes.size(a, &z));
-        let (e, mut left) = (&glide.restitutions[a], glide.is_left[a]);
-        for l in 0..W {
-            let hit = which[l] == a as f64;
-            let off = (after[l] - e[l] * speed[l]).abs() / size[l];
-            residual[l] = choose(hit, off, residual[l]);
-            left[l] = choose(plain[l] > 0.0, flag(hit), left[l]);
-            after[l] *= interval[l] * (1.0 / 3.0);
-        }
-        glide.is_left[a] = left;
+        let after = glide.slopes.product(a, &z);
+        let (was_left, extent) = (&glide.is_left[a], &glide.extent[a]);
+        let hit: Lane<W> = each(|l| flag(which[l] == a as f64));
+        take(&hit, &after, &mut rebound);
+        let left = each(|l| choose(plain[l] > 0.0, hit[l], was_left[l]));
+        // (A flight within one step has no other trace.)
+        let flight = each(|l| {
+            let is_it = (hit[l] > 0.0) & (plain[l] > 0.0);
+            choose(is_it, larger(extent[l], -0.25 * rate[l] * s[l]), extent[l])
+        });
+        (glide.is_left[a], glide.extent[a]) = (left, flight);
+        let rise: Lane<W> = each(|l| after[l] * (interval[l] * (1.0 / 3.0)));
         let [gap, rate] = &mut glide.now[a];
         take(&plain, &glide.then[a][0], gap);
-        take(&plain, &after, rate);
+        take(&plain, &rise, rate);
     }
     let turns: Lane<W> = each(|l| larger(plain[l], tired[l]));
     take(&plain, &there, &mut glide.t);
@@ -273,16 +270,13 @@ fn meet<const W: usize>(glide: &mut Glide<W>) -> [Met; W] {
         take(if i < 2 * d { &plain } else { &turns }, z, to);
     }
     glide.found = z;
-    let mut met = [Met::Nothing; W];
-    for l in (0..W).filter(|&l| meets[l] > 0.0 || tired[l] > 0.0) {
-        met[l] = match plain[l] > 0.0 {
-            _ if tired[l] > 0.0 => Met::More,
-            false => Met::Doubt,
-            true if which[l] >= 0.0 => Met::Impact(which[l] as u8),
-            true if halves[l] > 0.0 => Met::More,
-            true => Met::End,
-        };
-    }
-    glide.impacts = Impacts { made, speed, impulse, residual, gap };
-    met
+    let hits: Lane<W> = each(|l| choose(plain[l] > 0.0, which[l], -1.0));
+    let residual = each(|l| (rebound[l] + e[l] * rate[l]).abs() / size[l]);
+    let flown = each(|l| larger(flag(made[l] > 0.0), larger(halves[l] * plain[l], tired[l])));
+    (glide.trace.speed, glide.trace.impulse) = (each(|l| -rate[l]), impulse);
+    glide.trace.note(&Last { which: hits, t: there, gap, residual }, &plain, &flown);
+    let doubts: Lane<W> = each(|l| choose(plain[l] > 0.0, 0.0, meets[l]));
+    let ends: Lane<W> = each(|l| choose((which[l] >= 0.0) | (halves[l] > 0.0), 0.0, plain[l]));
+    let leaves = any(&each::<W>(|l| larger(doubts[l], ends[l])));
+    Met { doubts, ends, hits, leaves }
 }

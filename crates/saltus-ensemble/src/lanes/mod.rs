@@ -24,18 +24,45 @@ mod hand;
 mod law;
 pub mod limits;
 mod linear;
-mod march;
+pub mod march;
 mod meet;
+mod noise;
 mod rows;
+mod section;
 mod tally;
+mod tangent;
+mod trace;
 mod vector;
 mod watch;
 mod worker;
 
 pub use code::LaneCode;
+pub use glide::HUGE;
 pub use hand::{Hand, Left};
 pub use law::Local;
-pub use linear::{LinearCode, ROUNDING, Row};
-pub use march::StepWorker;
+pub use linear::{LinearCode, ROOM, ROUNDING, Row};
+pub use march::{Kind, Rule, StepWorker, kind_of};
+pub use noise::Noise;
 pub use tally::Tally;
+pub use tangent::TangentCode;
 pub use worker::LaneWorker;
+
+use crate::{Scalar, Wanted, Worker};
+use saltus::Problem;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A worker without compiled code: lanes where they can compute a problem, else one trajectory after the other.
+pub fn plain_worker(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
+    if wanted.scheme.is_some() {
+        return match StepWorker::<16>::new(problem, wanted, stop) {
+            Some(lanes) => Box::new(lanes),
+            None => Box::new(Scalar::new(problem, stop)),
+        };
+    }
+    let lanes: Result<LaneWorker, _> = LaneWorker::new(problem, wanted.tolerance, stop);
+    match lanes {
+        Ok(lanes) => Box::new(lanes),
+        Err(_) => Box::new(Scalar::new(problem, stop)),
+    }
+}

@@ -18,11 +18,6 @@ impl<const W: usize> Rows<W> {
         Rows { rows: patterns.map(row).collect() }
     }
 
-    /// The number of rows.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Row k of lane l; whether all of it are numbers.
     pub fn put(&mut self, k: usize, l: usize, row: &Row) -> bool {
         for (j, value) in &mut self.rows[k] {

@@ -1,6 +1,8 @@
 //! What is kept of a trajectory while it is computed.
 
 use super::limits::{LAW, TRUST};
+use crate::crossings::Crossings;
+use crate::reduce::with_breaches;
 use crate::settled::{Seen, Tracker};
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
@@ -13,9 +15,11 @@ pub struct Tally {
     pub accumulations: u64,
     hits: VecDeque<Hit>,
     strobe: Vec<f64>,
-    pub sections: Vec<f64>,
+    pub sections: Crossings,
     pub checks: Checks,
     pub breaches: Vec<String>,
+    /// Why there are no statistics, at the end.
+    complaints: Vec<String>,
     /// Whether the event engine computed a part of it.
     pub by_events: bool,
     tracker: Option<Tracker>,
@@ -30,7 +34,7 @@ impl Tally {
     pub fn new(model: &Model, wanted: &Wanted) -> Self {
         let tracker = wanted.settled.then(|| Tracker::new(model.degrees(), model.dimension()));
         let gatherer = (!wanted.statistics.is_empty()).then(|| Gatherer::new(&wanted.statistics));
-        Tally { tracker, gatherer, ..Tally::default() }
+        Tally { tracker, gatherer, sections: Crossings::new(wanted), ..Tally::default() }
     }
 
     /// Where the stroboscope looks next, or the end.
@@ -50,6 +54,13 @@ impl Tally {
         }
         if job.instant(self.next).is_some_and(|instant| t >= instant) {
             self.strobe(wanted, t, q, v);
+        }
+    }
+
+    /// A speed on the way, kept or not.
+    pub fn saw(&mut self, speed: f64) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.saw(speed);
         }
     }
 
@@ -109,9 +120,22 @@ impl Tally {
         if let Some(tracker) = self.tracker.as_mut().filter(|_| k == 0) {
             tracker.back(t, q, v, self.impacts);
         }
-        self.sections.extend([k as f64, t]);
-        self.sections.extend(q);
-        self.sections.extend(v);
+        self.sections.push(k, t, q, v);
+    }
+
+    /// Takes back states at sections after t.
+    pub fn retract(&mut self, t: f64) {
+        self.sections.retract(t);
+        if let Some(tracker) = &mut self.tracker {
+            tracker.retract(t);
+        }
+    }
+
+    /// The last state on the way.
+    pub fn arrive(&mut self, t: f64, q: &[f64], v: &[f64]) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.pass(t, q, v);
+        }
     }
 
     /// What a trajectory in lanes promises: the residual of its equations, the deepest violation of a constraint and the largest gap.
@@ -128,14 +152,19 @@ impl Tally {
         }
     }
 
-    pub fn outcome(self, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
-        let status = match status {
-            Status::Finished if !self.breaches.is_empty() => Status::Breached { breaches: self.breaches },
-            other => other,
-        };
+    /// Says why there are no statistics, where there are none.
+    pub fn complain(&mut self, model: &Model, wanted: &Wanted) {
+        let all = self.gatherer.iter().flat_map(|gatherer| gatherer.complaints(model, wanted));
+        self.complaints = all.collect();
+    }
+
+    pub fn outcome(mut self, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+        let status = with_breaches(status, std::mem::take(&mut self.breaches).into_iter());
         let mut checks = self.checks;
         checks.is_breached = matches!(status, Status::Breached { .. });
+        // (What has no statistics may well have settled.)
         let is_whole = status == Status::Finished;
+        let status = with_breaches(status, std::mem::take(&mut self.complaints).into_iter());
         Outcome {
             status: Ok(status),
             t,
@@ -144,7 +173,8 @@ impl Tally {
             impacts: self.impacts,
             accumulations: self.accumulations,
             strobe: self.strobe,
-            sections: self.sections,
+            returns: self.sections.returns,
+            sections: self.sections.finish(),
             hits: self.hits.into(),
             statistics: self.gatherer.map_or_else(Vec::new, Gatherer::finish),
             settled: self.tracker.map(|tracker| if is_whole { tracker.settled() } else { Settled::Neither }),

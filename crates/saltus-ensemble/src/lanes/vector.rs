@@ -51,23 +51,29 @@ pub fn measure<const W: usize>(
 
 /// The step at which the last terms of all series are as large as is allowed; NaN where one of them is no number.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn step_length<const W: usize>(worst: &[Lane<W>; 2], order: usize, cap: &Lane<W>) -> Lane<W> {
+pub fn step_length<const W: usize>(worst: &[Lane<W>; 2], order: usize) -> Lane<W> {
     let n = order as f64;
     let mut h = [0.0; W];
     for l in 0..W {
         let (a, b) = (worst[0].0[l], worst[1].0[l]);
         let fits = inverse_root(a.max(1e-300), n).min(inverse_root(b.max(1e-300), n - 1.0));
-        let fits = if a < 1e300 && b < 1e300 { fits } else { f64::NAN };
-        h[l] = if fits > cap.0[l] { cap.0[l] } else { fits };
+        h[l] = if a < 1e300 && b < 1e300 { fits } else { f64::NAN };
     }
     Lane(h)
 }
 
-/// For each lane the larger of what was and |a − b| h/scale; a NaN stays.
+/// For each lane the larger of what was and (|a − b| − noise) h/scale; a NaN stays.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn differ<const W: usize>(a: &Lane<W>, b: &Lane<W>, h: &Lane<W>, scale: &Lane<W>, worst: &mut Lane<W>) {
+pub fn differ<const W: usize>(
+    a: &Lane<W>,
+    b: &Lane<W>,
+    noise: &Lane<W>,
+    h: &Lane<W>,
+    scale: &Lane<W>,
+    worst: &mut Lane<W>,
+) {
     for l in 0..W {
-        let off = (a.0[l] - b.0[l]).abs() * h.0[l] / scale.0[l].max(1e-300);
+        let off = ((a.0[l] - b.0[l]).abs() - noise.0[l]) * h.0[l] / scale.0[l].max(1e-300);
         worst.0[l] = if off <= worst.0[l] { worst.0[l] } else { off };
     }
 }
@@ -110,17 +116,22 @@ pub fn turned<const W: usize>(c: &Lane<W>, s: &Lane<W>, cos: &Lane<W>, sin: &Lan
 /// Whether any of them is positive.
 #[inline(always)]
 pub fn any<const W: usize>(on: &Lane<W>) -> bool {
-    count(on) > 0
+    let mut bits = 0;
+    for l in 0..W {
+        bits |= choose(on[l] > 0.0, 1.0, 0.0).to_bits();
+    }
+    bits != 0
 }
 
-/// How many of them are positive. (Counted in integers, which vectors add in any order.)
+/// How many of them are 1; the others are 0. (By the bits of the number 1: comparisons would be counted one by one.)
 #[inline(always)]
 pub fn count<const W: usize>(on: &Lane<W>) -> u64 {
-    let mut count = 0;
+    const ONE: u32 = 1.0_f64.to_bits().trailing_zeros();
+    let mut sum = 0;
     for l in 0..W {
-        count += u64::from(on[l] > 0.0);
+        sum += on[l].to_bits() >> ONE;
     }
-    count
+    sum / (1.0_f64.to_bits() >> ONE)
 }
 
 /// The smaller of two numbers. (Without the rules of `f64::min` for what is no number, which cost more than the comparison.)
@@ -174,6 +185,18 @@ pub fn clearance<const W: usize>(c: &[Lane<W>], h: &Lane<W>) -> Lane<W> {
         out[l] = c[0].0[l] - fall[l];
     }
     Lane(out)
+}
+
+/// The sizes of the terms of polynomials, added up.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn sizes<const W: usize>(c: &[Lane<W>], s: &Lane<W>) -> Lane<W> {
+    let mut sum = [0.0; W];
+    for c in c.iter().rev() {
+        for l in 0..W {
+            sum[l] = sum[l] * s.0[l] + c.0[l].abs();
+        }
+    }
+    Lane(sum)
 }
 
 /// How far the size of each polynomial stays above a part of what it begins with, on [0, h], from below.
@@ -337,6 +360,16 @@ pub fn ratios(n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_are_counted() {
+        for many in 0..=32 {
+            let on: Lane<32> = each(|l| if (l * 7) % 32 < many { 1.0 } else { 0.0 });
+            assert_eq!(count(&on), many as u64);
+            assert_eq!(any(&on), many > 0);
+        }
+        assert!(any::<4>(&each(|l| if l == 3 { 1e-300 } else { -1.0 })) && !any::<4>(&each(|l| -(l as f64))));
+    }
 
     #[test]
     fn roots_are_right_to_a_percent() {

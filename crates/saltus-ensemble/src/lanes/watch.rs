@@ -78,15 +78,68 @@ pub fn examine<const W: usize>(forms: &Forms<W>, n: usize, l: usize, floor: f64)
             let guess = (last as f64 + b[last] / (b[last] - b[turn])) / n as f64;
             return Found::Between(0.0, part, part * guess.clamp(1e-3, 1.0 - 1e-3));
         }
-        // De Casteljau: the left half.
-        let mut right = b;
-        for i in 0..=n {
-            b[i] = right[0];
-            for j in 0..n - i {
-                right[j] = 0.5 * (right[j] + right[j + 1]);
-            }
-        }
+        left_half(&mut b[..=n]);
         part *= 0.5;
     }
     Found::Unclear
+}
+
+/// How often a polynomial changes its sign on [0, h].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turns {
+    /// It does not.
+    Never,
+    /// Once at most.
+    Once,
+    /// Once at most up to this part of the interval.
+    Later(f64),
+    /// It cannot be told.
+    Unclear,
+}
+
+/// The shortest part of a step that is looked at for a change of sign, as a power of two. (The zero of a square is this flat where its values
+/// are above rounding.)
+const FLATTEST: usize = 26;
+
+/// Counts the changes of sign in lane l of a polynomial that begins above zero; its degree is n, and what is below the floor is zero.
+pub fn turns<const W: usize>(forms: &Forms<W>, n: usize, l: usize, floor: f64) -> Turns {
+    let mut b = [0.0; MAX_ORDER + 1];
+    for (b, form) in b.iter_mut().zip(&forms[..=n]) {
+        *b = form.0[l];
+    }
+    if !b[..=n].iter().all(|b| b.is_finite()) {
+        return Turns::Unclear;
+    }
+    let mut part = 1.0;
+    for _ in 0..FLATTEST {
+        let (mut changes, mut sign) = (0, 1.0);
+        for &b in &b[..=n] {
+            if sign * b < -floor {
+                sign = -sign;
+                changes += 1;
+            }
+        }
+        match changes {
+            0 if part == 1.0 => return Turns::Never,
+            1 if part == 1.0 => return Turns::Once,
+            0 | 1 => return Turns::Later(part),
+            _ => {}
+        }
+        left_half(&mut b[..=n]);
+        part *= 0.5;
+    }
+    Turns::Unclear
+}
+
+/// The Bernstein coefficients of the left half, by de Casteljau.
+fn left_half(b: &mut [f64]) {
+    let mut right = [0.0; MAX_ORDER + 1];
+    right[..b.len()].copy_from_slice(b);
+    for i in 0..b.len() {
+        let left = b.len() - 1 - i;
+        b[i] = right[0];
+        for j in 0..left {
+            right[j] = 0.5 * (right[j] + right[j + 1]);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use super::group::Group;
 use super::hand::Hand;
 use super::law::Local;
 use super::limits::TRUST;
+use super::noise::Noise;
 use super::tally::Tally;
 use crate::{Job, Outcome, Scalar, Wanted, Worker};
 use saltus::{Problem, Status};
@@ -43,19 +44,17 @@ pub(super) struct LaneState {
     pub(super) bounced: Option<(usize, f64)>,
     /// Whether its flight is linear and goes on: its state is that of the glide.
     pub(super) glides: bool,
-    /// Whether it has moved in it.
-    pub(super) has_glided: bool,
 }
 
 impl<const W: usize> LaneWorker<W> {
     /// A worker, or why lanes cannot compute this problem. Where `stop` is set, it returns without the outcomes that are missing.
     pub fn new(problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Result<Self, &'static str> {
         let code = Arc::new(LaneCode::new(problem)?);
-        let local = Local::new(&code);
+        let (local, noise) = (Local::new(&code), Noise::new(&code));
         let quantities = code.quantities.clone().map(Evaluator::new);
         let group = Group::new(code, tolerance).ok_or("its series have switches")?;
         let lanes = vec![LaneState::default(); W];
-        let hand = Hand { problem: problem.clone(), local, tolerance, stop: stop.clone() };
+        let hand = Hand { problem: problem.clone(), local, noise, tolerance, stop: stop.clone() };
         let glide = group.code.linear.clone().map(|linear| Glide::new(linear, tolerance));
         Ok(LaneWorker { hand, group, glide, quantities, lanes })
     }
@@ -86,16 +85,68 @@ impl<const W: usize> LaneWorker<W> {
         self.group.residual.0[l] = 0.0;
         self.group.violation.0[l] = 0.0;
         self.group.widest.0[l] = 0.0;
+        self.group.noise.iter_mut().for_each(|noise| noise.0[l] = 0.0);
         let mode = &mut self.group.modes[l];
         mode.is_active = true;
         mode.waits = false;
-        mode.zeros = [0; 2 * MOST];
-        mode.signs = [0.0; MOST];
+        mode.zeros = [0; MOST];
         mode.is_new = true;
         let tally = &mut self.lanes[l].tally;
         tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
         self.group.stop.0[l] = tally.stop(&jobs[job]);
+        self.group.sections.load(l, jobs[job].from, returns_left(tally));
         true
+    }
+
+    /// Records where lane l crosses sections in its step, which is made.
+    pub(super) fn note_crossings(&mut self, l: usize, jobs: &[Job]) {
+        let job = &jobs[self.lanes[l].job];
+        let d = self.group.code.d;
+        let (mut q, mut v) = ([0.0; MOST], [0.0; MOST]);
+        for k in 0..self.group.code.events {
+            let (start, section) = (self.group.before[0][l], &mut self.group.sections.all[k]);
+            let (now, root) = (section.now[l], section.root[l]);
+            section.before[l] = now;
+            let (at_once, within) = (section.at_once[l], section.within[l]);
+            section.side[l] = if within { -now } else { now };
+            if at_once {
+                section.crossed[l] = start;
+                self.group.state_before(l, &mut q, &mut v);
+                self.note_crossing(l, k, now > 0.0, (start, &q[..d], &v[..d]), job);
+            }
+            if within {
+                self.group.sections.all[k].crossed[l] = start + root;
+                self.group.state_within(l, root, &mut q, &mut v);
+                self.note_crossing(l, k, now < 0.0, (start + root, &q[..d], &v[..d]), job);
+            }
+        }
+        self.group.sections.left[l] = returns_left(&self.lanes[l].tally);
+    }
+
+    /// Records the sections that an impact has taken lane l across; whether that was its last return.
+    pub(super) fn note_jumps(&mut self, l: usize, jobs: &[Job]) -> bool {
+        let job = &jobs[self.lanes[l].job];
+        let d = self.group.code.d;
+        let (t, mut q, mut v) = (self.group.t[l], [0.0; MOST], [0.0; MOST]);
+        self.group.state(l, &mut q, &mut v);
+        for k in 0..self.group.code.events {
+            if self.group.has_jumped(k, l) {
+                let section = &mut self.group.sections.all[k];
+                section.side[l] = -section.side[l];
+                section.crossed[l] = t;
+                let rises = section.side[l] > 0.0;
+                self.note_crossing(l, k, rises, (t, &q[..d], &v[..d]), job);
+            }
+        }
+        self.group.sections.left[l] = returns_left(&self.lanes[l].tally);
+        self.lanes[l].tally.sections.is_over()
+    }
+
+    /// Keeps a state at section k, if it counts.
+    fn note_crossing(&mut self, l: usize, k: usize, rises: bool, (t, q, v): (f64, &[f64], &[f64]), job: &Job) {
+        if self.group.code.crossings[k].admits(rises) && t >= job.from {
+            self.lanes[l].tally.section(k, t, q, v);
+        }
     }
 
     /// A state on the way, at a stop of the stroboscope, or at the end.
@@ -107,25 +158,38 @@ impl<const W: usize> LaneWorker<W> {
         let t = self.group.t.0[l];
         let tally = &mut self.lanes[l].tally;
         tally.pass(job, wanted, t, &q[..d], &v[..d]);
-        if t < job.end {
+        if t < job.end && !tally.sections.is_over() {
             self.group.stop.0[l] = tally.stop(job);
             return None;
         }
-        Some(self.finish(l, Status::Finished, t, &q[..d], &v[..d]))
+        Some(self.finish(l, Status::Finished, (t, &q[..d], &v[..d]), wanted))
     }
 
     /// The trajectory of a lane has ended.
-    pub(super) fn finish(&mut self, l: usize, status: Status, t: f64, q: &[f64], v: &[f64]) -> Outcome {
+    pub(super) fn finish(
+        &mut self,
+        l: usize,
+        status: Status,
+        (t, q, v): (f64, &[f64], &[f64]),
+        wanted: &Wanted,
+    ) -> Outcome {
         self.group.modes[l].is_active = false;
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
         let group = &self.group;
         tally.check(group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
+        tally.complain(self.hand.problem.model(), wanted);
         tally.outcome(status, t, q.to_vec(), v.to_vec())
     }
 }
 
+/// How many returns are to come; infinity where they are not counted.
+pub(super) fn returns_left(tally: &Tally) -> f64 {
+    tally.sections.left().map_or(f64::INFINITY, |left| left as f64)
+}
+
 impl<const W: usize> Worker for LaneWorker<W> {
     fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        self.group.sections.are_wanted = wanted.sections;
         let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
         let mut next = 0;
         let mut events = [None; W];

@@ -2,7 +2,7 @@
 FUNCTION void note(double *log, real *s, mask m, real kind, real first, real second, const real *more, int length) {
     EACH(l, m) {
         int n = (int)AT(S(R_LOGGED), l);
-        double *record = log + (l * LOG + n) * RECORD;
+        double *record = log + (l * SLOTS + n) * RECORD;
         record[0] = AT(kind, l);
         record[1] = AT(S(R_T), l);
         record[2] = AT(first, l);
@@ -99,10 +99,16 @@ FUNCTION void begin(real *s) {
     }
     /* (The constants of linear flight, if it is linear.) */
     for (int row = R_LINEAR; row < ROWS; row++) S(row) = SEL(is_new, ALL(-1.0), S(row));
+    UNROLL for (int k = 0; k < EVENTS; k++) {
+        S(R_OWN_SCALE + k) = SEL(placed, ZERO, S(R_OWN_SCALE + k));
+        S(R_REACH + k) = SEL(is_new, ZERO, S(R_REACH + k));
+    }
+    if (EVENTS > 0) S(R_SPAN) = SEL(placed, ZERO, S(R_SPAN));
     S(R_PLACED) = ZERO;
 }
 
 /*@flight@*/
+/*@tangent@*/
 /* Advances all trajectories by up to `most` steps, until one of them signals. Returns the number of steps. */
 EXPORT long long saltus_advance(real *s, double *log, double tolerance, long long most, int flags) {
     long long made = 0;
@@ -115,7 +121,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         int holds = CAN_HOLD && ANY(go & is_held);
         real tt[N + 1], q[D][N + 1], v[D][N + 1], lambda[N + 1];
 /*@declarations@*/
-        UNROLL for (int k = 0; k <= N; k++) lambda[k] = ZERO;
+        lambda[N] = ZERO;
         tt[0] = S(R_T);
         tt[1] = ALL(1.0);
         UNROLL for (int i = 0; i < D; i++) {
@@ -127,15 +133,17 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         /* The acceleration must be the one that the last step ended with. */
         real off = ZERO;
         UNROLL for (int i = 0; i < D; i++) {
-            real d = size_of(v[i][1] - S(R_PREDICTED + i)) * S(R_LAST) / larger(S(R_SCALE + i), ALL(1e-300));
+            real d = (size_of(v[i][1] - S(R_PREDICTED + i)) - S(R_NOISE + i)) * S(R_LAST) * quick_inverse(larger(S(R_SCALE + i), ALL(1e-300)));
             off = SEL(d <= off, off, d);
         }
         off = SEL(go & (S(R_SMOOTH) > 0.0), off, ZERO);
-        S(R_RESIDUAL) = larger(off, S(R_RESIDUAL));
         mask failed = go & NOT(off <= TRUST * tolerance);
-        S(R_SIGNAL) = SEL(failed, ALL(BACK), S(R_SIGNAL));
+        S(R_RESIDUAL) = SEL(failed, S(R_RESIDUAL), larger(off, S(R_RESIDUAL)));
+        S(R_SIGNAL) = SEL(failed, ALL(OFF), S(R_SIGNAL));
         go &= NOT(failed);
 /*@extents@*/
+/*@jumps@*/
+/*@straighten@*/
 
         /* States on the way, instants of the stroboscope, ends. */
         mask arrived = go & (S(R_ARRIVED) > 0.0);
@@ -160,12 +168,13 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
             mask strobes = counts & is_instant & (S(R_T) >= instant);
             S(R_NEXT) = SEL(strobes, S(R_NEXT) + 1.0, S(R_NEXT));
             if ((flags & STROBES) && ANY(strobes)) {
-                real state[2 * D];
+                real state[2 * D + K];
                 UNROLL for (int i = 0; i < D; i++) {
                     state[i] = q[i][0];
                     state[D + i] = v[i][0];
                 }
-                note(log, s, strobes, ALL(-1.0), S(R_IMPACTS), ZERO, state, 2 * D);
+/*@logs@*/
+                note(log, s, strobes, ALL(-1.0), S(R_IMPACTS), ZERO, state, 2 * D + K);
             }
             mask done = arrived & NOT(S(R_T) < S(R_END));
             S(R_SIGNAL) = SEL(done, ALL(DONE), S(R_SIGNAL));
@@ -224,6 +233,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 real inertia[D * D], slope[M][D], rates[M], restitution[M], chosen[D], pull[D];
                 evaluate_law(s, inertia, slope, rates, restitution);
                 real compliance = choose(S(R_BOUNCED), inertia, slope, chosen, pull);
+/*@settle@*/
                 UNROLL for (int i = 0; i < D; i++) {
                     v[i][0] = SEL(closes, v[i][0] - rate * pull[i] / compliance, v[i][0]);
                     S(R_SLOPE + i) = SEL(closes, chosen[i], S(R_SLOPE + i));
@@ -242,16 +252,19 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 waits = closes;
             }
             S(R_BOUNCED) = SEL(bounced, ALL(-1.0), S(R_BOUNCED));
+/*@after@*/
         }
+/*@perturbed@*/
 
         /* How long the step may be. */
-        real worst = ZERO, second = ZERO, last = S(R_LAST);
-        UNROLL for (int i = 0; i < D; i++) measure(v[i], N, &S(R_SCALE + i), last, SHARE * tolerance, &worst, &second);
+        real worst[3], last = S(R_LAST);
+        UNROLL for (int i = 0; i < D; i++) measure(v[i], N, &S(R_SCALE + i), last, SHARE * tolerance, i == 0, worst);
 /*@measures@*/
-        if (holds) measure(lambda, N - 1, &S(R_REACTION), last, SHARE * tolerance, &worst, &second);
+/*@perturbed_measures@*/
+        if (holds) measure(lambda, N - 1, &S(R_REACTION), last, SHARE * tolerance, 0, worst);
         real cap = SEL(go & NOT(waits), S(R_STOP) - S(R_T), ZERO), event = ZERO;
-        real fits = smaller(inverse_root(larger(worst, ALL(1e-300)), N), inverse_root(larger(second, ALL(1e-300)), N - 1));
-        mask known = (worst < 1e300) & (second < 1e300);
+        mask known;
+        real fits = longest_step(worst, &known);
         real h = SEL(fits > cap, cap, fits);
         real shortest = EPSILON * size_of(S(R_T)) * (1e-2 / tolerance > 4.0 ? 1e-2 / tolerance : 4.0);
         mask steps = cap != 0.0;
@@ -262,20 +275,36 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         event = SEL(is_there | reaches, ALL(STOP), event);
         event = SEL(lost, ALL(UNCLEAR), event);
 /*@crossings@*/
+/*@sections@*/
+/*@carry@*/
 
         /* To the end of the step. */
         S(R_BEFORE) = SEL(go, S(R_T), S(R_BEFORE));
         UNROLL for (int i = 0; i < D; i++) {
             S(R_BEFORE + 1 + i) = SEL(go, q[i][0], S(R_BEFORE + 1 + i));
             S(R_BEFORE + 1 + D + i) = SEL(go, v[i][0], S(R_BEFORE + 1 + D + i));
-            real sum = v[i][N], slope = ZERO;
-            UNROLL for (int k = N - 1; k >= 0; k--) {
-                slope = slope * h + sum;
-                sum = sum * h + v[i][k];
+            real speed, gain;
+            if (i < DEGREES) {
+                /* (Where contact is put right, position and velocity are not quite those of one series.) */
+                real place = inverse[N + 1] * v[i][N], half = ZERO;
+                speed = ZERO;
+                UNROLL for (int k = N; k >= 0; k--) {
+                    half = half * h + speed;
+                    speed = speed * h + place;
+                    place = place * h + (k == 1 ? v[i][0] : q[i][k]);
+                }
+                gain = 2.0 * half;
+                S(R_Q + i) = place;
+            } else {
+                speed = v[i][N];
+                gain = ZERO;
+                UNROLL for (int k = N - 1; k >= 0; k--) {
+                    gain = gain * h + speed;
+                    speed = speed * h + v[i][k];
+                }
             }
-            S(R_V + i) = sum;
-            S(R_PREDICTED + i) = slope;
-            S(R_Q + i) = value_at(q[i], N, h);
+            S(R_V + i) = speed;
+            S(R_PREDICTED + i) = SEL(h > 0.0, gain, S(R_PREDICTED + i));
         }
         mask forward = h > 0.0;
         S(R_T) = SEL(event == (double)STOP, S(R_STOP), S(R_T) + h);
@@ -308,6 +337,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         mask arrives = acts & (event == (double)STOP);
         if (flags & TRACKS) arrives |= acts & (event == 0.0);
         S(R_ARRIVED) = SEL(arrives, ALL(1.0), S(R_ARRIVED));
+/*@crossed@*/
         if (ANY(releases)) {
             UNROLL for (int a = 0; a < M; a++) {
                 mask this_one = releases & (S(R_HELD) == (double)a);
@@ -339,6 +369,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 | NOT(rate < -1e-7 * size) | NOT((e >= 0.0) & (e <= 1.0)) | near);
             S(R_SIGNAL) = SEL(cannot, ALL(BACK), S(R_SIGNAL));
             hits &= NOT(cannot);
+/*@strike@*/
             real impulse = -(1.0 + e) * rate / compliance, after = wall;
             UNROLL for (int i = 0; i < D; i++) {
                 real jumped = S(R_V + i) + impulse * pull[i];
@@ -360,7 +391,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
             if (flags & HITS) note(log, s, counts, which, -rate, impulse, &rate, 0);
         }
 /*@return@*/
-        mask full = go & (S(R_SIGNAL) == 0.0) & (S(R_LOGGED) >= LOG - 2.0);
+        mask full = go & (S(R_SIGNAL) == 0.0) & (S(R_LOGGED) >= LOG - ROOM);
         S(R_SIGNAL) = SEL(full, ALL(FULL), S(R_SIGNAL));
         if (ANY(S(R_SIGNAL) != 0.0)) break;
     }

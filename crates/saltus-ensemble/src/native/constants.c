@@ -72,12 +72,12 @@ OUTLINE real radius(const real acceleration[D][SIZE], int from) {
     return SEL(none, ZERO, f_exp(log * (1.0 / 32.0)));
 }
 
-/* A harmonic after a phase of at most INTERVAL. */
+/* A harmonic after a phase of at most half of INTERVAL. */
 FUNCTION void turned(real cosine, real sine, real phase, real *c, real *s) {
     real x = phase * phase, even = ZERO, odd = ZERO;
     UNROLL for (int k = TERMS / 2; k >= 0; k--) {
-        even = 1.0 - x * even * (1.0 / ((2 * k + 1) * (2 * k + 2)));
-        odd = 1.0 - x * odd * (1.0 / ((2 * k + 2) * (2 * k + 3)));
+        even = 1.0 - x * even * over_squares[2 * k + 1];
+        odd = 1.0 - x * odd * over_squares[2 * k + 2];
     }
     odd *= phase;
     *c = cosine * even - sine * odd;

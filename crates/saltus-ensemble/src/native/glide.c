@@ -32,7 +32,7 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
         *still |= flies & tired;
         flies &= NOT(tired);
         real before = intervals;
-        ROLLED for (int turn = 0; turn < BURST; turn++) {
+        PAIRED for (int turn = 0; turn < BURST; turn++) {
             real count = intervals + 1.0;
             open &= count <= fits;
             if (!ANY(open)) break;
@@ -99,14 +99,14 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 which = SEL(once, ALL((double)a), which);
             }
             /* (A guess will do.) */
-            real over = 1.0 / larger(larger(size_of(c0), size_of(c1)), larger(size_of(c2), size_of(c3)));
-            guess f0 = GUESS(c0 * over), f1 = GUESS(c1 * over), f2 = GUESS(c2 * over), f3 = GUESS(c3 * over);
-            guess low = GUESS(ZERO), high = GUESS(ALL(1.0)), root = f0 / -(f1 + f2 + f3);
+            real unit = quick_inverse(larger(larger(size_of(c0), size_of(c1)), larger(size_of(c2), size_of(c3))));
+            guess f0 = GUESS(c0 * unit), f1 = GUESS(c1 * unit), f2 = GUESS(c2 * unit), f3 = GUESS(c3 * unit);
+            guess low = GUESS(ZERO), high = GUESS(ALL(1.0)), root = QUOTIENT(f0, -(f1 + f2 + f3));
             ROLLED for (int turn = 0; turn < 4; turn++) {
                 guess value = ((f3 * root + f2) * root + f1) * root + f0, slope = (GUESS(3.0) * f3 * root + GUESS(2.0) * f2) * root + f1;
                 low = SEL(value > GUESS(0.0), root, low);
                 high = SEL(value > GUESS(0.0), high, root);
-                guess newton = root - value / slope;
+                guess newton = root - QUOTIENT(value, slope);
                 root = SEL((newton >= low) & (newton <= high), newton, GUESS(0.5) * (low + high));
             }
             real u = SEL(which < 0.0, ZERO, UNGUESS(root));
@@ -124,10 +124,17 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
 
             /* The series of the gap, and where it vanishes. */
             mask closes = which >= 0.0;
-            real s1 = u * interval, from = s1, by = ZERO, term[SIZE], poly[TERMS + 1], series[D][TERMS + 2];
-            UNROLL for (int i = 0; i < SIZE; i++) term[i] = z[i];
+/*@chosen@*/
+            /* (From the nearer end of the interval: a short series.) */
+            mask late = u > 0.5;
+            real begun = SEL(late, interval, ZERO), s1 = SEL(late, u - 1.0, u) * interval, from = s1, by = ZERO;
+            real near[SIZE], term[SIZE], poly[TERMS + 1], series[D][TERMS + 2];
+            UNROLL for (int i = 0; i < SIZE; i++) {
+                near[i] = SEL(late, next[i], z[i]);
+                term[i] = near[i];
+            }
             UNROLL for (int k = 0; k <= TERMS; k++) {
-                real own = ZERO;
+                real own;
                 if (k == 0) {
 /*@own_first@*/
                 } else {
@@ -135,11 +142,11 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                 }
                 poly[k] = own;
                 UNROLL for (int i = 0; i < D; i++) series[i][k] = term[i];
-                const double factor = 1.0 / (k + 1);
+                const double factor = over[k + 1];
 /*@term@*/
             }
             UNROLL for (int i = 0; i < D; i++) series[i][TERMS + 1] = term[i];
-            /* (A correction this small leaves an error of its square. No trajectory depends on those beside it.) */
+            /* (A correction this small leaves an error of its square, and of a few digits less. No trajectory depends on those beside it.) */
             mask seeks = plain & closes;
             ROLLED for (int round = 0; round < 4 && ANY(seeks); round++) {
                 real value = poly[TERMS], slope = ZERO;
@@ -147,11 +154,12 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
                     slope = slope * s1 + value;
                     value = value * s1 + poly[k];
                 }
-                by = SEL(seeks, value / slope, by);
+                by = SEL(seeks, value * quick_inverse(slope), by);
                 s1 = SEL(seeks, s1 - by, s1);
                 seeks &= size_of(by) > 2e-8 * interval;
             }
-            plain &= (size_of(s1 - from) <= 0.25 * from) & (size_of(by) <= 2e-8 * interval);
+            plain &= (size_of(s1 - from) <= 0.25 * u * interval) & (size_of(by) <= 2e-8 * interval);
+            real after_start = begun + s1;
 
             /* The state there. */
             real there[SIZE], power = ALL(1.0), square = s1;
@@ -174,45 +182,38 @@ OUTLINE int glide(real *s, double *log, double tolerance, int flags, mask go, ma
 /*@phases@*/
 
             /* The law. Other gaps must not be as good as closed, and the impact must not be a graze. */
-            real speed = ZERO, impulse = ZERO, closed = ZERO, e = ZERO, owns[M];
+            real rate, size, closed = ZERO, owns[M];
+/*@rate@*/
+            real speed = -rate * per, impulse = (1.0 + e) * speed * given;
+            mask hard = (e >= 0.0) & (e <= 1.0) & (speed > 1e-7 * per * size) & (e * speed > STILL * per * size) & (impulse < 1e300);
+            plain &= NOT(closes) | hard;
             UNROLL for (int a = 0; a < GAPS; a++) {
                 mask hit = which == (double)a;
-                real own = ZERO, rate = ZERO, size = ZERO, given = ZERO, bounce = ZERO;
+                real own = ZERO;
 /*@at@*/
                 owns[a] = own;
-                rate *= per;
-                size *= per;
-                given *= -(1.0 + bounce) * rate;
-                mask hard = (bounce >= 0.0) & (bounce <= 1.0) & (rate < -1e-7 * size) & (-bounce * rate > STILL * size) & (given < 1e300);
-                mask apart = NOT(closes) | (own > 10.0 * tolerance * larger(extent[a], size_of(own)));
-                plain &= (hit & hard) | (NOT(hit) & apart);
-                impulse = SEL(hit, given, impulse);
-                speed = SEL(hit, -rate, speed);
+                plain &= NOT(closes) | hit | (own > 10.0 * tolerance * larger(extent[a], size_of(own)));
                 closed = SEL(hit, own, closed);
-                e = SEL(hit, bounce, e);
-                extent[a] = SEL(hit & plain, larger(extent[a], -0.25 * rate * s1), extent[a]);
             }
             mask hits = plain & closes, goes_on = plain & (closes | halves);
             if (ANY(goes_on)) {
-                real off = ZERO;
+/*@jump@*/
                 UNROLL for (int a = 0; a < GAPS; a++) {
                     mask hit = hits & (which == (double)a);
-/*@jump@*/
-                }
-                UNROLL for (int a = 0; a < GAPS; a++) {
+                    extent[a] = SEL(hit, larger(extent[a], 0.25 * speed * after_start), extent[a]);
                     gap[a] = SEL(goes_on, owns[a], gap[a]);
-                    real rate = ZERO, size = ZERO;
+                    real rises = ZERO;
 /*@after@*/
-                    rise[a] = SEL(goes_on, rate, rise[a]);
-                    real residual = size_of(rate * per - e * speed) / (size * per);
-                    off = SEL(which == (double)a, residual, off);
+                    rise[a] = SEL(goes_on, rises, rise[a]);
                 }
+/*@rate@*/
+                real off = size_of(rate * per - e * speed) * quick_inverse(size * per);
                 law = SEL(hits, larger(off, law), law);
                 violation = SEL(hits, larger(-closed, violation), violation);
                 bounced = SEL(goes_on, which, bounced);
                 restitution = SEL(hits, e, restitution);
             }
-            now = SEL(plain, SEL(goes_on, now + s1, end), now);
+            now = SEL(plain, SEL(goes_on, now + after_start, end), now);
             since = SEL(plain, now, since);
             intervals = SEL(plain, ZERO, intervals);
             fits = (end - since) * per * (1.0 / 3.0) - 1e-9;

@@ -1,20 +1,21 @@
 //! Linear flight in compiled code: the text that computes its constants, which are rows of numbers, and the text that computes with them.
 
+use super::source::list;
 use crate::lanes::{LinearCode, ROUNDING, Row};
 use saltus_expr::SeriesSource;
 use std::fmt::Write;
 
-/// The pace of a motion times the interval of the grid, and the order of the series about a grid point, which is good for an interval. Where
-/// impacts are many, short intervals pay: the series of each is short.
+/// The pace of a motion times the interval of the grid, and the order of the series about a grid point, which is good for half an interval.
+/// Where impacts are many, short intervals pay: the series of each is short.
 fn interval(code: &LinearCode) -> (f64, usize) {
-    if code.m > 1 { (0.4, 12) } else { (0.6, 14) }
+    if code.m > 1 { (0.4, 10) } else { (0.6, 11) }
 }
 
 /// So many intervals of the grid are made at a time.
 const BURST: usize = 32;
 
 /// So many intervals and impacts are made before others have their turn.
-const PATIENT: f64 = 64.0;
+const PATIENT: f64 = 128.0;
 
 /// A gap that closes within this part of an interval from the end of the flight may close before or after it.
 const MARGIN: f64 = 1e-2;
@@ -74,13 +75,16 @@ struct Parts {
     constants: String,
     begin: String,
     step: String,
-    /// The gap chosen, of a term of the series; that term made the next one.
+    /// The constants of the gap that closes.
+    chosen: String,
+    /// That gap, of a term of the series; that term made the next one.
     own_first: String,
     own: String,
     term: String,
     /// The harmonics where a flight or a part of it ends.
     phases: String,
-    /// At an impact: gaps, their rates and the law; what the impulse does; the rates after it.
+    /// At an impact: the rate of that gap and the sizes of what it is made of; all gaps; what the impulse does; the rates of all gaps after it.
+    rate: String,
     at: String,
     jump: String,
     after: String,
@@ -102,7 +106,7 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         );
         let (c, s) = (2 * d + 1 + 2 * j, 2 * d + 2 + 2 * j);
         let _ = writeln!(parts.begin, "sine_and_cosine(k{at} + k{} * now, &z[{s}], &z[{c}]);", at + 1);
-        let _ = writeln!(parts.phases, "turned(z[{c}], z[{s}], k{} * s1, &there[{c}], &there[{s}]);", at + 1);
+        let _ = writeln!(parts.phases, "turned(near[{c}], near[{s}], k{} * s1, &there[{c}], &there[{s}]);", at + 1);
         let _ = writeln!(parts.step, "next[{c}] = k{} * z[{c}] - k{} * z[{s}];", at + 2, at + 3);
         let _ = writeln!(parts.step, "next[{s}] = k{} * z[{s}] + k{} * z[{c}];", at + 2, at + 3);
         let _ = writeln!(rates, "const real w{j} = factor * k{}, c{j} = term[{c}];", at + 1);
@@ -110,12 +114,16 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         at += 4;
     }
     let _ = writeln!(parts.step, "next[{}] = z[{}];", 2 * d, 2 * d);
-    for (of, columns) in rows(code) {
-        let row = Constants { at, columns: &columns, constant: 2 * d };
-        parts.add(of, d, row, &mut rates);
-        parts.compute(of, row, code.size());
+    let all = rows(code);
+    let mut choices = Choices::default();
+    for (of, columns) in &all {
+        let row = Constants { at, columns, constant: 2 * d };
+        choices.add(*of, row);
+        parts.add(*of, row, &mut rates);
+        parts.compute(*of, row, code.size());
         at += columns.len();
     }
+    choices.text(d, &mut parts);
     for k in 1..at {
         let _ = writeln!(parts.constants, "const real k{k} = S(R_LINEAR + {k});");
     }
@@ -130,10 +138,13 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
     let (interval, terms) = interval(code);
     let mut text = format!(
         "#define SIZE {}\n#define GAPS {}\n#define HARMONICS {}\n#define NUMBERS {at}\n#define TERMS {terms}\n#define MARGIN {MARGIN:e}\n\
-         #define BURST {BURST}\n#define PATIENT {PATIENT:e}\n#define INTERVAL {interval:e}\n#define ROUNDING {ROUNDING:e}\n{}{}",
+         #define BURST {BURST}\n#define PATIENT {PATIENT:e}\n#define INTERVAL {interval:e}\n#define ROUNDING {ROUNDING:e}\n\
+         CONSTANT double over[TERMS + 2] = {{0.0, {}}};\nCONSTANT double over_squares[TERMS + 4] = {{0.0, {}}};\n{}{}",
         code.size(),
         code.m,
         code.harmonics,
+        list((1..terms + 2).map(|k| 1.0 / k as f64)),
+        list((1..terms + 4).map(|k| 1.0 / (k * (k + 1)) as f64)),
         include_str!("constants.c"),
         include_str!("glide.c")
     );
@@ -141,23 +152,24 @@ pub fn text(code: &LinearCode, open: usize) -> Option<String> {
         text.insert_str(0, &format!("#define g{k} S(R_P + {k})\n"));
     }
     let coefficients = coefficients(code, &code.series.source("g", 0, &[], true)?);
-    let Parts { numbers, constants, begin, step, own_first, own, term, phases, at, jump, after } = parts;
+    let Parts { numbers, constants, begin, step, chosen, own_first, own, term, phases, rate, at, jump, after } = parts;
     let parts = [("coefficients", coefficients), ("numbers", numbers), ("constants", constants), ("begin", begin)];
     let parts = parts.into_iter().chain([
         ("step", step),
+        ("chosen", chosen),
         ("own_first", own_first),
         ("own", own),
         ("term", term),
         ("phases", phases),
     ]);
-    for (name, part) in parts.chain([("at", at), ("jump", jump), ("after", after)]) {
+    for (name, part) in parts.chain([("rate", rate), ("at", at), ("jump", jump), ("after", after)]) {
         text = text.replace(&format!("/*@{name}@*/\n"), &part);
     }
     Some(text)
 }
 
 /// What the constants are computed from: inertia, the coefficients of forces and gaps, rates and phases of the harmonics, restitutions.
-fn coefficients(code: &LinearCode, series: &SeriesSource) -> String {
+pub fn coefficients(code: &LinearCode, series: &SeriesSource) -> String {
     let (d, m, n, harmonics) = (code.d, code.m, code.size(), code.harmonics);
     let last = d * d + (d + m) * n;
     let mut text = series.declarations.clone() + &series.orders[0];
@@ -197,11 +209,6 @@ impl Constants<'_> {
     fn product(self, z: &str, with_constant: bool) -> String {
         self.total(with_constant, |k, j| format!("k{k} * {z}[{j}]"))
     }
-
-    /// The sizes of its terms.
-    fn sizes(self, z: &str) -> String {
-        self.total(true, |k, j| format!("size_of(k{k} * {z}[{j}])"))
-    }
 }
 
 impl Parts {
@@ -237,51 +244,96 @@ impl Parts {
     }
 
     /// What a row adds.
-    fn add(&mut self, of: Of, d: usize, row: Constants, rates: &mut String) {
-        let (k, sum) = (row.at, |z: &str| row.product(z, true));
-        match of {
-            Of::Ahead(i) => {
-                let _ = writeln!(self.step, "next[{i}] = {};", sum("z"));
-            }
+    fn add(&mut self, of: Of, row: Constants, rates: &mut String) {
+        let sum = |z: &str| row.product(z, true);
+        let _ = match of {
+            Of::Ahead(i) => writeln!(self.step, "next[{i}] = {};", sum("z")),
             Of::Gap(a) => {
                 let _ = writeln!(self.begin, "gap[{a}] = {};", sum("z"));
                 let _ = writeln!(self.step, "then[{a}] = {};", sum("next"));
-                let _ = writeln!(self.own_first, "own = SEL(which == {a}.0, {}, own);", sum("term"));
-                let _ = writeln!(self.own, "own = SEL(which == {a}.0, {}, own);", row.product("term", false));
-                let _ = writeln!(self.at, "if (a == {a}) own = {};", sum("there"));
+                writeln!(self.at, "if (a == {a}) own = {};", sum("there"))
             }
             Of::Slope(a) => {
                 let _ = writeln!(self.begin, "rise[{a}] = {};", sum("z"));
                 let _ = writeln!(self.step, "fall[{a}] = {};", sum("next"));
-                for text in [&mut self.at, &mut self.after] {
-                    let _ = writeln!(text, "if (a == {a}) rate = {};", sum("there"));
-                    let _ = writeln!(text, "if (a == {a}) size = {};", row.sizes("there"));
-                }
+                writeln!(self.after, "if (a == {a}) rises = {};", sum("there"))
             }
             // (A bound of sizes: its own numbers are positive.)
             Of::Doubt(a) => {
                 let sizes = row.total(true, |k, j| {
                     if j == row.constant { format!("k{k}") } else { format!("k{k} * size_of(z[{j}])") }
                 });
-                let _ = writeln!(self.step, "doubt[{a}] = {sizes};");
+                writeln!(self.step, "doubt[{a}] = {sizes};")
             }
-            Of::Pull(a) => {
-                for i in 0..d {
-                    let v = format!("there[{}]", d + i);
-                    let _ = writeln!(self.jump, "if (a == {a}) {v} += SEL(hit, impulse * k{}, ZERO);", k + i);
-                }
+            Of::Acceleration(i) => writeln!(
+                rates,
+                "real a{i};\nif (k == 0) a{i} = {}; else a{i} = {};",
+                sum("term"),
+                row.product("term", false)
+            ),
+            Of::Pull(_) | Of::Law(_) => Ok(()),
+        };
+    }
+}
+
+/// For each gap, where the constants of a column are: of the gap, of its rate, of what an impulse does and of its law.
+#[derive(Default)]
+struct Choices([Vec<Vec<(usize, usize)>>; 4]);
+
+impl Choices {
+    fn add(&mut self, of: Of, row: Constants) {
+        let kind = match of {
+            Of::Gap(_) => 0,
+            Of::Slope(_) => 1,
+            Of::Pull(_) => 2,
+            Of::Law(_) => 3,
+            Of::Ahead(_) | Of::Doubt(_) | Of::Acceleration(_) => return,
+        };
+        self.0[kind].push(row.columns.iter().enumerate().map(|(k, &j)| (j, row.at + k)).collect());
+    }
+
+    /// Names the constants of the gap that closes, and what is computed with them.
+    fn text(&self, d: usize, parts: &mut Parts) {
+        let mut columns: [Vec<usize>; 4] = Default::default();
+        for (kind, gaps) in self.0.iter().enumerate() {
+            let all = &mut columns[kind];
+            all.extend(gaps.iter().flatten().map(|(j, _)| *j));
+            all.sort_unstable();
+            all.dedup();
+            for j in all {
+                let of = |row: &Vec<(usize, usize)>| {
+                    row.iter().find(|(column, _)| column == j).map_or("ZERO".into(), |(_, k)| format!("k{k}"))
+                };
+                // (The first one where it is no other.)
+                let others = gaps.iter().enumerate().skip(1);
+                let chosen = others.fold(of(&gaps[0]), |chosen, (a, row)| match of(row) {
+                    own if own == chosen => chosen,
+                    own => format!("SEL(which == {a}.0, {own}, {chosen})"),
+                });
+                let name = match (kind, *j) {
+                    (3, 0) => "given".to_string(),
+                    (3, _) => "e".to_string(),
+                    _ => format!("{}{j}", ["own", "slope", "pull"][kind]),
+                };
+                let _ = writeln!(parts.chosen, "const real {name} = {chosen};");
             }
-            Of::Law(a) => {
-                let _ = writeln!(self.at, "if (a == {a}) {{ given = k{k}; bounce = k{}; }}", k + 1);
-            }
-            Of::Acceleration(i) => {
-                let _ = writeln!(
-                    rates,
-                    "real a{i};\nif (k == 0) a{i} = {}; else a{i} = {};",
-                    sum("term"),
-                    row.product("term", false)
-                );
-            }
+        }
+        if self.0[3].is_empty() {
+            parts.chosen.push_str("const real given = ZERO, e = ZERO;\n");
+        }
+        let total = |terms: Vec<String>| if terms.is_empty() { "ZERO".to_string() } else { terms.join(" + ") };
+        let own = |with_constant: bool| {
+            let terms = columns[0].iter().filter(|&&j| with_constant || j != 2 * d);
+            total(terms.map(|j| format!("own{j} * term[{j}]")).collect())
+        };
+        let _ = writeln!(parts.own_first, "own = {};", own(true));
+        let _ = writeln!(parts.own, "own = {};", own(false));
+        let products = || columns[1].iter().map(|j| format!("slope{j} * there[{j}]"));
+        let _ = writeln!(parts.rate, "rate = {};", total(products().collect()));
+        let sizes = products().map(|product| format!("size_of({product})"));
+        let _ = writeln!(parts.rate, "size = {};", total(sizes.collect()));
+        for i in &columns[2] {
+            let _ = writeln!(parts.jump, "there[{}] += SEL(hits, impulse * pull{i}, ZERO);", d + i);
         }
     }
 }

@@ -6,15 +6,17 @@
 #![allow(unsafe_code)]
 
 use super::compiler::{self, NoNative};
-use super::iterate::Iterate;
+use super::iterate::{Fault, Iterate, fitting};
 use super::rows::Rows;
-use super::source::{LOG, record_length};
 use super::state::State;
-use crate::lanes::LaneCode;
-use cudarc::driver::sys::CUevent_flags;
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::sys::{CUevent_flags, cudaError_enum};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
+};
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Threads in a block; the source is compiled for as many.
@@ -22,6 +24,9 @@ const BLOCK: u32 = 128;
 
 /// Trajectories of one worker. Several workers keep a GPU busy, and as many cores with what is before and after a kernel.
 pub const WIDTH: usize = 1 << 14;
+
+/// Where there is little memory, a worker takes as few as these.
+const LEAST: usize = 1 << 10;
 
 /// Steps in a launch.
 const MOST: i64 = 1 << 14;
@@ -37,32 +42,50 @@ pub struct Device {
     pub capability: (i32, i32),
 }
 
-/// The GPUs of this machine.
+/// The GPUs of this machine, and why one of them cannot be used.
 ///
 /// # Errors
 /// There is no driver, or it does not answer.
-pub fn devices() -> Result<Vec<Device>, NoNative> {
+pub fn devices() -> Result<Vec<Result<Device, NoNative>>, NoNative> {
+    let device = |ordinal: usize| {
+        let context = CudaContext::new(ordinal).map_err(driver)?;
+        let capability = context.compute_capability().map_err(driver)?;
+        Ok(Device { name: context.name().map_err(driver)?, memory: context.total_mem().map_err(driver)?, capability })
+    };
+    Ok((0..count()?).map(device).collect())
+}
+
+/// How many GPUs there are.
+fn count() -> Result<usize, NoNative> {
     if !is_driver_there() {
         return Err(NoNative("there is no NVIDIA driver on this machine (libcuda was not found)".into()));
     }
-    let count = CudaContext::device_count().map_err(driver)?;
-    let count = usize::try_from(count).unwrap_or(0);
-    (0..count)
-        .map(|ordinal| {
-            let context = CudaContext::new(ordinal).map_err(driver)?;
-            let capability = context.compute_capability().map_err(driver)?;
-            Ok(Device {
-                name: context.name().map_err(driver)?,
-                memory: context.total_mem().map_err(driver)?,
-                capability,
-            })
-        })
-        .collect()
+    Ok(usize::try_from(CudaContext::device_count().map_err(driver)?).unwrap_or(0))
+}
+
+/// The first GPU that can be used.
+fn first() -> Result<Arc<CudaContext>, NoNative> {
+    let mut failed = None;
+    for ordinal in 0..count()? {
+        match CudaContext::new(ordinal) {
+            Ok(context) => return Ok(context),
+            Err(error) => drop(failed.get_or_insert(error)),
+        }
+    }
+    Err(failed.map_or_else(|| NoNative("there is no NVIDIA GPU on this machine".into()), driver))
 }
 
 fn is_driver_there() -> bool {
     // SAFETY: it looks for a library and loads it if it is there.
     unsafe { cudarc::driver::sys::is_culib_present() }
+}
+
+/// The version of the run-time compiler, which is there.
+fn nvrtc() -> String {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: it writes two numbers.
+    let said = unsafe { cudarc::nvrtc::sys::nvrtcVersion(&raw mut major, &raw mut minor) };
+    if said.result().is_ok() { format!("{major}.{minor}") } else { "of an unknown version".into() }
 }
 
 fn driver(error: DriverError) -> NoNative {
@@ -90,12 +113,16 @@ pub struct Kernel {
     shared: usize,
     own: usize,
     record: usize,
+    /// Room for records of a trajectory.
+    slots: usize,
     /// The name of the GPU.
     pub name: String,
     /// How many trajectories there are at a time.
     pub width: usize,
     /// What the kernel has taken so far.
     pub spent: Arc<Mutex<Spent>>,
+    /// How many workers have memory for trajectories.
+    rooms: Arc<AtomicUsize>,
 }
 
 /// What a kernel has taken: seconds, and the most steps of a trajectory in one launch.
@@ -110,45 +137,50 @@ pub struct Spent {
 }
 
 impl Kernel {
-    /// Compiles a source for the first GPU.
-    pub fn compile(code: &LaneCode, text: &str) -> Result<Self, NoNative> {
-        if devices()?.is_empty() {
-            return Err(NoNative("there is no NVIDIA GPU on this machine".into()));
-        }
+    /// Compiles a source for the first GPU that can be used, or finds what was compiled before.
+    pub fn compile(rows: Rows, (slots, record): (usize, usize), text: &str) -> Result<Self, NoNative> {
+        let context = first()?;
         // SAFETY: it looks for a library and loads it if it is there.
         if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
             return Err(NoNative(
                 "NVIDIA's run-time compiler was not found (libnvrtc): it comes with the CUDA toolkit".into(),
             ));
         }
-        let context = CudaContext::new(0).map_err(driver)?;
         let (major, minor) = context.compute_capability().map_err(driver)?;
         let options = [format!("--gpu-architecture=compute_{major}{minor}"), "--extra-device-vectorization".into()];
-        let ptx = compiler::kept(&format!("// {}\n{text}", options.join(" ")), "cu", "ptx", |_, output| {
+        let make = |_: &Path, output: &Path| {
             let options = CompileOptions { options: options.to_vec(), ..CompileOptions::default() };
             let made = compile_ptx_with_opts(text, options).map_err(refused)?;
             let write = fs::write(output, made.to_src());
             write.map_err(|error| NoNative(format!("cannot keep the compiled kernel: {error}")))
-        })?;
-        let module = context.load_module(Ptx::from_file(ptx)).map_err(driver)?;
-        let function = module.load_function("saltus_kernel").map_err(driver)?;
-        let (name, rows) = (context.name().map_err(driver)?, Rows::new(code));
+        };
+        let load = |path: &Path| {
+            let text = fs::read_to_string(path).ok().filter(|text| !text.contains('\0'));
+            let unreadable = || NoNative(format!("the compiled kernel {} cannot be read", path.display()));
+            let module = context.load_module(Ptx::from_src(text.ok_or_else(unreadable)?)).map_err(driver)?;
+            module.load_function("saltus_kernel").map_err(driver)
+        };
+        let head = format!("// NVRTC {} {}", nvrtc(), options.join(" "));
+        let function = compiler::kept(&format!("{head}\n{text}"), ("cu", "ptx"), &make, &load)?;
+        let name = context.name().map_err(driver)?;
         Ok(Kernel {
             context,
             function,
             shared: rows.shared(),
             own: rows.count() - rows.shared(),
-            record: record_length(code.d),
+            record,
+            slots,
             name,
             width: WIDTH,
             spent: Arc::default(),
+            rooms: Arc::default(),
         })
     }
 
     /// Launches of a worker, which do not wait for those of others.
     pub fn launches(&self) -> Launches {
         let stream = self.context.new_stream().unwrap_or_else(|_| self.context.default_stream());
-        Launches { kernel: self.clone(), stream, room: None }
+        Launches { kernel: self.clone(), stream, room: None, asked: 0 }
     }
 }
 
@@ -157,46 +189,100 @@ pub struct Launches {
     kernel: Kernel,
     stream: Arc<CudaStream>,
     room: Option<Room>,
+    /// For how many trajectories room was asked.
+    asked: usize,
 }
 
 struct Room {
+    /// For how many trajectories.
+    width: usize,
     shared: CudaSlice<f64>,
     own: CudaSlice<f64>,
     /// Records as they are made, and packed.
     records: CudaSlice<f64>,
     packed: CudaSlice<f64>,
     counts: CudaSlice<u64>,
+    /// What goes to the GPU and comes back passes through here: the processor's own memory is copied slowly, and one worker waits for another.
+    passage: PinnedHostSlice<f64>,
     has_records: bool,
+    _counted: Counted,
 }
 
-impl Room {
-    fn new(stream: &Arc<CudaStream>, kernel: &Kernel, has_records: bool) -> Result<Self, DriverError> {
-        let records = if has_records { kernel.width * LOG * kernel.record } else { 1 };
-        Ok(Room {
-            shared: stream.alloc_zeros(kernel.width * kernel.shared)?,
-            own: stream.alloc_zeros(kernel.width * kernel.own)?,
-            records: stream.alloc_zeros(records)?,
-            packed: stream.alloc_zeros(records)?,
-            counts: stream.alloc_zeros(2)?,
-            has_records,
-        })
+/// One of the rooms that are counted.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(rooms: &Arc<AtomicUsize>) -> Self {
+        rooms.fetch_add(1, Ordering::SeqCst);
+        Counted(rooms.clone())
     }
 }
 
-impl Launches {
-    fn launch(&mut self, state: &mut [f64], log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), DriverError> {
-        let (stream, kernel) = (&self.stream, &self.kernel);
-        let room = match self.room.take() {
-            Some(room) if room.has_records || flags == 0 => self.room.insert(room),
-            _ => self.room.insert(Room::new(stream, kernel, flags != 0)?),
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Room {
+    fn new(stream: &Arc<CudaStream>, kernel: &Kernel, width: usize, has_records: bool) -> Result<Self, DriverError> {
+        let records = if has_records { width * kernel.slots * kernel.record } else { 1 };
+        Ok(Room {
+            width,
+            shared: stream.alloc_zeros(width * kernel.shared)?,
+            own: stream.alloc_zeros((width * kernel.own).max(1))?,
+            records: stream.alloc_zeros(records)?,
+            packed: stream.alloc_zeros(records)?,
+            counts: stream.alloc_zeros(2)?,
+            // SAFETY: it is written before it is read.
+            passage: unsafe { stream.context().alloc_pinned_with_flags((width * kernel.shared).max(1), 0)? },
+            has_records,
+            _counted: Counted::new(&kernel.rooms),
+        })
+    }
+
+    /// As large a room as there is memory for.
+    fn fitting(
+        stream: &Arc<CudaStream>,
+        kernel: &Kernel,
+        wanted: usize,
+        has_records: bool,
+    ) -> Result<Self, DriverError> {
+        let make = |width: usize| {
+            let made = Room::new(stream, kernel, width, has_records);
+            if made.is_err() {
+                // (What was freed is there again once the stream has come so far.)
+                let _ = stream.synchronize();
+            }
+            made
         };
-        let (count, used) = (kernel.width as u64, (state.len() / kernel.shared) as u64);
+        fitting(wanted, LEAST, make, is_full).map(|(_, room)| room)
+    }
+}
+
+/// Whether there was not enough memory.
+fn is_full(error: &DriverError) -> bool {
+    error.0 == cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY
+}
+
+impl Launches {
+    /// Launches the kernel once for the trajectories of a state, for which there is room.
+    fn launch(
+        (stream, kernel, room): (&Arc<CudaStream>, &Kernel, &mut Room),
+        state: &mut [f64],
+        log: &mut Vec<f64>,
+        tolerance: f64,
+        flags: i32,
+    ) -> Result<(), DriverError> {
+        let (count, used) = (room.width as u64, (state.len() / kernel.shared) as u64);
         let config = LaunchConfig {
             grid_dim: (u32::try_from(used.div_ceil(u64::from(BLOCK))).unwrap_or(u32::MAX), 1, 1),
             block_dim: (BLOCK, 1, 1),
             shared_mem_bytes: 0,
         };
-        stream.memcpy_htod(state, &mut room.shared)?;
+        let passage = &mut room.passage.as_mut_slice()?[..state.len()];
+        passage.copy_from_slice(state);
+        stream.memcpy_htod(passage, &mut room.shared)?;
         stream.memset_zeros(&mut room.counts)?;
         let mut launch = stream.launch_builder(&kernel.function);
         launch.arg(&mut room.shared).arg(&mut room.own).arg(&mut room.records).arg(&mut room.packed);
@@ -205,15 +291,20 @@ impl Launches {
         // SAFETY: the arguments are those of the kernel, which touches the numbers of `used` trajectories and their records; there
         // is room for `count`.
         let events = unsafe { launch.launch(config)? };
-        stream.memcpy_dtoh(&room.shared.slice(..state.len()), state)?;
+        stream.memcpy_dtoh(&room.shared.slice(..state.len()), passage)?;
         let mut counts = [0; 2];
         stream.memcpy_dtoh(&room.counts, &mut counts)?;
         stream.synchronize()?;
+        state.copy_from_slice(passage);
         let [longest, records] = counts;
-        log.resize(usize::try_from(records).unwrap_or(0) * kernel.record, 0.0);
-        if !log.is_empty() {
-            stream.memcpy_dtoh(&room.packed.slice(..log.len()), log)?;
+        let length = usize::try_from(records).unwrap_or(0) * kernel.record;
+        log.clear();
+        while log.len() < length {
+            let next = log.len()..length.min(log.len() + state.len());
+            let part = &mut passage[..next.len()];
+            stream.memcpy_dtoh(&room.packed.slice(next), part)?;
             stream.synchronize()?;
+            log.extend_from_slice(part);
         }
         if let (Some((begun, ended)), Ok(mut spent)) = (events, kernel.spent.lock()) {
             spent.seconds += f64::from(begun.elapsed_ms(&ended)?) / 1e3;
@@ -233,7 +324,40 @@ impl Iterate for Launches {
         true
     }
 
-    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String> {
-        self.launch(state.numbers(), log, tolerance, flags).map_err(|error| driver(error).0)
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn prepare(&mut self, wanted: usize, flags: i32) -> Result<usize, Fault> {
+        let (stream, kernel, has_records) = (&self.stream, &self.kernel, flags != 0);
+        // (One that was made for less than was wanted then is as large as it can be.)
+        let is_enough =
+            |room: &Room| (room.has_records || !has_records) && (room.width >= wanted || room.width < self.asked);
+        if let Some(room) = self.room.as_ref().filter(|room| is_enough(room)) {
+            return Ok(room.width);
+        }
+        self.room = None;
+        self.asked = wanted;
+        match Room::fitting(stream, kernel, wanted, has_records) {
+            Ok(room) => Ok(self.room.insert(room).width),
+            Err(error) if is_full(&error) => {
+                let is_shared = kernel.rooms.load(Ordering::SeqCst) > 0;
+                let least = wanted.min(LEAST);
+                let why = format!("its memory has no room for {least} trajectories ({})", driver(error).0);
+                Err(Fault::NoRoom { why, is_shared })
+            }
+            Err(error) => Err(Fault::Failed(driver(error).0)),
+        }
+    }
+
+    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), Fault> {
+        let numbers = state.numbers();
+        let fits =
+            |room: &&mut Room| numbers.len() <= room.width * self.kernel.shared && (room.has_records || flags == 0);
+        let Some(room) = self.room.as_mut().filter(fits) else {
+            return Err(Fault::Failed("no room was made for these trajectories".into()));
+        };
+        let parts = (&self.stream, &self.kernel, room);
+        Launches::launch(parts, numbers, log, tolerance, flags).map_err(|error| Fault::Failed(driver(error).0))
     }
 }

@@ -11,13 +11,23 @@ saltus_kernel(double *shared, double *own, double *log, double *packed, unsigned
     double s[ROWS];
     UNROLL for (int row = 0; row < SHARED; row++) s[row] = line[row];
     UNROLL for (int row = SHARED; row < ROWS; row++) s[row] = own[(row - SHARED) * count + i];
-    log += i * (LOG * RECORD);
+    log += i * (unsigned long long)(SLOTS * RECORD);
     long long made = saltus_advance(s, log, tolerance, most, flags);
-    unsigned long long records = (unsigned long long)s[R_LOGGED];
+    unsigned long long logged = (unsigned long long)s[R_LOGGED], records = logged;
+    /* (The last states at sections, when they are asked for.) */
+    bool lasts = (flags & LASTS) && s[R_SIGNAL] != 0.0 && s[R_SIGNAL] != FULL;
+    UNROLL for (int a = 0; a < EVENTS; a++)
+        if (lasts) records += (unsigned long long)(s[R_CROSSED + a] < LASTING ? s[R_CROSSED + a] : LASTING);
     if (records > 0) {
         unsigned long long first = atomicAdd(counts + 1, records);
         s[R_RECORDS] = (double)first;
-        for (int k = 0; k < records * RECORD; k++) packed[first * RECORD + k] = log[k];
+        double *to = packed + first * RECORD;
+        for (int k = 0; k < logged * RECORD; k++) *to++ = log[k];
+        UNROLL for (int a = 0; a < EVENTS; a++) {
+            unsigned long long crossed = lasts ? (unsigned long long)s[R_CROSSED + a] : 0;
+            for (unsigned long long n = crossed < LASTING ? 0 : crossed - LASTING; n < crossed; n++)
+                for (int k = 0; k < RECORD; k++) *to++ = log[(LOG + a * LASTING + n % LASTING) * RECORD + k];
+        }
     }
     UNROLL for (int row = 0; row < SHARED; row++) line[row] = s[row];
     UNROLL for (int row = SHARED; row < ROWS; row++) own[(row - SHARED) * count + i] = s[row];

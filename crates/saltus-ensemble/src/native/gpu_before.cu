@@ -7,6 +7,8 @@
 #define UNROLL _Pragma("unroll")
 /* (Long code is read slowly.) */
 #define ROLLED _Pragma("unroll 1")
+#define PAIRED _Pragma("unroll 2")
+#define FOURFOLD _Pragma("unroll 4")
 #ifndef NAN
 #define NAN __longlong_as_double(0x7ff8000000000000LL)
 #endif

@@ -27,6 +27,8 @@ static inline int any(mask m) {
 typedef real guess;
 #define GUESS(x) (x)
 #define UNGUESS(x) (x)
+#define GUESS_SIZE(x) size_of(x)
+#define QUOTIENT(a, b) ((a) / (b))
 #define ONE_BY_ONE(name) \
     static inline real f_##name(real x) { \
         real y; \
@@ -57,6 +59,12 @@ static inline double FROM_BITS(long long b) { union { long long b; double x; } u
 typedef float guess;
 #define GUESS(x) ((float)(x))
 #define UNGUESS(x) ((double)(x))
+#define GUESS_SIZE(x) fabsf(x)
+#ifdef __CUDACC__
+#define QUOTIENT(a, b) __fdividef(a, b)
+#else
+#define QUOTIENT(a, b) ((a) / (b))
+#endif
 #define ONE_BY_ONE(name) \
     FUNCTION real f_##name(real x) { return name(x); }
 #endif
@@ -88,7 +96,12 @@ FUNCTION real f_atan2(real a, real b) {
     return y;
 }
 
-FUNCTION real size_of(real x) { return SEL(x < 0.0, -x, x); }
+/* (Without a comparison: a processor clears the sign, a GPU has sizes for nothing.) */
+#ifdef SALTUS_ONE
+FUNCTION real size_of(real x) { return fabs(x); }
+#else
+FUNCTION real size_of(real x) { return FROM_BITS(BITS(x) & 0x7fffffffffffffffLL); }
+#endif
 FUNCTION real larger(real a, real b) { return SEL(a > b, a, b); }
 FUNCTION real smaller(real a, real b) { return SEL(a < b, a, b); }
 
@@ -124,7 +137,35 @@ static inline void sine_and_cosine(real x, real *sine, real *cosine) {
 FUNCTION void sine_and_cosine(real x, real *sine, real *cosine) { sincos(x, sine, cosine); }
 #endif
 
-/* x^(-1/n) for x > 0, to 1 %: enough for the length of a step. */
+/*@series@*/
+/* Where a few digits are enough: 1/x, and x^(-1/n) for x > 0, for which n is above 8. On a GPU single precision costs little. */
+#ifdef SALTUS_ONE
+#ifdef __CUDACC__
+FUNCTION real quick_inverse(real x) {
+    real y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    return y;
+}
+#define FLOAT_OF_BITS(b) __int_as_float(b)
+#define quick_log2f __log2f
+#else
+FUNCTION real quick_inverse(real x) { return 1.0 / x; }
+static inline float FLOAT_OF_BITS(int b) { union { int b; float x; } u = {b}; return u.x; }
+#define quick_log2f log2f
+#endif
+FUNCTION float quick_log2(real x) {
+    int high = (int)(BITS(x) >> 32);
+    return (float)(((high >> 20) & 2047) - 1023) + quick_log2f(FLOAT_OF_BITS(((high & 0xfffff) << 3) | 0x3f800000));
+}
+FUNCTION real inverse_root(real x, double n) { return (double)exp2f(quick_log2(x) * (float)(-1.0 / n)); }
+/* How long a step may be for its last terms, and whether they are known. (Zero has a logarithm here.) */
+FUNCTION real longest_step(const real *worst, mask *known) {
+    float last = quick_log2(worst[0]), second = quick_log2(worst[1]), third = quick_log2(worst[2]);
+    *known = fmaxf(last, fmaxf(second, third)) < 996.0f;
+    return (double)exp2f(fminf(last * (float)(-1.0 / N), fminf(second * (float)(-1.0 / (N - 1)), third * (float)(-1.0 / (N - 2)))));
+}
+#else
+FUNCTION real quick_inverse(real x) { return 1.0 / x; }
 FUNCTION real inverse_root(real x, double n) {
     whole bits = BITS(x);
     real exponent = TO_REAL((bits >> 52) & 2047) - 1023.0;
@@ -138,16 +179,28 @@ FUNCTION real inverse_root(real x, double n) {
     real power = 1.0 + part - part * (1.0 - part) * (0.3062 + 0.0775 * part);
     return FROM_BITS((TO_WHOLE(whole) + 1023) << 52) * power;
 }
+FUNCTION real longest_step(const real *worst, mask *known) {
+    real fits = ALL(1e300);
+    *known = NOT(NONE);
+    UNROLL for (int k = 0; k < 3; k++) {
+        *known &= worst[k] < 1e300;
+        fits = smaller(inverse_root(larger(worst[k], ALL(1e-300)), N - k), fits);
+    }
+    return fits;
+}
+#endif
 
-/* The larger of what was and the last terms of a series, relative to what is allowed of it. */
-FUNCTION void measure(const real *c, int n, real *scale, real last, double allowed, real *worst, real *second) {
+/* The larger of what was and the last terms of a series, relative to what is allowed of it. (Two of them may vanish where they are no measure
+ * of the others.) */
+FUNCTION void measure(const real *c, int n, real *scale, real last, double allowed, int is_first, real *worst) {
     real own = larger(larger(size_of(c[0]), size_of(c[1]) * last), size_of(c[2]) * last * last);
     real size = larger(0.5 * *scale, own);
     *scale = size;
-    real over = 1.0 / larger(allowed * size, ALL(1e-290));
-    real a = size_of(c[n]) * over, b = size_of(c[n - 1]) * over * 0.125;
-    *worst = SEL(a <= *worst, *worst, a);
-    *second = SEL(b <= *second, *second, b);
+    real over = quick_inverse(larger(allowed * size, ALL(1e-290)));
+    real a = size_of(c[n]) * over, b = size_of(c[n - 1]) * over * 0.125, d = size_of(c[n - 2]) * over * (1.0 / 64.0);
+    worst[0] = is_first ? a : SEL(a <= worst[0], worst[0], a);
+    worst[1] = is_first ? b : SEL(b <= worst[1], worst[1], b);
+    worst[2] = is_first ? d : SEL(d <= worst[2], worst[2], d);
 }
 
 FUNCTION real value_at(const real *c, int n, real s) {
@@ -158,7 +211,7 @@ FUNCTION real value_at(const real *c, int n, real s) {
 
 /* Where the polynomial p turns negative first within the step: shortens the step and notes what ends it. The first `zeros` coefficients
  * are zero: they are left out of p, for good. */
-FUNCTION void cross(real *p, mask looks, real zeros, real code, real *h, real *event) {
+OUTLINE void examine(real *p, mask looks, real zeros, real code, real *h, real *event) {
     looks &= *h > 0.0;
     if (!ANY(looks)) return;
     for (int shift = 1; shift <= 3 && ANY(looks & (zeros >= (double)shift)); shift++) {
@@ -166,21 +219,14 @@ FUNCTION void cross(real *p, mask looks, real zeros, real code, real *h, real *e
         UNROLL for (int k = 0; k < N; k++) p[k] = SEL(moves, p[k + 1], p[k]);
         p[N] = SEL(moves, ZERO, p[N]);
     }
-    /* The first terms in Bernstein form, and all others from below: where that is above zero, nothing crosses. */
-    real b[N + 1], power = ALL(1.0), size = ZERO, rest = ZERO;
+    real b[N + 1], power = ALL(1.0), size = ZERO, least = ZERO;
     UNROLL for (int k = 0; k <= N; k++) {
         b[k] = p[k] * power;
-        if (k <= LOW) size += size_of(b[k]); else rest += size_of(b[k]);
+        size += size_of(b[k]);
+        least += k == 0 ? b[k] : smaller(b[k], ZERO);
         power *= *h;
     }
-    size += rest;
-    real first[LOW + 1];
-    UNROLL for (int k = 0; k <= LOW; k++) first[k] = b[k] * over_low_binomial[k];
-    UNROLL for (int r = 1; r <= LOW; r++)
-        UNROLL for (int k = LOW; k >= r; k--) first[k] += first[k - 1];
-    real least = first[0];
-    UNROLL for (int k = 1; k <= LOW; k++) least = smaller(first[k], least);
-    mask open = looks & (NOT(least > rest) | NOT(size < 1e300));
+    mask open = looks & NOT((least > 0.0) & (size < 1e300));
     if (!ANY(open)) return;
     /* All of them in Bernstein form. */
     real floor = 4.0 * EPSILON * size;
@@ -223,7 +269,9 @@ FUNCTION void cross(real *p, mask looks, real zeros, real code, real *h, real *e
         }
         /* The left half (de Casteljau). */
         UNROLL for (int r = 1; r <= N; r++)
-            UNROLL for (int k = N; k >= r; k--) b[k] = 0.5 * (b[k] + b[k - 1]);
+            UNROLL for (int k = N; k >= r; k--) b[k] += b[k - 1];
+        double share = 1.0;
+        UNROLL for (int k = 0; k <= N; k++, share *= 0.5) b[k] *= share;
         part *= 0.5;
     }
     mask shortened = looks & (clear < 1.0);
@@ -257,6 +305,87 @@ FUNCTION void cross(real *p, mask looks, real zeros, real code, real *h, real *e
     }
     *h = SEL(between, s, *h);
     *event = SEL(between, code, *event);
+}
+
+/* The same, where the first terms tell: nothing crosses, or it crosses once, whatever the others are. What is not that plain is examined. */
+FUNCTION void cross(const real *p, mask looks, real zeros, real code, real *h, real *event) {
+    looks &= *h > 0.0;
+    if (!ANY(looks)) return;
+    /* The first terms in Bernstein form, without a root at the beginning, and a bound of all others. */
+    mask left = zeros > 0.0, hard = looks & (zeros > 1.0);
+    real c[LOW + 1], b[LOW + 1], power = ALL(1.0), rest = size_of(p[N]);
+    UNROLL for (int k = N - 1; k > LOW + 1; k--) rest = rest * *h + size_of(p[k]);
+    rest = SEL(left, rest, rest * *h + size_of(p[LOW + 1]));
+    UNROLL for (int k = 0; k <= LOW; k++) {
+        c[k] = SEL(left, p[k + 1], p[k]) * power;
+        b[k] = c[k] * over_low_binomial[k];
+        power *= *h;
+    }
+    rest *= power;
+    UNROLL for (int r = 1; r <= LOW; r++)
+        UNROLL for (int k = LOW; k >= r; k--) b[k] += b[k - 1];
+    real least = b[0];
+    UNROLL for (int k = 1; k <= LOW; k++) least = smaller(b[k], least);
+    mask open = looks & (hard | NOT((least > rest) & (least < 1e300)));
+    if (!ANY(open)) return;
+    /* With all others against it or for it, the polynomial changes its sign once: there is no crossing but between the two. */
+    mask low = NONE, under = NONE, returns = NONE;
+    real size = ZERO;
+    UNROLL for (int k = 0; k <= LOW; k++) {
+        mask above = b[k] > rest, below = b[k] < -rest;
+        returns |= (low & above) | (under & NOT(below));
+        low |= NOT(above);
+        under |= below;
+        size += size_of(c[k]);
+    }
+    mask once = open & NOT(hard | returns) & (b[0] > rest) & (b[LOW] < -rest) & (size < 1e290);
+    if (ANY(once)) {
+        /* A guess. */
+        real over = quick_inverse(size);
+        guess f[LOW + 1], first = GUESS(b[0] * over), last = GUESS(b[LOW] * over), unsure = GUESS(rest * over);
+        UNROLL for (int k = 0; k <= LOW; k++) f[k] = GUESS(c[k] * over);
+        guess left_end = GUESS(ZERO), right_end = GUESS(ALL(1.0)), u = QUOTIENT(first, first - last), falls = left_end, bend = left_end;
+        ROLLED for (int turn = 0; turn < 5; turn++) {
+            guess value = f[LOW], slope = GUESS(ZERO);
+            UNROLL for (int k = LOW - 1; k >= 0; k--) {
+                slope = slope * u + value;
+                value = value * u + f[k];
+            }
+            left_end = SEL(value > GUESS(0.0), u, left_end);
+            right_end = SEL(value > GUESS(0.0), right_end, u);
+            guess newton = u - QUOTIENT(value, slope);
+            u = SEL((newton >= left_end) & (newton <= right_end), newton, GUESS(0.5) * (left_end + right_end));
+            falls = -slope;
+        }
+        /* Where it may cross it must fall, and go on falling. */
+        UNROLL for (int k = 2; k <= LOW; k++) bend += GUESS((double)(k * (k - 1))) * GUESS_SIZE(f[k]);
+        once &= (falls > GUESS(1e-3)) & (falls > GUESS(4.0 * N) * unsure) & (falls * falls > GUESS(8.0) * bend * unsure);
+        /* Newton's method. (A correction this small leaves an error of its square.) */
+        mask seeks = once;
+        real s = UNGUESS(u) * *h, from = s, near = 1e-11 * *h, by = ZERO, start = SEL(left, ZERO, p[0]);
+        ROLLED for (int turn = 0; turn < 6 && ANY(seeks); turn++) {
+            /* Even and odd powers apart: two chains at once. */
+            real x = s * s, even = ZERO, odd = ZERO, even_slope = ZERO, odd_slope = ZERO;
+            UNROLL for (int k = N / 2; k >= 0; k--) {
+                even_slope = even_slope * x + even;
+                even = even * x + (k == 0 ? start : p[2 * k]);
+                odd_slope = odd_slope * x + odd;
+                odd = 2 * k + 1 <= N ? odd * x + p[2 * k + 1 <= N ? 2 * k + 1 : 0] : odd;
+            }
+            real sum = even + s * odd, slope = odd + 2.0 * s * (even_slope + s * odd_slope);
+            by = SEL(seeks, sum / slope, by);
+            s = SEL(seeks, s - by, s);
+            seeks &= size_of(by) > near;
+        }
+        once &= NOT(seeks) & (size_of(by) <= near) & (size_of(s - from) <= 0.01 * *h) & (s > 0.0) & (s < *h);
+        *h = SEL(once, s, *h);
+        *event = SEL(once, code, *event);
+        open &= NOT(once);
+    }
+    if (!ANY(open)) return;
+    real own[N + 1];
+    UNROLL for (int k = 0; k <= N; k++) own[k] = p[k];
+    examine(own, open, zeros, code, h, event);
 }
 
 /* A denominator may fall to this part within a step. */

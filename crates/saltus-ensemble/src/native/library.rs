@@ -3,9 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::compiler::NoNative;
-use super::iterate::Iterate;
+use super::iterate::{Fault, Iterate};
 use super::rows;
-use super::source::LOG;
 use super::state::State;
 use libloading::{Library, Symbol};
 use saltus_expr::Lane;
@@ -25,13 +24,16 @@ pub struct Iteration {
     width: usize,
     rows: usize,
     log: usize,
+    slots: usize,
+    /// Whether it is the code of a GPU's thread.
+    pub is_thread: bool,
     // (What `advance` points into.)
     _library: Arc<Library>,
 }
 
 impl Iteration {
-    /// Loads a library that was compiled for so many trajectories, with so many rows and so many numbers of records.
-    pub fn load(path: &Path, width: usize, rows: usize, log: usize) -> Result<Self, NoNative> {
+    /// Loads a library that was compiled for so many trajectories, with so many rows, and room for so many records of each of so many numbers.
+    pub fn load(path: &Path, width: usize, rows: usize, slots: usize, record: usize) -> Result<Self, NoNative> {
         let fault =
             |error: libloading::Error| NoNative(format!("cannot load compiled code {}: {error}", path.display()));
         // SAFETY: the library was compiled from our own source, which has no initialisers.
@@ -39,22 +41,31 @@ impl Iteration {
         // SAFETY: the source defines the function with this signature.
         let symbol: Symbol<Advance> = unsafe { library.get(b"saltus_advance\0") }.map_err(fault)?;
         let advance = *symbol;
-        Ok(Iteration { advance, width, rows, log, _library: Arc::new(library) })
+        let log = width * slots * record;
+        Ok(Iteration { advance, width, rows, log, slots, is_thread: false, _library: Arc::new(library) })
     }
 }
 
 impl Iterate for Iteration {
     fn room(&self) -> (State, Vec<f64>) {
         let mut state = State::by_rows(self.rows, self.width);
-        (0..self.width).for_each(|l| state.set(rows::RECORDS, l, (l * LOG) as f64));
+        (0..self.width).for_each(|l| state.set(rows::RECORDS, l, (l * self.slots) as f64));
         (state, vec![0.0; self.log])
+    }
+
+    fn prepare(&mut self, _: usize, _: i32) -> Result<usize, Fault> {
+        Ok(self.width)
     }
 
     fn is_coupled(&self) -> bool {
         false
     }
 
-    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), String> {
+    fn is_packed(&self) -> bool {
+        false
+    }
+
+    fn advance(&mut self, state: &mut State, log: &mut Vec<f64>, tolerance: f64, flags: i32) -> Result<(), Fault> {
         let numbers = state.numbers();
         let fits = numbers.len() == self.rows * self.width && log.len() == self.log;
         assert!(fits && numbers.as_ptr().addr().is_multiple_of(64), "the state is one the code was compiled for");

@@ -4,28 +4,42 @@
 //! ([`compiler`]). What it does not decide goes to the event engine, as from lanes. It agrees with lanes within the tolerance, not to the
 //! last bit: the compiler fuses multiplications and additions where the processor can.
 
+mod company;
 mod compiler;
 mod glide;
 mod gpu;
 mod iterate;
 mod library;
+mod march;
 mod order;
 mod rows;
+mod sections;
 mod source;
+mod stand_in;
 mod state;
+mod steps;
+mod tangent;
+mod travel;
 mod worker;
 
-use crate::lanes::{LaneCode, LaneWorker};
-use crate::{Job, Outcome, Wanted, Worker};
-pub use compiler::NoNative;
+use crate::lanes::{LaneCode, kind_of};
+use crate::{Wanted, Worker};
+pub use company::Shares;
+use company::{Company, Terms};
+pub use compiler::{NoNative, end_compilers_when};
+use gpu::Kernel;
 pub use gpu::{Device, Spent, devices};
-use gpu::{Kernel, Launches};
 use library::Iteration;
 use rows::Rows;
 use saltus::Problem;
-use source::Place;
+use saltus::scheme::{Method, Scheme};
+use source::{Place, record_length};
+use stand_in::StandIn;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use travel::Traveller;
+pub(crate) use travel::{Journey, Travel, Travelled};
 use worker::CompiledWorker;
 
 /// A model in compiled code: for the registers of this machine's processor, or for its GPU.
@@ -33,13 +47,32 @@ use worker::CompiledWorker;
 pub struct Native {
     code: Arc<LaneCode>,
     made: Made,
+    /// The scheme whose steps it makes; by events if there is none.
+    scheme: Option<Scheme>,
+    /// For workers of a GPU.
+    terms: Terms,
+}
+
+/// What compiled code is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The processor of this machine.
+    Processor,
+    /// What a thread of a GPU does, on the processor: to test it where there is no GPU.
+    Thread,
+    /// The GPU of this machine.
+    Gpu,
 }
 
 #[derive(Clone)]
 enum Made {
     Library(Iteration),
     Kernel(Kernel),
+    StandIn(StandIn),
 }
+
+/// The name of what is in the place of a GPU.
+const STAND_IN: &str = "the processor, in the place of a GPU";
 
 impl std::fmt::Debug for Native {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -60,7 +93,7 @@ impl Native {
     /// # Errors
     /// Lanes cannot compute the model, or there is no compiler.
     pub fn compile(problem: &Problem) -> Result<Self, NoNative> {
-        Self::for_width(problem, Place::Processor(compiler::width()), compiler::width())
+        Self::compile_for(problem, None, Target::Processor)
     }
 
     /// Compiles what a thread of a GPU does for the processor: to test it where there is no GPU.
@@ -68,14 +101,7 @@ impl Native {
     /// # Errors
     /// See [`Native::compile`].
     pub fn compile_thread(problem: &Problem) -> Result<Self, NoNative> {
-        Self::for_width(problem, Place::One, 1)
-    }
-
-    fn for_width(problem: &Problem, place: Place, width: usize) -> Result<Self, NoNative> {
-        let (code, text) = text(problem, place)?;
-        let library = compiler::library(&text)?;
-        let iteration = Iteration::load(&library, width, Rows::new(&code).count(), source::records(&code, width))?;
-        Ok(Native { code: Arc::new(code), made: Made::Library(iteration) })
+        Self::compile_for(problem, None, Target::Thread)
     }
 
     /// Compiles a model for the GPU of this machine.
@@ -83,9 +109,34 @@ impl Native {
     /// # Errors
     /// Lanes cannot compute the model, or there is no GPU, driver or compiler for it.
     pub fn compile_gpu(problem: &Problem) -> Result<Self, NoNative> {
-        let (code, text) = text(problem, Place::Gpu)?;
-        let kernel = Kernel::compile(&code, &text)?;
-        Ok(Native { code: Arc::new(code), made: Made::Kernel(kernel) })
+        Self::compile_for(problem, None, Target::Gpu)
+    }
+
+    /// The same model for the same place, with perturbations that go along.
+    ///
+    /// # Errors
+    /// See [`Native::compile`].
+    pub(crate) fn with_tangents(&self, problem: &Problem) -> Result<Self, NoNative> {
+        let target = match &self.made {
+            Made::Library(made) if !made.is_thread => Target::Processor,
+            Made::Library(_) | Made::StandIn(_) => Target::Thread,
+            Made::Kernel(_) => Target::Gpu,
+        };
+        let made = Self::make(problem, None, target, true)?;
+        Ok(match &self.made {
+            Made::StandIn(it) => made.stand_in(it.width, it.fails_after()),
+            _ => made,
+        })
+    }
+
+    /// What carries perturbations along trajectories; for code that has them.
+    pub(crate) fn traveller(&self, tolerance: f64) -> Box<dyn Travel> {
+        let (code, account) = (&self.code, &self.terms.account);
+        match self.made.clone() {
+            Made::Library(made) => Box::new(Traveller::new(made, code, tolerance, account)),
+            Made::Kernel(made) => Box::new(Traveller::new(made.launches(), code, tolerance, account)),
+            Made::StandIn(made) => Box::new(Traveller::new(made, code, tolerance, account)),
+        }
     }
 
     /// The CUDA source of a model.
@@ -93,12 +144,59 @@ impl Native {
     /// # Errors
     /// Lanes cannot compute the model.
     pub fn cuda(problem: &Problem) -> Result<String, NoNative> {
-        text(problem, Place::Gpu).map(|(_, text)| text)
+        Self::cuda_for(problem, None)
+    }
+
+    /// Compiles a model, by events or with the steps of a scheme.
+    ///
+    /// # Errors
+    /// Lanes cannot compute it in this way, or there is nothing that compiles it.
+    pub fn compile_for(problem: &Problem, scheme: Option<&str>, target: Target) -> Result<Self, NoNative> {
+        Self::make(problem, scheme, target, false)
+    }
+
+    fn make(problem: &Problem, scheme: Option<&str>, target: Target, has_tangents: bool) -> Result<Self, NoNative> {
+        let place = match target {
+            Target::Processor => Place::Processor(compiler::width()),
+            Target::Thread => Place::One,
+            Target::Gpu => Place::Gpu,
+        };
+        let Text { code, rows, text, scheme } = text(problem, scheme, place, has_tangents)?;
+        let slots = if scheme.is_some() { source::LOG } else { source::slots(&code) };
+        let made = match place {
+            Place::Gpu => Made::Kernel(Kernel::compile(rows, (slots, record_length(&code)), &text)?),
+            Place::Processor(_) | Place::One => {
+                let width = if let Place::Processor(width) = place { width } else { 1 };
+                let load = |path: &Path| Iteration::load(path, width, rows.count(), slots, record_length(&code));
+                let mut iteration = compiler::library(&text, &load)?;
+                iteration.is_thread = place == Place::One;
+                Made::Library(iteration)
+            }
+        };
+        Ok(Native { code: Arc::new(code), made, scheme, terms: Terms::default() })
+    }
+
+    /// The CUDA source of a model, by events or with the steps of a scheme.
+    ///
+    /// # Errors
+    /// Lanes cannot compute it in this way.
+    pub fn cuda_for(problem: &Problem, scheme: Option<&str>) -> Result<String, NoNative> {
+        text(problem, scheme, Place::Gpu, false).map(|made| made.text)
     }
 
     /// How many numbers the registers of this machine's processor hold, and its compiler, by its first line about itself.
     pub fn processor() -> (usize, Result<String, NoNative>) {
         (compiler::width(), compiler::version())
+    }
+
+    /// Code of a GPU's thread ([`Native::compile_thread`]) in the place of a GPU whose workers take so many trajectories at a time, and that
+    /// fails after some launches: to test what is around a GPU where there is none.
+    #[must_use]
+    pub fn stand_in(mut self, width: usize, fails_after: Option<u64>) -> Self {
+        if let Made::Library(made) = self.made {
+            self.made = Made::StandIn(StandIn::new(made, width.max(1), fails_after));
+        }
+        self
     }
 
     /// The name of the GPU, if it is code for one.
@@ -107,16 +205,53 @@ impl Native {
         match &self.made {
             Made::Library(_) => None,
             Made::Kernel(kernel) => Some(&kernel.name),
+            Made::StandIn(_) => Some(STAND_IN),
         }
     }
 
     /// Code for a GPU with another number of trajectories at a time.
     #[must_use]
     pub fn with_width(mut self, width: usize) -> Self {
-        if let Made::Kernel(kernel) = &mut self.made {
-            kernel.width = width.max(1);
+        match &mut self.made {
+            Made::Library(_) => {}
+            Made::Kernel(kernel) => kernel.width = width.max(1),
+            Made::StandIn(made) => made.width = width.max(1),
         }
         self
+    }
+
+    /// The same where a GPU is of use: should it fail, lanes compute what is left. Else what is under way stops
+    /// ([`Native::failure`]).
+    #[must_use]
+    pub fn or_lanes(mut self) -> Self {
+        self.terms.falls_back = true;
+        self
+    }
+
+    /// Whether lanes compute what is left where a GPU fails.
+    #[must_use]
+    pub fn falls_back(&self) -> bool {
+        self.terms.falls_back
+    }
+
+    /// The same for a GPU, with lanes for fewer trajectories than these, where a worker is given no more together.
+    #[must_use]
+    pub(crate) fn with_few(mut self, few: usize) -> Self {
+        self.terms.few = few;
+        self
+    }
+
+    /// Why the GPU failed, if it has.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.terms.account.failure()
+    }
+
+    /// How many trajectories were computed so far on the GPU and how many beside it, all workers together; None if it is code for the
+    /// processor.
+    #[must_use]
+    pub fn shares(&self) -> Option<Shares> {
+        self.gpu().map(|_| self.terms.account.shares())
     }
 
     /// How many trajectories a worker takes at a time, where they are many.
@@ -125,56 +260,68 @@ impl Native {
         match &self.made {
             Made::Library(_) => None,
             Made::Kernel(kernel) => Some(kernel.width),
+            Made::StandIn(made) => Some(made.width),
         }
     }
 
     /// What the GPU has taken so far, all workers together.
     #[must_use]
     pub fn spent(&self) -> Option<Spent> {
-        match &self.made {
-            Made::Library(_) => None,
-            Made::Kernel(kernel) => kernel.spent.lock().ok().map(|spent| *spent),
-        }
+        let spent = match &self.made {
+            Made::Library(_) => return None,
+            Made::Kernel(kernel) => &kernel.spent,
+            Made::StandIn(made) => &made.spent,
+        };
+        spent.lock().ok().map(|spent| *spent)
     }
 
-    /// A worker. Where `stop` is set, it returns without the outcomes that are missing.
+    /// Whether it is code for what is wanted: by events, or by the steps of this scheme.
+    pub(crate) fn is_for(&self, wanted: &Wanted) -> bool {
+        self.scheme.map(|scheme| scheme.name) == wanted.scheme.as_deref()
+    }
+
+    /// A worker. Where `stop` is set, it returns without the outcomes that are missing; one of a GPU that fails sets it itself, unless
+    /// lanes go on.
     #[must_use]
     pub fn worker(&self, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Box<dyn Worker> {
+        let rest = (&self.code, self.scheme, problem, tolerance, stop);
         match self.made.clone() {
-            Made::Library(made) => Box::new(CompiledWorker::new(made, &self.code, problem, tolerance, stop)),
-            Made::Kernel(made) => Box::new(GpuWorker {
-                gpu: CompiledWorker::new(made.launches(), &self.code, problem, tolerance, stop),
-                lanes: LaneWorker::new(problem, tolerance, stop).ok(),
-            }),
+            Made::Library(made) => Box::new(CompiledWorker::new(made, rest)),
+            Made::Kernel(made) => Box::new(Company::new(CompiledWorker::new(made.launches(), rest), &self.terms)),
+            Made::StandIn(made) => Box::new(Company::new(CompiledWorker::new(made, rest), &self.terms)),
         }
     }
 }
 
-/// Fewer trajectories than these are done in lanes before a GPU has begun.
-const FEW: usize = 1024;
+/// Fewer trajectories than these side by side are few for a GPU: it is slower than lanes then, as a rule.
+pub const FEW: usize = 1024;
 
-/// A GPU, and lanes for what is too little for it.
-struct GpuWorker {
-    gpu: CompiledWorker<Launches>,
-    lanes: Option<LaneWorker>,
+/// The source of a model, and what goes with it.
+struct Text {
+    code: LaneCode,
+    rows: Rows,
+    text: String,
+    scheme: Option<Scheme>,
 }
 
-impl Worker for GpuWorker {
-    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
-        match &mut self.lanes {
-            Some(lanes) if jobs.len() < FEW => lanes.run(jobs, wanted),
-            _ => self.gpu.run(jobs, wanted),
-        }
+fn text(problem: &Problem, scheme: Option<&str>, place: Place, has_tangents: bool) -> Result<Text, NoNative> {
+    let code = if has_tangents { LaneCode::with_tangents(problem) } else { LaneCode::new(problem) };
+    let mut code = code.map_err(|why| NoNative(why.into()))?;
+    if let Some(name) = scheme {
+        let unknown = || NoNative(format!("steps of `{name}` are made one trajectory after the other"));
+        let (kind, scheme) = kind_of(name).ok_or_else(unknown)?;
+        let Method::Steps(stepping) = scheme.method else { return Err(unknown()) };
+        let curved =
+            || NoNative("steps are compiled where flight and gaps are linear, driven by sines and cosines".into());
+        let has_states = problem.model().degrees() < problem.model().dimension();
+        let text = march::source(&code, (kind, &stepping), place).filter(|_| !has_states).ok_or_else(curved)?;
+        return Ok(Text { rows: Rows::of_steps(&code), code, text, scheme: Some(scheme) });
     }
-}
-
-fn text(problem: &Problem, place: Place) -> Result<(LaneCode, String), NoNative> {
-    let mut code = LaneCode::new(problem).map_err(|why| NoNative(why.into()))?;
     if place == Place::Gpu {
         code.order = gpu_order(&code);
     }
     let text = source::source(&code, place).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;
-    Ok((code, text))
+    Ok(Text { rows: Rows::new(&code), code, text, scheme: None })
 }
 
 /// The order of the series on a GPU: the highest with which its arrays, and those of the unknowns, about fit into the registers of a

@@ -1,11 +1,11 @@
 //! What is known about a trajectory between two steps, as rows of numbers: one number per trajectory in each.
 
-use super::glide;
+use super::{glide, march};
 use crate::lanes::LaneCode;
 use std::fmt::Write;
 
 /// Single rows.
-const SINGLE: [&str; 32] = [
+const SINGLE: [&str; 33] = [
     "T",
     "STOP",
     "END",
@@ -38,6 +38,7 @@ const SINGLE: [&str; 32] = [
     "WIDEST",
     "PLACED",
     "RECORDS",
+    "LEFT",
 ];
 
 /// Where the rows are.
@@ -45,8 +46,12 @@ const SINGLE: [&str; 32] = [
 pub struct Rows {
     d: usize,
     m: usize,
+    events: usize,
     open: usize,
     linear: usize,
+    /// What steps of a scheme have, where it makes steps.
+    march: Option<usize>,
+    columns: usize,
 }
 
 macro_rules! single {
@@ -66,7 +71,7 @@ single! {
     STROBE = 4;
     /// The number of its next instant.
     NEXT = 5;
-    /// The last step.
+    /// The last step; that of a scheme.
     LAST = 6;
     ACTIVE = 7;
     SIGNAL = 8;
@@ -77,18 +82,22 @@ single! {
     LAW = 19;
     IMPACTS = 20;
     ACCUMULATIONS = 21;
+    /// Steps in a window; the last node of a scheme.
+    STEPS = 23;
     WINDOW = 24;
     /// How many records there are.
     LOGGED = 25;
     FASTEST = 26;
     MOVED = 27;
     SEEN = 28;
-    /// The largest gap so far, of all constraints.
+    /// The largest gap so far, of all constraints; with steps of a scheme, the greatest speed.
     WIDEST = 29;
     /// 1 where the trajectory was put somewhere, 2 if it is a new one: what only the code knows about it is void.
     PLACED = 30;
     /// Which of all records is its first.
     RECORDS = 31;
+    /// Returns to the first section that are still to come; infinity where they do not end the trajectory.
+    LEFT = 32;
 }
 
 /// Groups of rows.
@@ -106,40 +115,101 @@ pub enum Group {
     Predicted,
     Before,
     Largest,
+    Noise,
+    Crossed,
+    /// Of sections: the side, and that where the last step began.
+    Side,
+    SideBefore,
+    Reach,
+    OwnScale,
+    /// The value before the last impact, and what is rounding in it.
+    Ended,
+    Rounding,
+    /// How long steps are, but for short ones between longer ones.
+    Span,
     Linear,
+    March,
+    /// Perturbations, one column after the other, and those at the beginning of the last step.
+    Frame,
+    FrameBefore,
+    /// For each of them: how much sooner or later its last event is, while it is seen at that instant; by which factor it has grown, and
+    /// the logarithms of earlier factors.
+    Shift,
+    Stretch,
+    Logs,
 }
 
 /// Those that the code has for itself are last, from `SCALE` on.
-const GROUPS: [(Group, &str); 13] = [
+const GROUPS: [(Group, &str); 28] = [
     (Group::Q, "Q"),
     (Group::V, "V"),
     (Group::Parameters, "P"),
     (Group::Zeros, "ZEROS"),
     (Group::Before, "BEFORE"),
     (Group::Largest, "LARGEST"),
+    (Group::Noise, "NOISE"),
+    (Group::Crossed, "CROSSED"),
+    (Group::Side, "SIDE"),
+    (Group::SideBefore, "SIDE_BEFORE"),
+    (Group::Frame, "FRAME"),
+    (Group::FrameBefore, "FRAME_BEFORE"),
+    (Group::Shift, "SHIFT"),
+    (Group::Stretch, "STRETCH"),
+    (Group::Logs, "LOGS"),
     (Group::Scale, "SCALE"),
     (Group::GapScale, "GAP_SCALE"),
     (Group::Extent, "EXTENT"),
     (Group::Slope, "SLOPE"),
     (Group::Pull, "PULL"),
     (Group::Predicted, "PREDICTED"),
+    (Group::Reach, "REACH"),
+    (Group::OwnScale, "OWN_SCALE"),
+    (Group::Ended, "ENDED"),
+    (Group::Rounding, "ROUNDING"),
+    (Group::Span, "SPAN"),
     (Group::Linear, "LINEAR"),
+    (Group::March, "MARCH"),
 ];
+
+/// What steps of a scheme share with the processor.
+const STEPPED: [Group; 4] = [Group::Q, Group::V, Group::Parameters, Group::Largest];
 
 impl Rows {
     pub fn new(code: &LaneCode) -> Self {
         let linear = code.linear.as_deref().map_or(0, glide::length);
-        Rows { d: code.d, m: code.m.max(1), open: code.open, linear }
+        Rows {
+            d: code.d,
+            m: code.m.max(1),
+            events: code.events,
+            open: code.open,
+            linear,
+            march: None,
+            columns: code.columns(),
+        }
+    }
+
+    /// Those of steps of a scheme.
+    pub fn of_steps(code: &LaneCode) -> Self {
+        let march = code.linear.as_deref().map_or(0, march::length);
+        Rows { linear: 0, march: Some(march), ..Rows::new(code) }
     }
 
     fn length(self, group: Group) -> usize {
         match group {
-            Group::Q | Group::V | Group::Scale | Group::Slope | Group::Pull | Group::Predicted => self.d,
+            Group::March => self.march.unwrap_or(0),
+            // (Steps of a scheme have no use for what belongs to events.)
+            group if self.march.is_some() && !STEPPED.contains(&group) => 0,
+            Group::Q | Group::V | Group::Noise | Group::Scale | Group::Slope | Group::Pull | Group::Predicted => self.d,
             Group::Parameters => self.open,
             Group::GapScale | Group::Extent | Group::Zeros => self.m,
             Group::Before => 1 + 2 * self.d,
             Group::Largest => 2 * self.d,
+            Group::Crossed | Group::Side | Group::SideBefore | Group::Reach => self.events,
+            Group::OwnScale | Group::Ended | Group::Rounding => self.events,
+            Group::Span => usize::from(self.events > 0),
             Group::Linear => self.linear,
+            Group::Frame | Group::FrameBefore => self.columns * self.columns,
+            Group::Shift | Group::Stretch | Group::Logs => self.columns,
         }
     }
 
@@ -156,7 +226,7 @@ impl Rows {
 
     /// How many rows there are.
     pub fn count(self) -> usize {
-        self.of(Group::Linear).end
+        self.of(Group::March).end
     }
 
     /// How many of them are read and written by others than the code.

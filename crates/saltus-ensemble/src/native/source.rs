@@ -2,6 +2,8 @@
 
 use super::glide;
 use super::rows::Rows;
+use super::sections;
+use super::tangent;
 use crate::lanes::{LaneCode, limits};
 use crate::settled::QUIET;
 use saltus_expr::SeriesSource;
@@ -10,8 +12,12 @@ use std::fmt::Write;
 /// Records of a trajectory that wait to be read: impacts and instants of the stroboscope.
 pub const LOG: usize = 32;
 
+/// Where only the last states at a section are wanted, there is room for so many of each; two more than are wanted, because a step that
+/// fails takes its own back.
+pub const LASTING: usize = 34;
+
 /// The degree of the first look at a gap; below the orders of all series.
-const LOW: usize = 6;
+const LOW: usize = 4;
 
 /// What a trajectory signals.
 pub mod signal {
@@ -25,6 +31,8 @@ pub mod signal {
     pub const ENDLESS: f64 = 5.0;
     /// There is no room for another record.
     pub const FULL: f64 = 6.0;
+    /// The acceleration is another one than the last step ended with; it may be rounding.
+    pub const OFF: f64 = 7.0;
 }
 
 /// What is recorded.
@@ -32,16 +40,19 @@ pub mod flag {
     pub const HITS: i32 = 1;
     pub const STROBES: i32 = 2;
     pub const TRACKS: i32 = 4;
+    pub const SECTIONS: i32 = 8;
+    /// The last states at each section alone.
+    pub const LASTS: i32 = 16;
 }
 
 /// Numbers in a record.
-pub fn record_length(d: usize) -> usize {
-    4 + 2 * d
+pub fn record_length(code: &LaneCode) -> usize {
+    4 + 2 * code.d + code.columns()
 }
 
-/// How many numbers there are in the records of so many trajectories.
-pub fn records(code: &LaneCode, width: usize) -> usize {
-    width * LOG * record_length(code.d)
+/// Room for records of one trajectory.
+pub fn slots(code: &LaneCode) -> usize {
+    LOG + code.events * LASTING
 }
 
 /// Where the code runs.
@@ -57,10 +68,10 @@ pub enum Place {
 
 impl Place {
     /// What the text begins with.
-    fn prelude(self) -> String {
+    pub fn prelude(self) -> String {
         let plain = |unroll: &str| {
             format!(
-                "#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n#define ROLLED\n"
+                "#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n#define ROLLED\n#define PAIRED\n#define FOURFOLD\n"
             )
         };
         match self {
@@ -80,10 +91,11 @@ impl Place {
 /// The source for a place; None if there is something in the model that it cannot express.
 pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     let n = code.order;
-    let mut whole: Vec<usize> = (code.gaps..code.gaps + code.m).collect();
+    let mut whole: Vec<usize> = (code.gaps..code.gaps + code.m).chain(code.own..code.own + code.events).collect();
     if !code.is_explicit {
         whole.extend(0..code.d * code.d);
     }
+    whole.extend(tangent::outputs(code));
     let series = code.series.source("r", n, &whole, true)?;
     // (A gap that never changes has no crossing to look for.)
     if (code.gaps..code.gaps + code.m).any(|k| series.last_order(k).is_none()) {
@@ -94,7 +106,12 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     let _ = writeln!(text, "#define N {n}\n#define D {}\n#define M {}", code.d, code.m.max(1));
     let _ =
         writeln!(text, "#define DEGREES {}\n#define CAN_HOLD {}", code.degrees, i32::from(code.can_hold && code.m > 0));
-    let _ = writeln!(text, "#define LOW {LOW}\n#define LOG {LOG}\n#define RECORD {}", record_length(code.d));
+    let _ = writeln!(
+        text,
+        "#define LOW {LOW}\n#define LOG {LOG}\n#define RECORD {}\n#define K {}",
+        record_length(code),
+        code.columns()
+    );
     for (name, value) in [
         ("DONE", signal::DONE),
         ("BACK", signal::BACK),
@@ -102,6 +119,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ("START", signal::START),
         ("ENDLESS", signal::ENDLESS),
         ("FULL", signal::FULL),
+        ("OFF", signal::OFF),
         ("TRUST", limits::TRUST),
         ("STILL", limits::STILL),
         ("SHARE", limits::SHARE),
@@ -112,14 +130,19 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     ] {
         let _ = writeln!(text, "#define {name} {value:e}");
     }
-    let _ = writeln!(text, "#define STOP 1\n#define RELEASE 2\n#define UNCLEAR 3\n#define HIT 8");
-    let _ = writeln!(
-        text,
-        "#define HITS {}\n#define STROBES {}\n#define TRACKS {}",
-        flag::HITS,
-        flag::STROBES,
-        flag::TRACKS
-    );
+    let _ = writeln!(text, "#define STOP 1\n#define RELEASE 2\n#define UNCLEAR 3\n#define RETURNED 4\n#define HIT 8");
+    for (name, bit) in [
+        ("HITS", flag::HITS),
+        ("STROBES", flag::STROBES),
+        ("TRACKS", flag::TRACKS),
+        ("SECTIONS", flag::SECTIONS),
+        ("LASTS", flag::LASTS),
+    ] {
+        let _ = writeln!(text, "#define {name} {bit}");
+    }
+    // (What one more step may record.)
+    let _ = writeln!(text, "#define EVENTS {}\n#define ROOM {}.0", code.events, 2 + 3 * code.events);
+    let _ = writeln!(text, "#define LASTING {LASTING}\n#define SLOTS {}", slots(code));
     text.push_str(&Rows::new(code).definitions());
     text.push_str("#define S(row) s[row]\n");
     let _ = writeln!(text, "CONSTANT double inverse[N + 2] = {{0.0, {}}};", list((1..n + 2).map(|k| 1.0 / k as f64)));
@@ -134,6 +157,9 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     }
     text.push('\n');
     text.push_str(include_str!("kernel.c"));
+    if code.events > 0 {
+        text.push_str(sections::FUNCTIONS);
+    }
     text.push_str(&inputs(code, "r", ["tt", "q", "v"], "S"));
     text.push_str(&inputs(code, "m", ["mt", "mq", "mv"], "S"));
     let parts = [
@@ -145,7 +171,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ("glide", code.linear.as_ref().map_or("", |_| glide::CALL).to_string()),
         ("return", code.linear.as_ref().map_or("", |_| glide::RETURN).to_string()),
         ("declarations", series.declarations.clone()),
-        ("expand", expand(code, &series)),
+        ("expand", flights(code, &series, place)),
         (
             "extents",
             each_gap(code, &series, |a, g| {
@@ -182,24 +208,20 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
             "measures",
             each_gap(code, &series, |a, g| match code.is_affine[a] {
                 true => String::new(),
-                false => format!("measure({g}, N, &S(R_GAP_SCALE + {a}), last, SHARE * tolerance, &worst, &second);\n"),
-            }),
+                false => format!("measure({g}, N, &S(R_GAP_SCALE + {a}), last, SHARE * tolerance, 0, worst);\n"),
+            }) + &sections::measures(code, &series),
         ),
         ("crossings", crossings(code, &series)),
+        ("jumps", sections::jumps(code, &series)),
+        ("sections", sections::within(code, &series)),
+        ("crossed", sections::crossed(code, &series)),
         (
             "near",
             match code.m {
                 0 | 1 => String::new(),
                 _ => each_gap(code, &series, |a, g| {
-                    // (Of a gap that has just been left, the first coefficients were left out.)
-                    let left = match is_shared(code, &series, a) {
-                        true => "",
-                        false => {
-                            "for (int shift = 1; shift <= 3; shift++) other = SEL(zeros_of >= (double)shift, other * h, other);\n"
-                        }
-                    };
                     format!(
-                        "{{\nreal other = value_at({g}, N, h), zeros_of = S(R_ZEROS + {a});\n{left}near |= (which != {a}.0) & \
+                        "{{\nreal other = value_at({g}, N, h);\nnear |= (which != {a}.0) & \
                          (other <= 10.0 * tolerance * larger(S(R_EXTENT + {a}), size_of(other)));\n}}\n"
                     )
                 }),
@@ -207,25 +229,31 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ),
     ];
     let mut body = include_str!("advance.c").to_string();
-    for (name, part) in parts {
+    for (name, part) in parts.into_iter().chain(tangent::parts(code, &series)?) {
         body = body.replace(&format!("/*@{name}@*/\n"), &part);
     }
     text.push_str(&body);
     if place == Place::Gpu {
-        // (Where a trajectory needs little, three blocks side by side on a multiprocessor are faster than two with all registers.)
-        let blocks = if code.linear.is_some() && code.d <= 2 { 3 } else { 1 };
+        // (Where a trajectory needs little, more blocks side by side on a multiprocessor are faster than two with all registers.)
+        let blocks = match &code.linear {
+            _ if code.tangent.is_some() => 1,
+            Some(_) if code.d <= 2 => 3,
+            None if series.arrays + 2 * code.d <= 8 => 4,
+            _ => 1,
+        };
         let _ = writeln!(text, "#define BLOCKS {blocks}");
         text.push_str(include_str!("gpu_after.cu"));
     }
     Some(text)
 }
 
-fn list(values: impl Iterator<Item = f64>) -> String {
+/// Numbers, one after the other.
+pub fn list(values: impl Iterator<Item = f64>) -> String {
     values.map(|x| format!("{x:e}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Names of the inputs of a series: time, positions, velocities, open parameters.
-fn inputs(code: &LaneCode, prefix: &str, [t, q, v]: [&str; 3], state: &str) -> String {
+pub fn inputs(code: &LaneCode, prefix: &str, [t, q, v]: [&str; 3], state: &str) -> String {
     let mut text = format!("#define {prefix}0 {t}\n");
     let d = code.d;
     for i in 0..d {
@@ -268,15 +296,29 @@ fn law_text(code: &LaneCode, law: &SeriesSource) -> String {
     text
 }
 
-/// The series, order by order.
-fn expand(code: &LaneCode, series: &SeriesSource) -> String {
-    let (d, n) = (code.d, code.order);
+/// The series where a constraint is held, and where none is. Trajectories side by side in registers share one text: what a compiler makes
+/// of another may differ in the last digit, and no trajectory depends on those beside it.
+fn flights(code: &LaneCode, series: &SeriesSource, place: Place) -> String {
+    let can_hold = code.can_hold && code.m > 0;
+    let text = |held| expand(code, series, held);
+    match place {
+        Place::Processor(_) if can_hold => text(Some("if (holds) ")),
+        _ if can_hold => format!("if (holds) {{\n{}}} else {{\n{}}}\n", text(Some("")), text(None)),
+        _ => text(None),
+    }
+}
+
+/// The series, order by order; `held`: the condition under which a constraint is, None if none is.
+fn expand(code: &LaneCode, series: &SeriesSource, held: Option<&str>) -> String {
+    let n = code.order;
     let mut text = String::new();
     if !code.is_explicit {
         text.push_str("real acceleration[D][N + 1], factor[D * D];\n");
     }
-    let positions =
-        |k: &str| (0..d).map(|i| format!("q[{i}][{k}] = inverse[{k}] * v[{i}][{k} - 1];\n")).collect::<String>();
+    // (The position of a first-order state means nothing, and nothing depends on it.)
+    let positions = |k: &str| {
+        (0..code.degrees).map(|i| format!("q[{i}][{k}] = inverse[{k}] * v[{i}][{k} - 1];\n")).collect::<String>()
+    };
     for (k, order) in series.orders.iter().enumerate() {
         text.push_str("{\n");
         if k > 0 {
@@ -284,7 +326,7 @@ fn expand(code: &LaneCode, series: &SeriesSource) -> String {
         }
         text.push_str(order);
         if k < n {
-            text.push_str(&accelerations(code, series, Some(k)));
+            text.push_str(&accelerations(code, series, Some(k), held));
         }
         text.push_str("}\n");
     }
@@ -295,13 +337,13 @@ fn expand(code: &LaneCode, series: &SeriesSource) -> String {
     text.push_str(&positions("k"));
     text.push_str(&series.rest);
     text.push_str("if (k < N) {\n");
-    text.push_str(&accelerations(code, series, None));
+    text.push_str(&accelerations(code, series, None, held));
     text.push_str("}\n}\n");
     text
 }
 
 /// Order k of the accelerations, with the reactions of what is held.
-fn accelerations(code: &LaneCode, series: &SeriesSource, order: Option<usize>) -> String {
+fn accelerations(code: &LaneCode, series: &SeriesSource, order: Option<usize>, held: Option<&str>) -> String {
     let d = code.d;
     let k = order.map_or("k".to_string(), |k| k.to_string());
     let mut text = String::from("real x[D];\n");
@@ -338,8 +380,8 @@ fn accelerations(code: &LaneCode, series: &SeriesSource, order: Option<usize>) -
              UNROLL for (int l = i + 1; l < D; l++) x[i] -= factor[l * D + i] * x[l];\nx[i] *= factor[i * D + i];\n}\n",
         );
     }
-    if code.can_hold && code.m > 0 {
-        text.push_str("if (holds) {\nreal sum = ZERO;\n");
+    if let Some(condition) = held {
+        let _ = writeln!(text, "{condition}{{\nreal sum = ZERO;");
         for a in 0..code.m {
             let gamma = series.coefficient("r", code.gamma + a, order);
             if gamma != "ZERO" {
@@ -364,30 +406,16 @@ fn accelerations(code: &LaneCode, series: &SeriesSource, order: Option<usize>) -
     text
 }
 
-/// Whether the register of a gap is that of something else as well: an unknown, another gap.
-fn is_shared(code: &LaneCode, series: &SeriesSource, a: usize) -> bool {
-    let name = |a: usize| series.output("r", code.gaps + a);
-    let others = (0..code.m).filter(|&b| b != a).map(name);
-    series.is_input(code.gaps + a)
-        || series.marks.contains(&name(a))
-        || others.into_iter().any(|other| other == name(a))
-}
-
 fn crossings(code: &LaneCode, series: &SeriesSource) -> String {
     let mut text = String::new();
     for mark in &series.marks {
         let _ = writeln!(text, "keep_clear({mark}, shortest, &h, &event);");
     }
     text.push_str(&each_gap(code, series, |a, g| {
-        // (What is looked at is changed: others that need it have a copy.)
-        let (copy, g) = match is_shared(code, series, a) {
-            true => (format!("real own[N + 1];\nUNROLL for (int k = 0; k <= N; k++) own[k] = {g}[k];\n"), "own"),
-            false => (String::new(), g),
-        };
-        format!("{{\n{copy}cross({g}, S(R_HELD) != {a}.0, S(R_ZEROS + {a}), ALL(HIT + {a}), &h, &event);\n}}\n")
+        format!("cross({g}, S(R_HELD) != {a}.0, S(R_ZEROS + {a}), ALL(HIT + {a}), &h, &event);\n")
     }));
     if code.can_hold && code.m > 0 {
-        text.push_str("if (holds) cross(lambda, S(R_HELD) >= 0.0, ZERO, ALL(RELEASE), &h, &event);\n");
+        text.push_str("if (holds) examine(lambda, S(R_HELD) >= 0.0, ZERO, ALL(RELEASE), &h, &event);\n");
     }
     text
 }

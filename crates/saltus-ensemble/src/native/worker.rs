@@ -1,48 +1,63 @@
 //! Trajectories in compiled code: what is given to them, what they signal, and what the event engine does for them.
 
-use super::iterate::Iterate;
+use super::iterate::{Fault, Iterate};
 use super::order::neighbours;
 use super::rows::{self, Group, Rows};
-use super::source::{flag, record_length, signal};
+use super::source::{LASTING, LOG, flag, record_length, signal};
 use super::state::State;
-use crate::lanes::{Hand, LaneCode, Left, Local, Tally};
+use super::steps::Steps;
+use crate::lanes::{Hand, LaneCode, Left, Local, Noise, Tally};
 use crate::settled::Seen;
 use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
 use saltus::problem::Reached;
+use saltus::scheme::Scheme;
 use saltus::{Problem, Start, Status};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs trajectories in compiled code.
 pub struct CompiledWorker<I> {
-    hand: Hand,
+    pub hand: Hand,
     code: Arc<LaneCode>,
     iteration: I,
     rows: Rows,
     state: State,
     log: Vec<f64>,
-    lanes: Vec<LaneState>,
+    pub lanes: Vec<LaneState>,
+    /// Where it makes steps of a scheme.
+    pub steps: Option<Steps>,
 }
 
+/// What a worker is for: code, scheme, problem, tolerance, and when to stop.
+pub type Rest<'a> = (&'a Arc<LaneCode>, Option<Scheme>, &'a Problem, f64, &'a Arc<AtomicBool>);
+
 #[derive(Clone, Debug, Default)]
-struct LaneState {
-    job: usize,
-    tally: Tally,
+pub struct LaneState {
+    pub job: usize,
+    pub tally: Tally,
     handed: u32,
 }
 
 impl<I: Iterate> CompiledWorker<I> {
-    pub fn new(iteration: I, code: &Arc<LaneCode>, problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Self {
-        let (code, rows, (state, log)) = (code.clone(), Rows::new(code), iteration.room());
-        let hand = Hand { problem: problem.clone(), local: Local::new(&code), tolerance, stop: stop.clone() };
-        CompiledWorker { hand, rows, lanes: vec![LaneState::default(); state.width], state, log, code, iteration }
+    pub fn new(iteration: I, (code, scheme, problem, tolerance, stop): Rest) -> Self {
+        let (code, (state, log)) = (code.clone(), iteration.room());
+        let rows = if scheme.is_some() { Rows::of_steps(&code) } else { Rows::new(&code) };
+        let hand = Hand {
+            problem: problem.clone(),
+            local: Local::new(&code),
+            noise: Noise::new(&code),
+            tolerance,
+            stop: stop.clone(),
+        };
+        let (lanes, steps) = (vec![LaneState::default(); state.width], scheme.map(Steps::new));
+        CompiledWorker { hand, rows, lanes, state, log, code, iteration, steps }
     }
 
-    fn get(&self, row: usize, l: usize) -> f64 {
+    pub fn get(&self, row: usize, l: usize) -> f64 {
         self.state.get(row, l)
     }
 
-    fn set(&mut self, row: usize, l: usize, value: f64) {
+    pub fn set(&mut self, row: usize, l: usize, value: f64) {
         self.state.set(row, l, value);
     }
 
@@ -52,7 +67,7 @@ impl<I: Iterate> CompiledWorker<I> {
         }
     }
 
-    fn all(&self, group: Group, l: usize) -> Vec<f64> {
+    pub fn all(&self, group: Group, l: usize) -> Vec<f64> {
         self.rows.of(group).map(|row| self.state.get(row, l)).collect()
     }
 
@@ -65,13 +80,19 @@ impl<I: Iterate> CompiledWorker<I> {
         if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
             return false;
         }
+        let division = match &self.steps {
+            Some(steps) => match steps.division(&jobs[job]) {
+                Some(division) => Some(division),
+                None => return false,
+            },
+            None => None,
+        };
         let mut tally = Tally::new(self.hand.problem.model(), wanted);
         tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
         self.lanes[l] = LaneState { job, tally, handed: 0 };
         // (Where its records are is not its own.)
         (0..self.rows.shared()).filter(|&row| row != rows::RECORDS).for_each(|row| self.state.set(row, l, 0.0));
         self.set(rows::ACTIVE, l, 1.0);
-        self.set(rows::END, l, *end);
         self.set(rows::FROM, l, *from);
         self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
         self.set(rows::LAST, l, end - start.t);
@@ -79,6 +100,10 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set_all(Group::Parameters, l, start.parameters.iter().copied());
         self.place(l, start, &jobs[job]);
         self.set(rows::PLACED, l, 2.0);
+        if let Some((last, h)) = division {
+            self.set(rows::STEPS, l, last as f64);
+            self.set(rows::LAST, l, h);
+        }
         true
     }
 
@@ -96,6 +121,9 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::ACCUMULATIONS, l, accumulations as f64);
         self.set(rows::NEXT, l, next as f64);
         self.set(rows::STOP, l, stop);
+        self.set(rows::END, l, job.end);
+        let left = self.lanes[l].tally.sections.left();
+        self.set(rows::LEFT, l, left.map_or(f64::INFINITY, |left| left as f64));
         if let Some((fastest, moved, last, largest)) = seen {
             self.set(rows::FASTEST, l, fastest);
             self.set(rows::MOVED, l, moved);
@@ -106,12 +134,15 @@ impl<I: Iterate> CompiledWorker<I> {
 
     /// Reads the records of a lane.
     fn drain(&mut self, l: usize, wanted: &Wanted) {
-        let (d, length) = (self.code.d, record_length(self.code.d));
+        let (d, length) = (self.code.d, record_length(&self.code));
         let tally = &mut self.lanes[l].tally;
         let (first, count) = (self.state.get(rows::RECORDS, l) as usize, self.state.get(rows::LOGGED, l) as usize);
         for record in self.log.chunks(length).skip(first).take(count) {
             let [kind, t, first, second] = [record[0], record[1], record[2], record[3]];
-            if kind < 0.0 {
+            if kind <= -2.0 {
+                tally.impacts = first as u64;
+                tally.section((-2.0 - kind) as usize, t, &record[4..4 + d], &record[4 + d..]);
+            } else if kind < 0.0 {
                 tally.impacts = first as u64;
                 tally.strobe(wanted, t, &record[4..4 + d], &record[4 + d..]);
             } else {
@@ -119,6 +150,31 @@ impl<I: Iterate> CompiledWorker<I> {
             }
         }
         self.set(rows::LOGGED, l, 0.0);
+    }
+
+    /// Reads the last states at the sections of a lane, where no others were wanted.
+    fn drain_lasts(&mut self, l: usize) {
+        let (d, length) = (self.code.d, record_length(&self.code));
+        let mut packed = (self.get(rows::RECORDS, l) + self.get(rows::LOGGED, l)) as usize;
+        let first = self.get(rows::RECORDS, l) as usize;
+        let tally = &mut self.lanes[l].tally;
+        for (k, row) in self.rows.of(Group::Crossed).enumerate() {
+            let crossed = self.state.get(row, l) as usize;
+            let skipped = crossed.saturating_sub(LASTING);
+            if k == 0 {
+                tally.sections.returns += skipped as u64;
+            }
+            for n in skipped..crossed {
+                let place = match self.iteration.is_packed() {
+                    true => packed,
+                    false => first + LOG + k * LASTING + n % LASTING,
+                };
+                packed += 1;
+                let record = &self.log[place * length..(place + 1) * length];
+                tally.section(k, record[1], &record[4..4 + d], &record[4 + d..]);
+            }
+            self.state.set(row, l, 0.0);
+        }
     }
 
     /// Brings the tally of a lane up to date.
@@ -144,15 +200,27 @@ impl<I: Iterate> CompiledWorker<I> {
     fn answer(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         let said = self.get(rows::SIGNAL, l);
         self.set(rows::SIGNAL, l, 0.0);
+        if keeps_lasts(wanted) && said != signal::FULL {
+            self.drain_lasts(l);
+        }
         self.drain(l, wanted);
         if said == signal::FULL {
             return None;
         }
         self.sync(l);
+        if self.steps.is_some() {
+            return self.answer_steps(l, said);
+        }
         let job = &jobs[self.lanes[l].job];
+        if said == signal::OFF && self.is_rounding(l, job) {
+            return None;
+        }
         let t = self.get(rows::T, l);
         if said == signal::DONE {
             let (q, v) = (self.all(Group::Q, l), self.all(Group::V, l));
+            if t >= job.from {
+                self.lanes[l].tally.arrive(t, &q, &v);
+            }
             return Some(self.finish(l, Status::Finished, t, q, v));
         }
         if said == signal::START && t == job.start.t {
@@ -162,7 +230,17 @@ impl<I: Iterate> CompiledWorker<I> {
         if said == signal::ENDLESS {
             self.lanes[l].handed = u32::MAX / 2;
         }
-        self.hand_over(l, said == signal::BACK || said == signal::ENDLESS, job, wanted)
+        self.hand_over(l, [signal::BACK, signal::ENDLESS, signal::OFF].contains(&said), job, wanted)
+    }
+
+    /// Whether it may be rounding that the acceleration is off: near an equilibrium. It is looked at again with what that allows.
+    fn is_rounding(&mut self, l: usize, job: &Job) -> bool {
+        let (q, v, mut allowed) = (self.all(Group::Q, l), self.all(Group::V, l), self.all(Group::Noise, l));
+        let at = (self.get(rows::T, l), &q[..], &v[..]);
+        let Hand { local, noise, .. } = &mut self.hand;
+        let has_grown = noise.raise(local, at, &job.start.parameters, &mut allowed);
+        self.set_all(Group::Noise, l, allowed);
+        has_grown
     }
 
     /// The event engine goes on from the state of a lane, or from that before its last step.
@@ -171,6 +249,8 @@ impl<I: Iterate> CompiledWorker<I> {
         let (t, q, v) = match back {
             true => {
                 let before = self.all(Group::Before, l);
+                // (The step is made again, with its crossings.)
+                self.lanes[l].tally.retract(before[0]);
                 (before[0], before[1..=d].to_vec(), before[1 + d..].to_vec())
             }
             false => (self.get(rows::T, l), self.all(Group::Q, l), self.all(Group::V, l)),
@@ -178,7 +258,9 @@ impl<I: Iterate> CompiledWorker<I> {
         let (held, zeros) = (self.get(rows::HELD, l), self.all(Group::Zeros, l));
         let closed = (0..self.code.m).filter(|&a| held == a as f64 || (zeros[a] > 0.0 && !back)).collect();
         let start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
-        let start = start.reached(Reached { closed, ..Reached::default() });
+        let sides =
+            self.all(if back { Group::SideBefore } else { Group::Side }, l).iter().map(|&side| side as i8).collect();
+        let start = start.reached(Reached { closed, sides, ..Reached::default() });
         let last = self.get(rows::LAST, l);
         let state = &mut self.lanes[l];
         state.handed += 1;
@@ -191,6 +273,9 @@ impl<I: Iterate> CompiledWorker<I> {
             Left::Stopped => None,
             Left::At(end) => {
                 self.place(l, &end, job);
+                let sides = end.reached_by().map_or(&[][..], |reached| &reached.sides);
+                self.set_all(Group::Side, l, sides.iter().map(|side| f64::from(side.signum())));
+                self.set_all(Group::SideBefore, l, sides.iter().map(|side| f64::from(side.signum())));
                 None
             }
         }
@@ -206,18 +291,32 @@ impl<I: Iterate> CompiledWorker<I> {
     }
 }
 
-impl<I: Iterate> Worker for CompiledWorker<I> {
-    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+/// Whether the code itself drops states at sections that are not wanted. (What a trajectory settled on is seen from all of them.)
+fn keeps_lasts(wanted: &Wanted) -> bool {
+    wanted.sections && !wanted.settled && wanted.last.is_some_and(|last| last + 2 <= LASTING)
+}
+
+impl<I: Iterate> CompiledWorker<I> {
+    /// Runs all jobs. Outcomes are missing where it was stopped, or where what computes them failed: nothing is known then about those
+    /// that were under way.
+    pub fn attempt(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> (Vec<Option<Outcome>>, Result<(), Fault>) {
         let mut outcomes: Vec<Option<Outcome>> = vec![None; jobs.len()];
         let mut order = if self.iteration.is_coupled() { neighbours(jobs) } else { (0..jobs.len()).collect() }
             .into_iter()
             .peekable();
         (0..self.state.width).for_each(|l| self.set(rows::ACTIVE, l, 0.0));
-        self.state.used = self.state.width.min(jobs.len());
+        self.steps.iter_mut().for_each(|steps| steps.left.clear());
         let mut flags = 0;
         flags |= if wanted.impacts > 0 || wanted.settled { flag::HITS } else { 0 };
         flags |= if wanted.strobe || wanted.settled { flag::STROBES } else { 0 };
         flags |= if wanted.settled { flag::TRACKS } else { 0 };
+        flags |= if wanted.sections { flag::SECTIONS } else { 0 };
+        flags |= if keeps_lasts(wanted) { flag::LASTS } else { 0 };
+        let room = self.iteration.prepare(self.state.width.min(jobs.len()), flags);
+        self.state.used = match room {
+            Ok(room) => room.min(self.state.width).min(jobs.len()),
+            Err(fault) => return (outcomes, Err(fault)),
+        };
         // Lanes with a trajectory, and without.
         let (mut busy, mut free): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..self.state.used).rev().collect());
         loop {
@@ -226,6 +325,8 @@ impl<I: Iterate> Worker for CompiledWorker<I> {
                 if self.load(l, job, jobs, wanted) {
                     free.pop();
                     busy.push(l);
+                } else if let Some(steps) = &mut self.steps {
+                    steps.left.push(job);
                 } else {
                     outcomes[job] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[job], wanted);
                 }
@@ -233,12 +334,8 @@ impl<I: Iterate> Worker for CompiledWorker<I> {
             if busy.is_empty() || self.hand.stop.load(Ordering::Relaxed) {
                 break;
             }
-            if let Err(why) = self.iteration.advance(&mut self.state, &mut self.log, self.hand.tolerance, flags) {
-                // Nothing is known about what was under way.
-                let lost = |(k, outcome): (usize, Option<Outcome>)| {
-                    Some(outcome.unwrap_or_else(|| Outcome::refused(&jobs[k], why.clone())))
-                };
-                return outcomes.into_iter().enumerate().map_while(lost).collect();
+            if let Err(fault) = self.iteration.advance(&mut self.state, &mut self.log, self.hand.tolerance, flags) {
+                return (outcomes, Err(fault));
             }
             busy.retain(|&l| {
                 if self.get(rows::SIGNAL, l) != 0.0
@@ -253,7 +350,16 @@ impl<I: Iterate> Worker for CompiledWorker<I> {
                 goes_on
             });
         }
-        // Where it was stopped: those up to the first that is missing.
-        outcomes.into_iter().map_while(|outcome| outcome).collect()
+        if let Some(steps) = &mut self.steps {
+            steps.run_left(&self.hand, jobs, wanted, &mut outcomes);
+        }
+        (outcomes, Ok(()))
+    }
+}
+
+impl<I: Iterate> Worker for CompiledWorker<I> {
+    fn run(&mut self, jobs: &[Job], wanted: &Arc<Wanted>) -> Vec<Outcome> {
+        // Those up to the first that is missing.
+        self.attempt(jobs, wanted).0.into_iter().map_while(|outcome| outcome).collect()
     }
 }

@@ -57,14 +57,15 @@ impl Spacing {
                     )));
                 }
                 if *count > 1 && from == to {
-                    return bad(&format!("are an empty range: it begins and ends at {from}"));
+                    return Err(SetupError::new(format!("the range of `{name}` is empty: both ends are {from}")));
                 }
                 if *count == 1 && from != to {
-                    return bad("are one, but the range has two ends")
-                        .map_err(|e: SetupError| e.help(format!("give one value, {name}={from}, or more than one")));
+                    let message = format!("the range of `{name}` has two different ends, but a count of 1");
+                    let help = format!("give one value, {name}={from}, or a larger count");
+                    return Err(SetupError::new(message).help(help));
                 }
                 if let (Spacing::Log { .. }, true) = (&self, !(*from > 0.0 && *to > 0.0)) {
-                    return bad("must be positive, because they lie in equal ratios");
+                    return bad("must be positive in a logarithmic range");
                 }
             }
         }

@@ -99,7 +99,7 @@ impl Sample {
     /// The same, if it makes sense.
     pub fn checked(self) -> Result<Self, SetupError> {
         if self.count == 0 {
-            return Err(SetupError::new("a sample of zero points has nothing to run"));
+            return Err(SetupError::new("--sample must be at least 1"));
         }
         if self.columns.is_empty() {
             return Err(

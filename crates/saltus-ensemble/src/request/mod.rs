@@ -3,10 +3,11 @@
 mod parse;
 
 use crate::points::{self, Axis, Design, Distribution, Listed, Points, Sample, Spacing};
-use crate::{Carry, Family, Native, Times, Wanted};
+use crate::{Carry, Family, Native, Target, Times, Wanted};
 use parse::{Numbers, RangeText, VaryText};
 use saltus::motion::Crossing;
-use saltus::scheme::{self, Laws};
+use saltus::scheme::{self, Domain, Laws, Setting, Settings};
+use saltus::text::exact;
 use saltus::{Model, Problem, SetupError};
 use saltus_io::{Changes, FamilyText, FileError, ModelFile};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,10 @@ pub struct Request {
     pub strobe: bool,
     /// Sections: an expression or the name of an event of the model, with `:up` or `:down`.
     pub sections: Vec<String>,
+    /// After how many crossings of the first section a trajectory ends.
+    pub returns: Option<u64>,
+    /// How many of the last states at each section are kept; all if it is not given.
+    pub last: Option<usize>,
     /// How many of the last impacts are kept: a number, or `all`.
     pub impacts: Option<String>,
     /// Expressions of which statistics are kept.
@@ -60,12 +65,25 @@ pub struct Request {
     pub tolerance: Option<f64>,
     /// Whether each point starts where its neighbour ended.
     pub carry: Option<Carry>,
-    /// Whether the model is compiled to native code, by the compiler of the machine.
-    pub native: bool,
-    /// Whether it is compiled for the GPU of the machine.
-    pub gpu: bool,
+    /// What computes it.
+    pub code: Code,
     /// Whether starts are moved to the nearest ones that satisfy the joints.
     pub assemble: bool,
+}
+
+/// What computes a family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Code {
+    /// The processor's lanes.
+    #[default]
+    Lanes,
+    /// Native code, made by the compiler of the machine.
+    Native,
+    /// The GPU of the machine.
+    Gpu,
+    /// Its GPU if there is one that can, else lanes. (Parts of one family may be computed by either.)
+    Auto,
 }
 
 /// A family, ready to run.
@@ -79,8 +97,38 @@ pub struct Sweep {
     pub family: Family,
     /// What is kept.
     pub wanted: Arc<Wanted>,
-    /// The model in compiled code, where it was asked for.
+    /// The model in compiled code; lanes compute it if there is none.
     pub native: Option<Native>,
+}
+
+impl Sweep {
+    /// The model in the compiled code that was asked for; None for lanes.
+    pub fn compile(&self) -> Result<Option<Native>, SetupError> {
+        let (option, target) = match self.request.code {
+            Code::Lanes => return Ok(None),
+            Code::Native => ("--native", Target::Processor),
+            Code::Gpu | Code::Auto => ("--device gpu", Target::Gpu),
+        };
+        let wanted = &self.wanted;
+        let scheme = wanted.scheme.as_deref();
+        let kept = match (scheme, wanted.settings.given().next()) {
+            _ if !wanted.statistics.is_empty() => Some("statistics".to_string()),
+            (Some(_), _) if wanted.sections => Some("sections with --scheme".to_string()),
+            (Some(scheme), Some((name, value))) => Some(format!("{scheme} with {name} = {value}")),
+            _ => None,
+        };
+        if let Some(kept) = kept {
+            let message = format!("{option} does not support {kept}");
+            return Err(SetupError::new(message).help(format!("leave {option} out")));
+        }
+        let native = Native::compile_for(self.family.problem(), scheme, target);
+        native.map(Some).map_err(|why| match target {
+            Target::Gpu => SetupError::new(format!("this sweep cannot run on a GPU: {why}"))
+                .help("leave --device gpu out, or use --device auto: the results agree within the tolerance"),
+            _ => SetupError::new(format!("cannot compile this model: {why}"))
+                .help("leave --native out: the results agree within the tolerance"),
+        })
+    }
 }
 
 impl Request {
@@ -89,8 +137,21 @@ impl Request {
         Changes { set: self.set.clone(), start: self.start.clone(), assemble: self.assemble, ..Changes::default() }
     }
 
-    /// Makes the family of a model.
+    /// Makes the family of a model, and compiles it where that is asked for. (With [`Code::Auto`] it is computed in lanes where it cannot
+    /// be on a GPU; [`Sweep::compile`] says why.)
     pub fn sweep(&self, file: ModelFile) -> Result<Sweep, FileError> {
+        let name = file.name.clone();
+        let mut sweep = self.family(file)?;
+        sweep.native = match sweep.compile() {
+            Err(_) if self.code == Code::Auto => None,
+            Ok(native) if self.code == Code::Auto => native.map(Native::or_lanes),
+            made => made.map_err(|e| FileError::whole(&name, e))?,
+        };
+        Ok(sweep)
+    }
+
+    /// Makes the family of a model, without compiling it: what has been computed is read like this on any machine.
+    pub fn family(&self, file: ModelFile) -> Result<Sweep, FileError> {
         let whole = |e: SetupError| FileError::whole(&file.name, e);
         let mut numbers = Numbers::default();
         let ranges = self.over.iter().map(|text| RangeText::parse(text, &mut numbers));
@@ -144,9 +205,11 @@ impl Request {
         let problem = Problem::unchecked(model).map_err(whole)?;
         let family = Family::new(problem, points, &times, self.carry);
         let family = family.and_then(|f| if self.assemble { f.assembled() } else { Ok(f) }).map_err(whole)?;
-        let wanted = self.wanted(&family).map_err(whole)?;
-        let native = (self.native || self.gpu).then(|| self.compile(&family)).transpose().map_err(whole)?;
-        Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted), native })
+        let wanted = self.wanted(&file, &family).map_err(whole)?;
+        if let Some(reason) = family.has_no_time() {
+            return Err(whole(SetupError::new(reason)));
+        }
+        Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted), native: None })
     }
 
     fn points(&self, base: &Model, ranges: Vec<RangeText>, vary: Vec<VaryText>) -> Result<Points, SetupError> {
@@ -164,7 +227,8 @@ impl Request {
         let sample = match (self.sample, columns.is_empty()) {
             (None, true) => None,
             (None, false) => {
-                return Err(SetupError::new("it is not known how many points are drawn").help("such as  --sample 1000"));
+                let message = "`--sample` is missing: how many points are to be drawn?";
+                return Err(SetupError::new(message).help("such as  --sample 1000"));
             }
             (Some(count), _) => {
                 let design = Design::ALL.into_iter().find(|d| d.name() == self.design).unwrap_or_default();
@@ -184,8 +248,7 @@ impl Request {
     fn checked_scheme(&self, model: &Model) -> Result<Option<String>, SetupError> {
         let Some(name) = &self.scheme else {
             return match &self.step {
-                Some(_) => Err(SetupError::new("a time step is of no use by events")
-                    .help("give a scheme that makes steps as well, such as  --scheme moreau-jean")),
+                Some(_) => Err(SetupError::new("--step needs --scheme").help("such as  --scheme moreau-jean")),
                 None => Ok(None),
             };
         };
@@ -193,14 +256,9 @@ impl Request {
         if scheme.is_event_driven() {
             return Ok(None);
         }
-        if self.native || self.gpu {
-            let option = if self.gpu { "--device gpu" } else { "--native" };
-            return Err(SetupError::new(format!("`{name}` makes steps, and compiled code goes by events"))
-                .help(format!("leave {option} out, or --scheme")));
-        }
         if let Some(missing) = scheme.laws.missing(Laws::of(model)) {
-            return Err(SetupError::new(format!("`{name}` does not know {missing}"))
-                .help("leave --scheme out: by events every law is known"));
+            return Err(SetupError::new(format!("`{name}` does not support {missing}"))
+                .help("leave --scheme out: the event engine supports every law"));
         }
         match model.settings.iter().find(|s| s.name == "step").map(|s| s.value) {
             Some(h) if !(h > 0.0 && h.is_finite()) => {
@@ -212,7 +270,7 @@ impl Request {
         }
     }
 
-    fn wanted(&self, family: &Family) -> Result<Wanted, SetupError> {
+    fn wanted(&self, file: &ModelFile, family: &Family) -> Result<Wanted, SetupError> {
         if self.strobe && !family.has_period() {
             return Err(SetupError::new("a stroboscope needs a period, and none was found in the forcing")
                 .help("give it, such as  --period \"2*pi/w\""));
@@ -221,38 +279,37 @@ impl Request {
         let own = settings.iter().find(|s| s.name == "tolerance").map(|s| s.value);
         let tolerance = self.tolerance.or(own).unwrap_or(1e-10);
         if !(1e-14..=1e-2).contains(&tolerance) {
-            return Err(SetupError::new(format!("the tolerance must be between 1e-14 and 1e-2, not {tolerance}")));
+            let given = exact(tolerance);
+            return Err(SetupError::new(format!("the tolerance must be between 1e-14 and 1e-2, not {given}")));
         }
+        let scheme = self.checked_scheme(family.problem().model())?;
+        let settings = match &scheme {
+            Some(name) => {
+                let scheme = scheme::find(name)?;
+                let settings = file.settings_of(scheme, family.problem().model())?;
+                let needs = |s: &&Setting| matches!(s.domain, Domain::Number { default: None, .. });
+                if let Some(s) = scheme.settings.iter().filter(needs).find(|s| settings.get(s.name).is_none()) {
+                    let help =
+                        format!("{}; set it in the [run] section of the model, below  scheme = \"{name}\"", s.meaning);
+                    return Err(SetupError::new(format!("`{name}` needs `{}`", s.name)).help(help));
+                }
+                settings
+            }
+            None => Settings::new(),
+        };
         Ok(Wanted {
             tolerance,
-            scheme: self.checked_scheme(family.problem().model())?,
+            scheme,
+            settings,
             strobe: self.strobe,
             sections: !self.sections.is_empty(),
+            returns: self.returns,
+            last: self.last,
             impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,
             statistics: (0..self.statistics.len()).collect(),
+            expressions: self.statistics.clone(),
             settled: self.settled,
         })
-    }
-}
-
-impl Request {
-    fn compile(&self, family: &Family) -> Result<Native, SetupError> {
-        if !self.sections.is_empty() || !self.statistics.is_empty() {
-            let what = if self.gpu { "a GPU" } else { "native code" };
-            let option = if self.gpu { "--device gpu" } else { "--native" };
-            return Err(SetupError::new(format!("{what} keeps neither sections nor statistics"))
-                .help(format!("leave {option} out")));
-        }
-        match self.gpu {
-            true => Native::compile_gpu(family.problem()).map_err(|why| {
-                SetupError::new(format!("this sweep cannot run on a GPU: {why}"))
-                    .help("leave --device gpu out, or use --device auto: the results agree within the tolerance")
-            }),
-            false => Native::compile(family.problem()).map_err(|why| {
-                SetupError::new(format!("there is no native code for this model: {why}"))
-                    .help("leave --native out: the results agree within the tolerance")
-            }),
-        }
     }
 }
 

@@ -73,7 +73,7 @@ impl RangeText {
             (1, false) => (true, parts(values, ',')),
             _ => {
                 return Err(SetupError::new(format!("`--over {text}` is neither a range nor a list")).help(
-                    "a range is from:to:count, w=0.5:1.5:500, or with equal ratios w=log:0.1:10:50; a list is e=0.5,0.7,0.9",
+                    "a range is from:to:count, w=0.5:1.5:500, or logarithmic, w=log:0.1:10:50; a list is e=0.5,0.7,0.9",
                 ));
             }
         };

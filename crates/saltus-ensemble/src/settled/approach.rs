@@ -2,10 +2,13 @@
 //!
 //! Near a limit the map from one state to the next is linear, so that one matrix fits all differences, however the states
 //! turn about the limit on their way. What approaches more slowly than geometrically (at a doubling, past a fold) is not
-//! fitted by one matrix.
+//! fitted by one matrix, if enough of the way is seen: what shrinks at a rate ε(a) = ε₀ + c a² that changes by less than the misfit
+//! while a² falls to a half has c a² well below ε, so that the rate is still there at a = 0, and the limit is.
 
 /// The matrix contracts by this in each step at least.
 const LEAST: f64 = 1e-4;
+/// and by this over all steps that are looked at.
+const SHRINKS: f64 = 0.7;
 /// It misses differences by this share of what is left to contract at most.
 const MISFIT: f64 = 0.05;
 /// The limit is this near, relative to the scales of the states.
@@ -13,9 +16,18 @@ const NEAR: f64 = 0.1;
 /// Squarings of the matrix by which its spectral radius is found.
 const SQUARINGS: i32 = 14;
 
-/// Over how many of the last steps states approach a limit that is near; these are their successive differences, oldest first. None if
+/// States that approach a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Approach {
+    /// Over how many of the last steps.
+    pub steps: usize,
+    /// How far the limit is still away, in the component that is farthest, relative to its scale.
+    pub rest: f64,
+}
+
+/// Whether states approach a limit that is near; these are their successive differences, oldest first. None if
 /// they do not, or are too few to tell.
-pub fn approaches(differences: &[Vec<f64>]) -> Option<usize> {
+pub fn approaches(differences: &[Vec<f64>]) -> Option<Approach> {
     let d = differences.first()?.len();
     let enough = 2 * d + 4;
     if d == 0 || differences.len() < enough {
@@ -49,8 +61,10 @@ pub fn approaches(differences: &[Vec<f64>]) -> Option<usize> {
         let off: Vec<f64> = matrix(&pair[0]).iter().zip(&pair[1]).map(|(a, b)| a - b).collect();
         norm(&off) / size
     });
-    let left = 1.0 - radius(&rows, d);
-    let fits = left >= LEAST && misfit.fold(0.0, f64::max) <= MISFIT * left;
+    let radius = radius(&rows, d);
+    let left = 1.0 - radius;
+    let fits =
+        left >= LEAST && radius.powi(kept.len() as i32) <= SHRINKS && misfit.fold(0.0, f64::max) <= MISFIT * left;
     // The rest of the way: (1 − M)⁻¹ M y.
     let last = kept.last().filter(|_| fits)?;
     let mut rest = vec![0.0; d * d];
@@ -60,7 +74,8 @@ pub fn approaches(differences: &[Vec<f64>]) -> Option<usize> {
         }
     }
     let way = solved(&rest, &matrix(last), d)?;
-    way.iter().all(|x| x.abs() <= NEAR).then_some(kept.len())
+    let rest = way.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    way.iter().all(|x| x.abs() <= NEAR).then_some(Approach { steps: kept.len(), rest })
 }
 
 /// X with X A = B, for rows of B; A by rows. None if A is singular.
@@ -127,9 +142,25 @@ mod tests {
     #[test]
     fn spirals_approach_if_they_shrink_whatever_their_turn() {
         for turn in [0.0, 0.01, 2.0943951, 2.1, 3.92, std::f64::consts::PI, 6.2] {
-            assert_eq!(approaches(&spiral(0.98, turn, 0.5)), Some(59), "{turn}");
+            let found = approaches(&spiral(0.98, turn, 0.5)).expect("a limit");
+            // (The second component is twice the size, at most 2 · 0.5 · 0.98¹¹⁹ away.)
+            assert!(found.steps == 59 && found.rest < 1.001 * 0.98_f64.powi(119), "{turn}: {found:?}");
             assert_eq!(approaches(&spiral(1.0, turn, 1e-3)), None, "{turn}");
             assert_eq!(approaches(&spiral(1.01, turn, 1e-3)), None, "{turn}");
+        }
+        // A doubling, just past it: what alternates shrinks, but not to nothing, and no part of the way tells that it does.
+        for (limit, c) in [(0.015_f64, 1.0), (0.015, 10.0), (0.0, 10.0), (0.1, 0.05)] {
+            let mut a = 0.03 + limit;
+            let mut at = |k: i32| {
+                a -= c * a * (a * a - limit * limit);
+                1.0 + if k % 2 == 0 { a } else { -a }
+            };
+            let states: Vec<f64> = (0..3000).map(&mut at).collect();
+            for end in (60..3000).step_by(97) {
+                let differences: Vec<Vec<f64>> =
+                    states[end - 60..end].windows(2).map(|pair| vec![pair[1] - pair[0]]).collect();
+                assert_eq!(approaches(&differences), None, "{limit} {c} {end}");
+            }
         }
         // Too far to be believed.
         assert_eq!(approaches(&spiral(0.9995, 2.1, 0.5)), None);

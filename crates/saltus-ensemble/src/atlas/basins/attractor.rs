@@ -17,6 +17,9 @@ pub enum Kind {
         /// Whether it has more than one place: all of a set, as where friction holds.
         #[serde(default)]
         many: bool,
+        /// Whether it repels: only what starts on it stays there.
+        #[serde(default)]
+        unstable: bool,
     },
     /// A periodic orbit.
     Periodic {
@@ -28,6 +31,9 @@ pub enum Kind {
         chatters: bool,
         /// How far each coordinate advances in a period; empty if none does.
         advance: Vec<f64>,
+        /// Whether it repels in some direction: only what starts without a part in it stays there.
+        #[serde(default)]
+        unstable: bool,
     },
     /// A family of periodic motions, none of which attracts: neighbours stay as far away as they are, and each start has its own.
     Neutral {
@@ -45,8 +51,10 @@ pub enum Kind {
         /// Its standard error.
         error: f64,
     },
-    /// It grows without bound.
+    /// It leaves: beyond any bound that the other motions have.
     Unbounded,
+    /// It still grows in the time that was allowed.
+    Growing,
     /// Not resolved in the time that was allowed.
     Open,
 }
@@ -54,12 +62,17 @@ pub enum Kind {
 impl Kind {
     /// Whether it is none: the motion grows, or was not resolved.
     pub fn is_open(&self) -> bool {
-        matches!(self, Kind::Open | Kind::Unbounded)
+        matches!(self, Kind::Open | Kind::Unbounded | Kind::Growing)
     }
 
-    /// Whether it attracts: neither none, nor a family in which every start stays where it is.
+    /// Whether it attracts: neither none, nor a family in which every start stays where it is, nor what repels.
     pub fn attracts(&self) -> bool {
-        !self.is_open() && !matches!(self, Kind::Neutral { .. })
+        !self.is_open() && !self.is_unstable() && !matches!(self, Kind::Neutral { .. })
+    }
+
+    /// Whether it repels.
+    pub fn is_unstable(&self) -> bool {
+        matches!(self, Kind::Rest { unstable: true, .. } | Kind::Periodic { unstable: true, .. })
     }
 }
 
@@ -107,7 +120,43 @@ pub struct Known {
     /// A state this close, relative to the extent of motions, ends up on it: this was tried.
     pub radius: f64,
     /// The cells that a chaotic set visits.
-    pub cells: HashSet<u64>,
+    pub cells: Cells,
+}
+
+/// Cells of states that a chaotic set visits.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Cells {
+    /// How far the set extends: cells are parts of this.
+    pub extent: Vec<f64>,
+    pub visited: HashSet<u64>,
+}
+
+impl Cells {
+    /// Those of a sample of states; `least` is the least extent of each component.
+    pub fn of(states: &[Vec<f64>], rules: &[Rule], least: &[f64]) -> Self {
+        let half = |i: usize| {
+            let component = || states.iter().map(|state| state[i]);
+            0.5 * (component().fold(f64::MIN, f64::max) - component().fold(f64::MAX, f64::min))
+        };
+        let extent: Vec<f64> = least.iter().enumerate().map(|(i, &least)| half(i).max(least)).collect();
+        let visited = visited(states, rules, &extent);
+        Cells { extent, visited }
+    }
+
+    /// Whether another sample is one of the same set: most cells of the smaller one are shared.
+    pub fn are_of(&self, states: &[Vec<f64>], rules: &[Rule]) -> bool {
+        let others = visited(states, rules, &self.extent);
+        others.intersection(&self.visited).count() * 3 > others.len().min(self.visited.len())
+    }
+
+    /// Takes in a further sample.
+    pub fn extend(&mut self, states: &[Vec<f64>], rules: &[Rule]) {
+        self.visited.extend(visited(states, rules, &self.extent));
+    }
+}
+
+fn visited(states: &[Vec<f64>], rules: &[Rule], extent: &[f64]) -> HashSet<u64> {
+    states.iter().map(|state| cell(state, rules, extent)).collect()
 }
 
 /// How close two states are, relative to the extent of motions.
@@ -124,7 +173,7 @@ pub fn distance(a: &[f64], b: &[f64], rules: &[Rule], extent: &[f64]) -> f64 {
 }
 
 /// The cell of a state; cells are coarser the more components there are.
-pub fn cell(state: &[f64], rules: &[Rule], extent: &[f64]) -> u64 {
+fn cell(state: &[f64], rules: &[Rule], extent: &[f64]) -> u64 {
     let counts = rules.iter().zip(extent).filter(|(rule, e)| **rule != Rule::Free && **e > 0.0).count();
     let fineness = match counts {
         0..=2 => 160.0,
@@ -166,7 +215,7 @@ impl Known {
                 far <= self.radius && before
             }
             Kind::Chaotic { .. } => {
-                let is_inside = |s: &[f64]| self.cells.contains(&cell(s, &self.rules, extent));
+                let is_inside = |s: &[f64]| self.cells.visited.contains(&cell(s, &self.rules, &self.cells.extent));
                 let inside = states.iter().filter(|s| is_inside(s.as_ref())).count();
                 // Few states must all be on it; of many, some fall into cells that the sample of it missed.
                 states.len() >= 6 && inside * 10 >= states.len() * if states.len() < 20 { 10 } else { 8 }
@@ -185,7 +234,7 @@ impl Known {
 }
 
 /// Cycles this close are one.
-const SAME: f64 = 1e-5;
+pub const SAME: f64 = 1e-5;
 
 /// A cycle from its least state on, by the first component that differs.
 pub fn canonical(cycle: &[impl AsRef<[f64]>], extent: &[f64]) -> (Vec<Vec<f64>>, usize) {
@@ -224,11 +273,15 @@ pub fn named(mut attractors: Vec<Attractor>, sweep: &Sweep) -> Vec<Attractor> {
     attractors
 }
 
+fn unstable_or_not(unstable: bool) -> &'static str {
+    if unstable { "unstable " } else { "" }
+}
+
 fn describe(attractor: &Attractor) -> String {
     match &attractor.kind {
-        Kind::Rest { closed, many } => {
+        Kind::Rest { closed, many, unstable } => {
             let on = if closed.is_empty() { String::new() } else { format!(" on {}", closed.join(", ")) };
-            format!("rest{on}{}", if *many { ", a set of places" } else { "" })
+            format!("{}rest{on}{}", unstable_or_not(*unstable), if *many { ", a set of places" } else { "" })
         }
         Kind::Neutral { periods, hits, travels } => {
             let period = periods.map_or_else(String::new, |n| format!(" of period {n}"));
@@ -238,10 +291,10 @@ fn describe(attractor: &Attractor) -> String {
             let impacts = count(hits.len() as u64, "impact");
             format!("neutral oscillation{period}, {impacts}{on}{}", if *travels { ", travelling" } else { "" })
         }
-        Kind::Periodic { time, periods, chatters, advance } => {
+        Kind::Periodic { time, periods, chatters, advance, unstable } => {
             let period = match periods {
-                Some(n) => format!("period {n}"),
-                None => format!("period {}", number(*time, 4)),
+                Some(n) => format!("{}period {n}", unstable_or_not(*unstable)),
+                None => format!("{}period {}", unstable_or_not(*unstable), number(*time, 4)),
             };
             let mut names: Vec<&str> = attractor.events.iter().map(|e| e.constraint.as_str()).collect();
             let total = names.len();
@@ -257,6 +310,7 @@ fn describe(attractor: &Attractor) -> String {
         }
         Kind::Chaotic { .. } => "chaotic".into(),
         Kind::Unbounded => "unbounded".into(),
+        Kind::Growing => "still growing".into(),
         Kind::Open => "not resolved".into(),
     }
 }
@@ -272,9 +326,9 @@ mod tests {
         let cycle = vec![vec![0.5, 1.0], vec![-0.2, 0.3], vec![0.1, -1.0]];
         let (canonical_cycle, first) = canonical(&cycle, &extent);
         assert_eq!((first, &canonical_cycle[0]), (1, &cycle[1]));
-        let kind = Kind::Periodic { time: 3.0, periods: Some(3), chatters: false, advance: vec![] };
+        let kind = Kind::Periodic { time: 3.0, periods: Some(3), chatters: false, advance: vec![], unstable: false };
         let attractor = Attractor { kind, name: String::new(), cycle: canonical_cycle, events: vec![] };
-        let known = Known { attractor, rules, radius: 1e-4, cells: HashSet::new() };
+        let known = Known { attractor, rules, radius: 1e-4, cells: Cells::default() };
         for by in 0..3 {
             let mut other = cycle.clone();
             other.rotate_left(by);

@@ -1,9 +1,7 @@
 //! Whether a motion is chaotic: how fast neighbours part, and which states it visits.
 
-use super::attractor::{Rule, cell};
 use super::crew::{Crew, Piece, Track};
 use super::judge::Returns;
-use std::collections::HashSet;
 
 /// Pairs of neighbours that are followed,
 const PAIRS: usize = 32;
@@ -138,21 +136,14 @@ pub fn is_chaos(rate: f64, error: f64) -> bool {
     rate > 3.0 * error && rate * STEPS as f64 > SHEAR
 }
 
-/// The cells that a motion visits.
-pub fn visited(
-    crew: &Crew,
-    track: &Track,
-    degrees: usize,
-    extent: &[f64],
-    rules: &[Rule],
-    by_section: bool,
-) -> HashSet<u64> {
+/// States that a motion visits.
+pub fn visited(crew: &Crew, track: &Track, degrees: usize, extent: &[f64], by_section: bool) -> Vec<Vec<f64>> {
     let mut dice = Dice(11);
     let copies: Vec<Track> = (0..COPIES).map(|_| moved(track, 1e-6, degrees, extent, &mut dice)).collect();
-    let mut cells = HashSet::new();
+    let mut states = Vec::new();
     for outcome in crew.follow(&copies, SAMPLE) {
         let returns = Returns::of(&outcome, track.q.len(), by_section);
-        cells.extend(returns.states.iter().map(|s| cell(s, rules, extent)));
+        states.extend(returns.states.iter().map(|state| state.to_vec()));
     }
-    cells
+    states
 }

@@ -1,18 +1,19 @@
 //! Many short pieces of trajectories, on all cores.
 
+use crate::carry::landed;
 use crate::points::Slot;
-use crate::{Family, Job, Native, Outcome, Wanted, Worker, workers};
-use saltus::problem::Reached;
-use saltus::{Kind, Problem, Start};
+use crate::{FEW, Family, Job, Native, Outcome, Wanted, Worker, workers};
+use saltus::Start;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Pieces that a worker is given together, at most (but for a GPU, which takes many more) and at least.
-const TOGETHER: (usize, usize) = (128, 16);
+/// Tracks that a worker is given together, at most (but for a GPU, which takes many more) and at least.
+const TOGETHER: (usize, usize) = (1024, 16);
 
 /// A trajectory that is followed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Track {
     /// The number of the start.
     pub point: u32,
@@ -31,6 +32,35 @@ pub struct Track {
 pub struct Piece {
     pub periods: u64,
     pub kept: u64,
+}
+
+/// Tracks that are to be followed.
+pub enum Tracks<'t> {
+    /// Those of these starts.
+    Starts(&'t [u32]),
+    /// These.
+    Begun(Vec<Track>),
+}
+
+impl<'t> Tracks<'t> {
+    pub fn len(&self) -> usize {
+        match self {
+            Tracks::Starts(points) => points.len(),
+            Tracks::Begun(tracks) => tracks.len(),
+        }
+    }
+
+    /// The same, some at a time.
+    fn split(self, together: usize) -> Vec<Tracks<'t>> {
+        match self {
+            Tracks::Starts(points) => points.chunks(together).map(Tracks::Starts).collect(),
+            Tracks::Begun(tracks) => {
+                let blocks = 0..tracks.len().div_ceil(together);
+                let mut tracks = tracks.into_iter();
+                blocks.map(|_| Tracks::Begun(tracks.by_ref().take(together).collect())).collect()
+            }
+        }
+    }
 }
 
 /// Workers for one family.
@@ -65,12 +95,15 @@ impl<'a> Crew<'a> {
     ) -> Self {
         let template = family.maker().job(0, None).job;
         let unit = template.strobe.unwrap_or((template.end - template.start.t) / parts as f64);
+        // (The few that take long to show what they are, and single ones, are done in lanes: a GPU is for the many.)
+        let few = FEW.min(family.len() as usize / 16);
+        let native = native.map(|native| native.clone().with_few(few));
         let one = |_| {
-            let worker = workers(family.problem(), &wanted, native, stop);
+            let worker = workers(family.problem(), &wanted, native.as_ref(), stop);
             Mutex::new(Member { worker, jobs: Vec::new() })
         };
         let members = (0..threads.max(1)).map(one).collect();
-        let many = native.and_then(Native::together);
+        let many = native.as_ref().and_then(Native::together);
         Crew { family, template, unit, wanted: Arc::new(wanted), members, many, stop: stop.clone() }
     }
 
@@ -90,6 +123,14 @@ impl<'a> Crew<'a> {
             Track { point, q, v, periods: 0, sizes: Vec::new() }
         };
         points.iter().map(&mut track).collect()
+    }
+
+    /// Tracks that have begun.
+    pub fn begun(&self, tracks: Tracks) -> Vec<Track> {
+        match tracks {
+            Tracks::Starts(points) => self.tracks(points),
+            Tracks::Begun(tracks) => tracks,
+        }
     }
 
     /// The start of all points, but for where they start.
@@ -122,7 +163,9 @@ impl<'a> Crew<'a> {
 
     /// Follows all tracks for a piece each; what was kept of them, in their order. Nothing if it was stopped.
     pub fn follow(&self, tracks: &[Track], piece: Piece) -> Vec<Outcome> {
-        self.digest(tracks.to_vec(), piece, &|_, outcome| outcome).unwrap_or_default()
+        let tracks = Tracks::Begun(tracks.to_vec());
+        let made = self.digest(tracks, &[piece], &|_, outcome, _| Break(outcome), &mut |_| ());
+        made.unwrap_or_default().into_iter().filter_map(ControlFlow::break_value).collect()
     }
 
     /// How many tracks a worker is given together.
@@ -134,45 +177,76 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Follows all tracks for a piece each; what each thread makes of them and of what was kept, in their order. None if it was stopped.
+    /// Follows tracks for one piece after the other until a digest of what was kept ends them; what it made of each, or the track
+    /// that has come to the end of the pieces, in their order. None if it was stopped.
+    ///
+    /// A thread follows the tracks it was given through all pieces: it does not wait for the others. `watch` is told now and then how
+    /// many have ended.
     pub fn digest<T: Send>(
         &self,
-        tracks: Vec<Track>,
-        piece: Piece,
-        digest: &(dyn Fn(Track, Outcome) -> T + Sync),
-    ) -> Option<Vec<T>> {
-        let (total, together) = (tracks.len(), self.together(tracks.len()));
-        let mut tracks = tracks.into_iter();
-        let blocks: Vec<Mutex<(Vec<Track>, Vec<T>)>> = (0..total.div_ceil(together))
-            .map(|_| Mutex::new((tracks.by_ref().take(together).collect(), Vec::new())))
-            .collect();
-        let next = AtomicUsize::new(0);
-        let work = |member: &Mutex<Member>| {
+        tracks: Tracks,
+        pieces: &[Piece],
+        digest: &(dyn Fn(Track, Outcome, Piece) -> ControlFlow<T, Track> + Sync),
+        watch: &mut dyn FnMut(usize),
+    ) -> Option<Vec<ControlFlow<T, Track>>> {
+        let together = self.together(tracks.len());
+        let blocks: Vec<_> =
+            tracks.split(together).into_iter().map(|tracks| Mutex::new((tracks, Vec::new()))).collect();
+        let (next, left, ended) = (AtomicUsize::new(0), AtomicUsize::new(blocks.len()), AtomicUsize::new(0));
+        let work = |member: &Mutex<Member>, watch: &mut dyn FnMut(usize)| {
             let Ok(mut member) = member.lock() else { return };
             while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let Ok(mut block) = block.lock() else { return };
-                let tracks = std::mem::take(&mut block.0);
-                let outcomes = self.outcomes(&mut member, &tracks, piece);
-                block.1 = tracks.into_iter().zip(outcomes).map(|(track, outcome)| digest(track, outcome)).collect();
-                if self.stop.load(Ordering::Relaxed) {
-                    return;
+                let tracks = std::mem::replace(&mut block.0, Tracks::Starts(&[]));
+                block.1 = self.begun(tracks).into_iter().map(Continue).collect();
+                for &piece in pieces {
+                    if !self.advance(&mut member, &mut block.1, piece, digest) || self.stop.load(Ordering::Relaxed) {
+                        return;
+                    }
                 }
+                left.fetch_sub(1, Ordering::Relaxed);
+                let more = block.1.iter().filter(|state| state.is_break()).count();
+                watch(ended.fetch_add(more, Ordering::Relaxed) + more);
             }
         };
-        match self.members.as_slice() {
-            [one, ..] if blocks.len() == 1 || self.members.len() == 1 => work(one),
-            all => {
+        let (first, others) = self.members.split_first()?;
+        std::thread::scope(|scope| {
+            for member in others.iter().take(blocks.len().saturating_sub(1)) {
                 let work = &work;
-                std::thread::scope(|scope| {
-                    for member in all.iter().take(blocks.len()) {
-                        scope.spawn(move || work(member));
-                    }
-                });
+                scope.spawn(move || work(member, &mut |_| ()));
+            }
+            work(first, watch);
+        });
+        if left.into_inner() > 0 {
+            return None;
+        }
+        Some(blocks.into_iter().flat_map(|block| block.into_inner().map(|block| block.1).unwrap_or_default()).collect())
+    }
+
+    /// Follows the tracks of a block that have not ended for one more piece; false if it was stopped.
+    fn advance<T>(
+        &self,
+        member: &mut Member,
+        block: &mut [ControlFlow<T, Track>],
+        piece: Piece,
+        digest: &dyn Fn(Track, Outcome, Piece) -> ControlFlow<T, Track>,
+    ) -> bool {
+        let (mut places, mut tracks) = (Vec::new(), Vec::new());
+        for (place, state) in block.iter_mut().enumerate() {
+            if let Continue(track) = state {
+                places.push(place);
+                tracks.push(std::mem::take(track));
             }
         }
-        let mut made = Vec::with_capacity(total);
-        blocks.into_iter().for_each(|block| made.extend(block.into_inner().unwrap_or_default().1));
-        (made.len() == total).then_some(made)
+        if tracks.is_empty() {
+            return true;
+        }
+        let outcomes = self.outcomes(member, &tracks, piece);
+        let whole = outcomes.len() == tracks.len();
+        for ((place, track), outcome) in places.into_iter().zip(tracks).zip(outcomes) {
+            block[place] = digest(track, outcome, piece);
+        }
+        whole
     }
 
     /// What is kept of a piece of some tracks. Fewer if it was stopped.
@@ -186,26 +260,11 @@ impl<'a> Crew<'a> {
             if outcome.status.is_ok() || track.periods == 0 {
                 continue;
             }
-            let again = landed(self.family.problem(), &job.start).map(|start| Job { start, ..job.clone() });
+            let again = landed(self.family.problem(), &job.start, 0.0, false).map(|start| Job { start, ..job.clone() });
             if let Some(other) = again.and_then(|job| worker.run(&[job], &self.wanted).pop()) {
                 *outcome = other;
             }
         }
         outcomes
     }
-}
-
-/// A state that a piece ended with in contact, outside by no more than its last digits: with the constraints that are closed there.
-fn landed(problem: &Problem, start: &Start) -> Option<Start> {
-    const ROUNDING: f64 = 1e-9;
-    let Err(error) = problem.instance(start) else { return None };
-    let Kind::Inadmissible { gap, .. } = error.kind() else { return None };
-    let size = start.q.iter().fold(1.0_f64, |m, q| m.max(q.abs()));
-    if !(gap.abs() <= ROUNDING * size) {
-        return None;
-    }
-    let mut gaps = problem.gaps();
-    gaps.evaluate(start.t, &start.q, &start.v);
-    let closed = (0..problem.constraints()).filter(|&a| gaps.values[a].abs() <= ROUNDING * size).collect();
-    Some(start.clone().reached(Reached { closed, ..Reached::default() }))
 }

@@ -1,13 +1,14 @@
 //! Follows starts until each is on an attractor.
 
-use super::attractor::{Attractor, Event, Kind, Known, Rule, distance};
-use super::crew::{Crew, Piece, Track};
-use super::judge::{FAR, Returns, Verdict, has_failed, is_unbounded, judge, plain_rules, size};
+use super::attractor::{Attractor, Cells, Event, Kind, Known, Rule, distance};
+use super::crew::{Crew, Piece, Track, Tracks};
+use super::extent::Extent;
+use super::judge::{FAR, Returns, Verdict, grows, has_failed, judge, plain_rules};
 use super::{BasinPlan, Found, REFUSED};
 use crate::{Outcome, Wanted};
 use saltus::{Model, SetupError};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
 /// The label of a start that has not been computed.
@@ -28,7 +29,7 @@ pub(super) const PARTS: u64 = 16;
 /// What is known after some of the starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memory {
-    pub extent: Vec<f64>,
+    pub extent: Extent,
     pub known: Vec<Known>,
     pub quiet: usize,
 }
@@ -41,8 +42,6 @@ enum Seen {
     Class(Kind),
     /// An attractor that is known.
     Known(u16),
-    /// None of them yet.
-    Open(Track),
     /// None of them, but it shows something by itself.
     New(Track, Box<Shown>),
 }
@@ -62,7 +61,7 @@ pub struct Hunt<'a> {
     pub(super) witness: Crew<'a>,
     pub(super) by_section: bool,
     most: u64,
-    pub(super) extent: Vec<f64>,
+    pub(super) extent: Extent,
     pub(super) known: Vec<Known>,
     pub(super) plan: &'a BasinPlan<'a>,
     found: Found,
@@ -88,7 +87,7 @@ impl<'a> Hunt<'a> {
         let witness = Crew::new(family, None, PARTS, witness, 1, &plan.stop);
         let total = family.len();
         let found = Found { total, ..Found::default() };
-        let extent = Vec::new();
+        let extent = Extent::default();
         let most = plan.most.max(LONG);
         let rules = plain_rules(&model);
         Ok(Hunt {
@@ -137,35 +136,31 @@ impl<'a> Hunt<'a> {
         self.known.iter().filter(|k| k.attractor.kind.attracts()).count()
     }
 
-    fn tell(&mut self, labelled: usize, done: u64, watch: &mut dyn FnMut(&Found)) {
-        self.found.done = done + labelled as u64;
-        self.found.attractors = self.attracting();
-        watch(&self.found);
-    }
-
     fn part(&mut self, points: &[u32], labels: &mut [u16], watch: &mut dyn FnMut(&Found)) -> bool {
-        let done = self.found.done;
-        let mut tracks: Vec<Track> = self.crew.tracks(points);
-        if self.extent.is_empty() && !self.measure(&tracks) {
-            return false;
+        if self.extent.size.is_empty() {
+            let Some(extent) = Extent::measured(&self.crew, &self.crew.tracks(points), self.model.degrees()) else {
+                return false;
+            };
+            self.extent = extent;
         }
         // (Where nothing is known yet, there is nothing to compare with.)
         let rounds = if self.known.is_empty() { &[][..] } else { &ROUNDS[..] };
-        for &periods in rounds {
-            if tracks.is_empty() {
-                return true;
-            }
-            // (Where motions of a family are about, which nothing comes near to, they are seen by their own returns.)
-            let piece = match self.has_families() {
-                true => Piece { periods: periods.max(FAMILY), kept: periods.max(FAMILY) },
-                false => Piece { periods, kept: SHORT },
-            };
-            match self.round(tracks, piece, labels, false) {
-                Some(open) => tracks = open,
+        // Where motions of a family are about, which nothing comes near to, they are seen by their own returns.
+        let families = self.has_families();
+        let piece = |&periods: &u64| match families {
+            true => Piece { periods: periods.max(FAMILY), kept: periods.max(FAMILY) },
+            false => Piece { periods, kept: SHORT },
+        };
+        let pieces: Vec<Piece> = rounds.iter().map(piece).collect();
+        // (Elsewhere what is known does not change in these rounds: no thread waits for another between them.)
+        let mut tracks = Tracks::Starts(points);
+        for pieces in pieces.chunks(if families { 1 } else { ROUNDS.len() }) {
+            match self.round(tracks, pieces, labels, false, watch) {
+                Some(open) => tracks = Tracks::Begun(open),
                 None => return false,
             }
-            self.tell(points.len() - tracks.len(), done, watch);
         }
+        let mut tracks = self.crew.begun(tracks);
         let mut length = LONG;
         while !tracks.is_empty() {
             let periods = tracks[0].periods;
@@ -173,72 +168,48 @@ impl<'a> Hunt<'a> {
                 break;
             }
             let piece = Piece { periods: length, kept: LONG.min(length) };
-            match self.round(tracks, piece, labels, true) {
+            match self.round(Tracks::Begun(tracks), &[piece], labels, true, watch) {
                 Some(open) => tracks = open,
                 None => return false,
             }
-            self.tell(points.len() - tracks.len(), done, watch);
             // (Each piece is as long as all before it.)
             length = (periods + length).min(self.most.saturating_sub(periods + length)).max(LONG);
         }
         for track in tracks {
-            let kind = if is_unbounded(&track.sizes) { Kind::Unbounded } else { Kind::Open };
+            let kind = if grows(&track.sizes) { Kind::Growing } else { Kind::Open };
             labels[track.point as usize] = self.class(kind);
         }
         true
     }
 
-    /// How far motions extend: from the starts, and from where they are after a few periods.
-    fn measure(&mut self, tracks: &[Track]) -> bool {
-        let d = self.model.dimension();
-        let mut extent = vec![0.0_f64; 2 * d];
-        let mut grow = |q: &[f64], v: &[f64]| {
-            for (e, x) in extent.iter_mut().zip(q.iter().chain(v)) {
-                if x.is_finite() {
-                    *e = e.max(x.abs());
-                }
-            }
-        };
-        tracks.iter().for_each(|t| grow(&t.q, &t.v));
-        let outcomes = self.crew.follow(tracks, Piece { periods: PARTS, kept: SHORT });
-        if outcomes.len() < tracks.len() {
-            return false;
-        }
-        // The median size of what is reached: a few that escape do not count.
-        let mut sizes: Vec<Vec<f64>> = vec![Vec::new(); 2 * d];
-        for outcome in outcomes.iter().filter(|o| o.status.is_ok()) {
-            for (list, x) in sizes.iter_mut().zip(outcome.q.iter().chain(&outcome.v)) {
-                list.push(x.abs());
-            }
-        }
-        let medians: Vec<f64> = sizes
-            .iter_mut()
-            .map(|list| {
-                list.sort_by(f64::total_cmp);
-                list.get(list.len() / 2).copied().filter(|x| x.is_finite()).unwrap_or(0.0)
-            })
-            .collect();
-        grow(&medians[..d], &medians[d..]);
-        // Components of one kind are compared with the largest of them.
-        let degrees = self.model.degrees();
-        let largest = |range: std::ops::Range<usize>, extent: &[f64]| extent[range].iter().copied().fold(0.0, f64::max);
-        let (q, v) = (largest(0..degrees, &extent), largest(d..d + degrees, &extent));
-        extent[..degrees].fill(if q > 0.0 { q } else { 1.0 });
-        extent[d..d + degrees].fill(if v > 0.0 { v } else { 1.0 });
-        extent.iter_mut().filter(|e| **e <= 0.0).for_each(|e| *e = 1.0);
-        self.extent = extent;
-        true
-    }
-
-    /// Follows tracks for a piece; those that are still open. None if it was stopped.
+    /// Follows tracks for some pieces; those that are still open. None if it was stopped.
     ///
     /// Each thread compares its tracks with what is known before; what none of that is, is looked at here, one after the other.
-    fn round(&mut self, tracks: Vec<Track>, piece: Piece, labels: &mut [u16], long: bool) -> Option<Vec<Track>> {
+    fn round(
+        &mut self,
+        tracks: Tracks,
+        pieces: &[Piece],
+        labels: &mut [u16],
+        long: bool,
+        watch: &mut dyn FnMut(&Found),
+    ) -> Option<Vec<Track>> {
         let (changes, is_judged) = (self.changes, long || self.has_families());
-        let passed =
-            self.crew.digest(tracks, piece, &|track, outcome| self.seen(track, outcome, piece, long, is_judged))?;
+        let (before, count) = (self.found.done, tracks.len());
+        let mut found = Found { attractors: self.attracting(), ..self.found };
+        let digest = |track, outcome, piece| self.seen(track, outcome, piece, long, is_judged);
+        let passed = self.crew.digest(tracks, pieces, &digest, &mut |ended| {
+            found.done = before + ended as u64;
+            watch(&found);
+        })?;
         let mut open = Vec::new();
-        for (point, seen) in passed {
+        for state in passed {
+            let (point, seen) = match state {
+                Break(ended) => ended,
+                Continue(track) => {
+                    open.push(track);
+                    continue;
+                }
+            };
             let label = &mut labels[point as usize];
             let (track, shown) = match seen {
                 Seen::Refused => {
@@ -253,23 +224,22 @@ impl<'a> Hunt<'a> {
                     *label = k;
                     continue;
                 }
-                Seen::Open(track) => {
-                    open.push(track);
-                    continue;
-                }
                 Seen::New(track, shown) => (track, *shown),
             };
             // (Another track of this round may have found it.)
             let returns = &Returns::of(&shown.outcome, self.model.dimension(), self.by_section);
             if self.changes > changes
                 && let Some(k) = self.met(returns, &track, Self::has_settled(&track, long))
+                && !(self.is_chaotic(k) && shown.verdict.repeats())
             {
                 *label = k;
                 continue;
             }
             let found = match shown.verdict {
                 // (Rest repeats itself too, and a set of places of rest is a family.)
-                Verdict::Repeats { returns: 1, ref advance, .. } if advance.is_empty() && self.is_still(&track) => {
+                Verdict::Repeats { returns: 1, ref advance, .. }
+                    if advance.is_empty() && self.extent.is_still(&track.v, self.model.degrees()) =>
+                {
                     if long {
                         self.rest(&track)
                     } else {
@@ -291,22 +261,30 @@ impl<'a> Hunt<'a> {
                 None => open.push(track),
             }
         }
+        self.found.done = before + (count - open.len()) as u64;
         Some(open)
     }
 
-    /// What a piece of a track shows, compared with what is known.
-    fn seen(&self, mut track: Track, outcome: Outcome, piece: Piece, long: bool, is_judged: bool) -> (u32, Seen) {
+    /// What a piece of a track shows, compared with what is known; nothing yet, if it goes on.
+    fn seen(
+        &self,
+        mut track: Track,
+        outcome: Outcome,
+        piece: Piece,
+        long: bool,
+        is_judged: bool,
+    ) -> ControlFlow<(u32, Seen), Track> {
         let (degrees, d, point) = (self.model.degrees(), self.model.dimension(), track.point);
-        let far = size(&outcome, degrees, d, &self.extent);
+        let far = self.extent.far(&outcome.q, &outcome.v, degrees);
         if outcome.status.is_err() {
             // A start that is not admissible; later it is a state that the engine cannot go on from.
-            return (point, if track.periods == 0 { Seen::Refused } else { Seen::Class(Kind::Open) });
+            return Break((point, if track.periods == 0 { Seen::Refused } else { Seen::Class(Kind::Open) }));
         }
         if !(far < FAR) {
-            return (point, Seen::Class(Kind::Unbounded));
+            return Break((point, Seen::Class(Kind::Unbounded)));
         }
         if has_failed(&outcome) {
-            return (point, Seen::Class(if far > 1e3 { Kind::Unbounded } else { Kind::Open }));
+            return Break((point, Seen::Class(if far > 1e3 { Kind::Unbounded } else { Kind::Open })));
         }
         let returns = Returns::of(&outcome, d, self.by_section);
         track.periods += piece.periods;
@@ -315,14 +293,18 @@ impl<'a> Hunt<'a> {
         }
         track.q.copy_from_slice(&outcome.q);
         track.v.copy_from_slice(&outcome.v);
-        if let Some(k) = self.met(&returns, &track, Self::has_settled(&track, long)) {
-            return (point, Seen::Known(k));
+        let known = self.met(&returns, &track, Self::has_settled(&track, long));
+        if let Some(k) = known.filter(|&k| !self.is_chaotic(k)) {
+            return Break((point, Seen::Known(k)));
         }
-        if !is_judged {
-            return (point, Seen::Open(track));
+        if known.is_none() && !is_judged {
+            return Continue(track);
         }
         let verdict = judge(&self.model, &self.rules, &returns, &outcome, &self.extent);
-        (point, Seen::New(track, Box::new(Shown { outcome, verdict })))
+        if let Some(k) = known.filter(|_| !verdict.repeats()) {
+            return Break((point, Seen::Known(k)));
+        }
+        Break((point, Seen::New(track, Box::new(Shown { outcome, verdict }))))
     }
 
     /// Whether a track may be on a chaotic set.
@@ -330,10 +312,9 @@ impl<'a> Hunt<'a> {
         long || track.periods >= 2 * PARTS
     }
 
-    /// Whether a track does not move just now.
-    fn is_still(&self, track: &Track) -> bool {
-        let d = self.model.dimension();
-        (0..self.model.degrees()).all(|i| track.v[i].abs() <= 1e-7 * self.extent[d + i])
+    /// Whether what is known is a chaotic set. (A periodic orbit may lie in its cells.)
+    fn is_chaotic(&self, k: u16) -> bool {
+        matches!(self.known[k as usize].attractor.kind, Kind::Chaotic { .. })
     }
 
     /// Whether families of motions are known that do not attract.
@@ -347,10 +328,10 @@ impl<'a> Hunt<'a> {
         let last = || track.q.iter().chain(&track.v).copied().collect::<Vec<f64>>();
         let place = self.known.iter().position(|known| match known.attractor.kind {
             Kind::Rest { .. } => {
-                distance(&last(), &known.attractor.cycle[0], &known.rules, &self.extent) <= known.radius
+                distance(&last(), &known.attractor.cycle[0], &known.rules, &self.extent.size) <= known.radius
             }
-            Kind::Chaotic { .. } => settled && known.holds(&returns.states, &self.extent),
-            _ => known.holds(&returns.states, &self.extent),
+            Kind::Chaotic { .. } => settled && known.holds(&returns.states, &self.extent.size),
+            _ => known.holds(&returns.states, &self.extent.size),
         });
         place.map(|k| k as u16)
     }
@@ -358,7 +339,7 @@ impl<'a> Hunt<'a> {
     /// The label of a class that is no attractor.
     pub(super) fn class(&mut self, kind: Kind) -> u16 {
         let known = self.known.iter().position(|k| k.attractor.kind == kind);
-        known.map_or_else(|| self.add(kind, Vec::new(), Vec::new(), Vec::new(), 0.0, HashSet::new()), |k| k as u16)
+        known.map_or_else(|| self.add(kind, Vec::new(), Vec::new(), Vec::new(), 0.0, Cells::default()), |k| k as u16)
     }
 
     pub(super) fn add(
@@ -368,7 +349,7 @@ impl<'a> Hunt<'a> {
         events: Vec<Event>,
         rules: Vec<Rule>,
         radius: f64,
-        cells: HashSet<u64>,
+        cells: Cells,
     ) -> u16 {
         if self.known.len() >= MOST && !kind.is_open() {
             return self.class(Kind::Open);

@@ -1,6 +1,7 @@
 //! What a piece of a trajectory is: from its returns to the stroboscope or section.
 
 use super::attractor::Rule;
+use super::extent::Extent;
 use crate::settled::Tracker;
 use crate::{Outcome, Settled};
 use saltus::{Model, Status};
@@ -8,7 +9,7 @@ use std::f64::consts::TAU;
 
 /// States beyond so many extents of all motions are on their way to infinity.
 pub const FAR: f64 = 1e6;
-/// A motion that grows by this factor whenever its time doubles grows without bound,
+/// A motion that grows by this factor whenever its time doubles goes on growing,
 const GROWS: f64 = 1.3;
 /// if it has left the extent of the others.
 const OUT: f64 = 10.0;
@@ -43,6 +44,12 @@ pub enum Verdict {
     Nothing,
 }
 
+impl Verdict {
+    pub fn repeats(&self) -> bool {
+        matches!(self, Verdict::Repeats { .. })
+    }
+}
+
 /// The rules by which states of a model are compared if nothing travels: where a coordinate is on which nothing depends means as
 /// little as the integral of a state.
 pub fn plain_rules(model: &Model) -> Vec<Rule> {
@@ -55,13 +62,13 @@ pub fn plain_rules(model: &Model) -> Vec<Rule> {
 }
 
 /// Judges the returns of a piece; `plain` are the rules by which states are compared if nothing travels.
-pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, extent: &[f64]) -> Verdict {
+pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, extent: &Extent) -> Verdict {
     let (degrees, d) = (model.degrees(), model.dimension());
-    let still = (0..degrees).all(|i| end.v[i].abs() <= 1e-7 * extent[d + i]);
+    let still = extent.is_still(&end.v, degrees);
     if returns.states.len() < 8 {
         return if still { Verdict::Still } else { Verdict::Nothing };
     }
-    let mut tracker = Tracker::scaled(degrees, d, extent);
+    let mut tracker = Tracker::scaled(degrees, d, &extent.size);
     for (t, state) in returns.t.iter().zip(&returns.states) {
         tracker.strobe(*t, &state[..d], &state[d..], 0);
     }
@@ -77,7 +84,7 @@ pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, ex
             let advance: Vec<f64> = (0..degrees).map(|i| a[i] - b[i]).collect();
             for i in 0..degrees {
                 let turns = (advance[i] / TAU).round();
-                if rules[i] == Rule::Plain && advance[i].abs() > 1e-6 * extent[i] {
+                if rules[i] == Rule::Plain && advance[i].abs() > 1e-6 * extent.size[i] {
                     let whole = turns != 0.0 && (advance[i] - turns * TAU).abs() < 1e-6;
                     rules[i] = if whole { Rule::Turns } else { Rule::Free };
                 }
@@ -89,16 +96,8 @@ pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, ex
     }
 }
 
-/// The largest component of a state, relative to the extent of all motions.
-pub fn size(outcome: &Outcome, degrees: usize, dimension: usize, extent: &[f64]) -> f64 {
-    let part = |x: f64, e: f64| if x == 0.0 { 0.0 } else { x.abs() / e };
-    let q = (0..degrees).map(|i| part(outcome.q[i], extent[i]));
-    let v = (0..dimension).map(|i| part(outcome.v[i], extent[dimension + i]));
-    q.chain(v).fold(0.0, |m, x| if x <= m { m } else { x })
-}
-
-/// Whether sizes after pieces, each as long as all before it, say that the motion grows without bound.
-pub fn is_unbounded(sizes: &[f64]) -> bool {
+/// Whether sizes after pieces, each as long as all before it, say that the motion goes on growing.
+pub fn grows(sizes: &[f64]) -> bool {
     let n = sizes.len();
     n >= 4 && sizes[n - 1] > OUT && sizes[n - 4..].windows(2).all(|pair| pair[1] >= GROWS * pair[0])
 }

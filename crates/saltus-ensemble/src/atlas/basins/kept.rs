@@ -5,6 +5,7 @@
 
 use super::BasinPlan;
 use super::attractor::Known;
+use super::extent::Extent;
 use super::hunt::{Memory, OPEN};
 use saltus::SetupError;
 use saltus_io::output::write_file;
@@ -51,7 +52,7 @@ pub fn forget(dir: &Path) {
 impl Kept {
     /// Nothing is known yet.
     pub fn new(starts: usize) -> Self {
-        let memory = Memory { extent: Vec::new(), known: Vec::<Known>::new(), quiet: 0 };
+        let memory = Memory { extent: Extent::default(), known: Vec::<Known>::new(), quiet: 0 };
         let (labels, computed) = (vec![OPEN; starts], vec![false; starts]);
         Kept { pass: 0, waiting: VecDeque::new(), labels, computed, memory }
     }
@@ -74,7 +75,7 @@ impl Kept {
             out.write_all(&self.waiting.iter().flat_map(|p| p.to_le_bytes()).collect::<Vec<u8>>())
         });
         written.map_err(|e| {
-            SetupError::new(e.to_string()).help("what was kept before is still there: --resume goes on with it")
+            SetupError::new(e.to_string()).help("the results so far are saved: --resume continues from there")
         })
     }
 

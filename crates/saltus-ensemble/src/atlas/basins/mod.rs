@@ -9,6 +9,7 @@ mod attractor;
 mod chaos;
 mod cost;
 mod crew;
+mod extent;
 mod grid;
 mod hunt;
 mod judge;

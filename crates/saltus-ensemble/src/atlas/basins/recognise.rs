@@ -1,18 +1,23 @@
 //! What a motion is on: a place of rest, a periodic orbit, a family of them, a chaotic set.
 
-use super::attractor::{Event, Kind, Known, Rule, canonical, distance};
+use super::attractor::{Cells, Event, Kind, Known, Rule, SAME, canonical, distance};
 use super::chaos::{self, Dice, moved};
 use super::crew::{Piece, Track};
 use super::hunt::{Hunt, LONG, MOST, ROUNDS};
 use super::judge::{Returns, plain_rules};
 use saltus::Start;
 use saltus::analysis::neighbour_multipliers;
-use std::collections::HashSet;
 
 /// Starts around a cycle that are tried,
 const TRIES: usize = 256;
 /// a few of them first.
 const FEW: usize = 16;
+/// Distances from a cycle that are tried, relative to the extent of all motions;
+const RADII: [f64; 9] = [1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.05, 0.1];
+/// the first that shrinks is one of those up to this: a cycle may be known to less than the smallest.
+const COARSE: f64 = 1e-4;
+/// The distance where none shrinks.
+const UNSURE: f64 = 1e-7;
 /// Long pieces for which a motion near a cycle is followed until it is on it,
 const POLISH: usize = 64;
 /// and where returns to a section are not counted beforehand.
@@ -23,6 +28,10 @@ const CLOSED: f64 = 1e-8;
 const ON_CIRCLE: f64 = 1e-5;
 /// Motions that are neither periodic nor chaotic, after which no further one is tried.
 const QUIET: usize = 24;
+/// A multiplier larger than 1 by this repels.
+const REPELS: f64 = 1e-4;
+/// The least extent of a chaotic set in a direction, relative to the extent of all motions.
+const THIN: f64 = 1e-6;
 /// More chaotic sets than this are none: where energy is conserved, each start has its own.
 const SETS: usize = 8;
 
@@ -30,27 +39,65 @@ impl Hunt<'_> {
     /// A place of rest, if the track does not move from it at any phase.
     pub(super) fn rest(&mut self, track: &Track) -> Option<u16> {
         let rules = plain_rules(&self.model);
-        let here: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
         if !self.stays(track, &rules) {
             return None;
         }
-        let closed = self.closed(track);
+        let track = self.settled(track, &rules)?;
+        let here: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
+        let closed = self.closed(&track);
         // Places of rest that are not isolated are one attractor: all that friction holds, or all of a set.
         let sticks = !self.model.frictions.is_empty();
-        let far = |k: &Known| distance(&here, &k.attractor.cycle[0], &rules, &self.extent);
-        let of_kind = |k: &Known| matches!(&k.attractor.kind, Kind::Rest { closed: others, .. } if *others == closed);
+        let unstable = !sticks && self.repels(&here, self.crew.unit, &[]);
+        let far = |k: &Known| distance(&here, &k.attractor.cycle[0], &rules, &self.extent.size);
+        let of_kind = |k: &Known| match &k.attractor.kind {
+            Kind::Rest { closed: others, unstable: other, .. } => *others == closed && *other == unstable,
+            _ => false,
+        };
         let same =
-            |k: &Known| of_kind(k) && (far(k) <= 1e-4 || sticks || self.rests_between(&here, &k.attractor.cycle[0]));
+            |k: &Known| of_kind(k) && (far(k) <= SAME || sticks || self.rests_between(&here, &k.attractor.cycle[0]));
         if let Some(k) = self.known.iter().position(same) {
-            let is_other = far(&self.known[k]) > 1e-4;
+            let is_other = far(&self.known[k]) > SAME;
             if let Kind::Rest { many, .. } = &mut self.known[k].attractor.kind {
                 *many |= is_other;
             }
             return Some(k as u16);
         }
         let radius = self.radius(std::slice::from_ref(&here), &rules, 1);
-        let kind = Kind::Rest { closed, many: false };
-        Some(self.add(kind, vec![here], Vec::new(), rules, radius, HashSet::new()))
+        let kind = Kind::Rest { closed, many: false, unstable };
+        Some(self.add(kind, vec![here], Vec::new(), rules, radius, Cells::default()))
+    }
+
+    /// A track that creeps to its place of rest, when it is there.
+    fn settled(&self, track: &Track, rules: &[Rule]) -> Option<Track> {
+        let mut near = Track { periods: 1, ..track.clone() };
+        let end = |t: &Track| t.q.iter().chain(&t.v).copied().collect::<Vec<f64>>();
+        for _ in 0..POLISH_SECTIONS {
+            let before = end(&near);
+            let outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods: LONG, kept: 1 }).pop()?;
+            if outcome.status.is_err() {
+                break;
+            }
+            (near.q, near.v) = (outcome.q, outcome.v);
+            if distance(&end(&near), &before, rules, &self.extent.size) <= CLOSED {
+                break;
+            }
+        }
+        Some(near)
+    }
+
+    /// Whether neighbours of a motion that comes back after a time leave it. (Where it has no derivative, nothing says that they do.)
+    fn repels(&self, state: &[f64], lasts: f64, shifts: &[Vec<f64>]) -> bool {
+        self.multiplier(state, lasts, shifts).is_some_and(|largest| largest > 1.0 + REPELS)
+    }
+
+    /// The size of the largest multiplier of a motion that comes back after a time, but for such shifts of it.
+    fn multiplier(&self, state: &[f64], lasts: f64, shifts: &[Vec<f64>]) -> Option<f64> {
+        let (q, v) = state.split_at(state.len() / 2);
+        let begin = self.crew.start();
+        let start = Start::new(begin.t, q.to_vec(), v.to_vec()).with_parameters(begin.parameters.clone());
+        let tolerance = self.plan.sweep.wanted.tolerance.min(1e-11);
+        let found = neighbour_multipliers(self.plan.sweep.family.problem(), &start, lasts, shifts, tolerance).ok()?;
+        found.first().map(|z| z.0.hypot(z.1))
     }
 
     /// Whether there is rest at places between two such places as well. (One in the middle may be a saddle.)
@@ -68,7 +115,7 @@ impl Hunt<'_> {
         let d = self.model.dimension();
         let here: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
         let phases = self.witness.phases(track, 8);
-        let is_here = |row: &[f64]| distance(&row[1..], &here, rules, &self.extent) <= 1e-6;
+        let is_here = |row: &[f64]| distance(&row[1..], &here, rules, &self.extent.size) <= 1e-6;
         !phases.is_empty() && phases.chunks_exact(1 + 2 * d).all(is_here)
     }
 
@@ -77,34 +124,26 @@ impl Hunt<'_> {
         let problem = self.plan.sweep.family.problem();
         let mut gaps = problem.gaps();
         gaps.linearise(self.crew.start().t, &track.q, &track.v);
-        let reach = self.extent.first().copied().unwrap_or(1.0);
+        let reach = self.extent.size[..self.model.degrees()].iter().copied().fold(0.0, f64::max);
         let names = self.model.constraints.iter().zip(&gaps.values).filter(|(_, gap)| **gap <= 1e-7 * reach);
         names.map(|(c, _)| c.name.clone()).collect()
     }
 
     /// The family of a periodic motion that does not attract, seen at its last returns; None if it is none, or if that cannot be told.
     pub(super) fn neutral(&mut self, returns: &Returns, n: usize, rules: &[Rule], advance: &[f64]) -> Option<u16> {
-        let (degrees, d) = (self.model.degrees(), self.model.dimension());
+        let d = self.model.dimension();
         let last = returns.states.len().checked_sub(1)?;
         let first = last.checked_sub(n)?;
         let (state, lasts) = (returns.states[first], returns.t[last] - returns.t[first]);
-        let begin = self.crew.start();
-        let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
-        let start = Start::new(begin.t, q.clone(), v.clone()).with_parameters(begin.parameters.clone());
-        let unit = |i: usize| (0..degrees).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
-        let free = (0..degrees).filter(|&i| rules[i] == Rule::Free).map(unit);
-        let shifts: Vec<Vec<f64>> = free.chain((!advance.is_empty()).then(|| advance.to_vec())).collect();
-        let tolerance = self.plan.sweep.wanted.tolerance.min(1e-11);
-        let problem = self.plan.sweep.family.problem();
-        let left = neighbour_multipliers(problem, &start, lasts, &shifts, tolerance).ok()?;
-        let largest = left.first().map(|z| z.0.hypot(z.1))?;
+        let largest = self.multiplier(state, lasts, &self.shifts(rules, advance))?;
         if !((largest - 1.0).abs() <= ON_CIRCLE) {
             return None;
         }
+        let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
         let track = Track { point: 0, q, v, periods: 1, sizes: Vec::new() };
         let periods = (lasts / self.crew.unit * (1.0 - 1e-9)).ceil().max(1.0) as u64;
         let outcome = self.witness.follow(&[track], Piece { periods, kept: periods }).pop()?;
-        let inside = outcome.hits.iter().filter(|h| h.t <= begin.t + lasts * (1.0 + 1e-9));
+        let inside = outcome.hits.iter().filter(|h| h.t <= self.crew.start().t + lasts * (1.0 + 1e-9));
         let mut hits: Vec<String> =
             inside.map(|hit| self.model.constraints[hit.constraint as usize].name.clone()).collect();
         hits.sort_unstable();
@@ -113,8 +152,16 @@ impl Hunt<'_> {
         if let Some(k) = self.known.iter().position(|k| k.attractor.kind == kind) {
             return Some(k as u16);
         }
-        let cycle = canonical(&returns.states[first..last], &self.extent).0;
-        Some(self.add(kind, cycle, Vec::new(), rules.to_vec(), 0.0, HashSet::new()))
+        let cycle = canonical(&returns.states[first..last], &self.extent.size).0;
+        Some(self.add(kind, cycle, Vec::new(), rules.to_vec(), 0.0, Cells::default()))
+    }
+
+    /// Translations that take motions to motions.
+    fn shifts(&self, rules: &[Rule], advance: &[f64]) -> Vec<Vec<f64>> {
+        let degrees = self.model.degrees();
+        let unit = |i: usize| (0..degrees).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
+        let free = (0..degrees).filter(|&i| rules[i] == Rule::Free).map(unit);
+        free.chain((!advance.is_empty()).then(|| advance.to_vec())).collect()
     }
 
     /// A periodic orbit, with its impacts.
@@ -133,13 +180,13 @@ impl Hunt<'_> {
         let Some(last) = returns.states.len().checked_sub(1).filter(|&last| last >= n) else {
             return self.rest(&near);
         };
-        let (cycle, turned) = canonical(&returns.states[last - n..last], &self.extent);
+        let (cycle, turned) = canonical(&returns.states[last - n..last], &self.extent.size);
         let is_fixed = n == 1 && outcome.hits.is_empty() && advance.is_empty();
         if is_fixed && let Some(found) = self.rest(&near) {
             return Some(found);
         }
         let same = |k: &Known| matches!(k.attractor.kind, Kind::Periodic { .. }) && k.rules == rules;
-        if let Some(k) = self.known.iter().position(|k| same(k) && k.is_cycle(&cycle, &self.extent)) {
+        if let Some(k) = self.known.iter().position(|k| same(k) && k.is_cycle(&cycle, &self.extent.size)) {
             return Some(k as u16);
         }
         let (from, to) = (returns.t[last - n], returns.t[last]);
@@ -151,14 +198,16 @@ impl Hunt<'_> {
         };
         let mut events: Vec<Event> = outcome.hits.iter().filter(|h| h.t > from && h.t <= to).map(event).collect();
         events.sort_by(|a, b| a.phase.total_cmp(&b.phase));
+        let unstable = self.repels(&cycle[0], to - from, &self.shifts(&rules, &advance));
         let kind = Kind::Periodic {
             time: to - from,
             periods: (!self.by_section).then_some(n as u32),
             chatters: outcome.accumulations > 0,
             advance,
+            unstable,
         };
         let radius = self.radius(&cycle, &rules, n);
-        Some(self.add(kind, cycle, events, rules, radius, HashSet::new()))
+        Some(self.add(kind, cycle, events, rules, radius, Cells::default()))
     }
 
     /// A track that is near a cycle of n returns, when it is on it; None if it does not get there.
@@ -182,7 +231,7 @@ impl Hunt<'_> {
             }
             (near.q, near.v) = (outcome.q, outcome.v);
             let far = |state: &Vec<f64>| {
-                before.iter().map(|b| distance(state, b, rules, &self.extent)).fold(f64::INFINITY, f64::min)
+                before.iter().map(|b| distance(state, b, rules, &self.extent.size)).fold(f64::INFINITY, f64::min)
             };
             let last = std::mem::replace(&mut gap, now.iter().map(far).fold(0.0, f64::max));
             if gap <= CLOSED {
@@ -197,29 +246,39 @@ impl Hunt<'_> {
         None
     }
 
-    /// A distance from a cycle within which states lead to it: the largest of some at which all of a few that are tried do.
+    /// A distance from a cycle within which states lead to it: the largest of some from which all of a few that are tried come within
+    /// the one before, and so to the cycle, not to another one nearby.
     fn radius(&self, cycle: &[Vec<f64>], rules: &[Rule], n: usize) -> f64 {
         let (degrees, d) = (self.model.degrees(), self.model.dimension());
         let mut dice = Dice(3);
-        let near =
-            |state: &[f64]| cycle.iter().map(|c| distance(state, c, rules, &self.extent)).fold(f64::INFINITY, f64::min);
+        let near = |state: &[f64]| {
+            cycle.iter().map(|c| distance(state, c, rules, &self.extent.size)).fold(f64::INFINITY, f64::min)
+        };
         // In a plane a few hundred starts fill a square; where there are more dimensions, only small ones are trusted.
         let is_plane = rules.iter().filter(|rule| **rule != Rule::Free).count() <= 2;
-        let radii = [0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 1e-4, 1e-5];
-        let (radii, all) = if is_plane { (&radii[..], TRIES) } else { (&radii[5..], TRIES / 4) };
+        let (radii, all) = if is_plane { (&RADII[..], TRIES) } else { (&RADII[..4], TRIES / 4) };
         // A few of them first: where these do not come back, the others need not be tried.
         let all = all.max(2 * cycle.len());
-        let mut comes_back = |radius: f64, count: usize| {
+        let mut comes_back = |radius: f64, limit: f64, count: usize| {
             let start = |state: &Vec<f64>| {
                 let (q, v) = (state[..d].to_vec(), state[d..].to_vec());
                 let track = Track { point: 0, q, v, periods: 0, sizes: Vec::new() };
-                moved(&track, 2.0 * radius, degrees, &self.extent, &mut dice)
+                moved(&track, 2.0 * radius, degrees, &self.extent.size, &mut dice)
             };
             let mut tries: Vec<Track> = cycle.iter().cycle().take(count).map(start).collect();
-            self.come_back(&mut tries, &near, 0.5 * radius, n as u64)
+            self.come_back(&mut tries, &near, limit, n as u64)
         };
-        let found = radii.iter().find(|&&radius| comes_back(radius, all.min(FEW)) && comes_back(radius, all));
-        found.copied().unwrap_or(1e-7)
+        let mut sure = None;
+        for &radius in radii {
+            // (The smallest only shrinks to half of itself.)
+            let limit = sure.unwrap_or(0.5 * radius);
+            if comes_back(radius, limit, all.min(FEW)) && comes_back(radius, limit, all) {
+                sure = Some(radius);
+            } else if sure.is_some() || radius >= COARSE {
+                break;
+            }
+        }
+        sure.unwrap_or(UNSURE)
     }
 
     /// Whether all tracks come near; those beyond a wall cannot be tried.
@@ -267,23 +326,21 @@ impl Hunt<'_> {
             return None;
         }
         let degrees = self.model.degrees();
-        let (exponent, error) = chaos::exponent(&self.crew, track, degrees, &self.extent)?;
+        let (exponent, error) = chaos::exponent(&self.crew, track, degrees, &self.extent.size)?;
         if !chaos::is_chaos(exponent, error) {
             self.quiet += 1;
             return None;
         }
         let rules = plain_rules(&self.model);
-        let cells = chaos::visited(&self.crew, track, degrees, &self.extent, &rules, self.by_section);
-        // Two samples of one set share most of their cells.
-        let overlap = |k: &Known| {
-            matches!(k.attractor.kind, Kind::Chaotic { .. })
-                && cells.intersection(&k.cells).count() * 3 > cells.len().min(k.cells.len())
-        };
-        if let Some(k) = self.known.iter().position(overlap) {
-            self.known[k].cells.extend(cells);
+        let states = chaos::visited(&self.crew, track, degrees, &self.extent.size, self.by_section);
+        let same = |k: &Known| matches!(k.attractor.kind, Kind::Chaotic { .. }) && k.cells.are_of(&states, &rules);
+        if let Some(k) = self.known.iter().position(same) {
+            self.known[k].cells.extend(&states, &rules);
             self.changes += 1;
             return Some(k as u16);
         }
+        let least: Vec<f64> = self.extent.size.iter().map(|size| THIN * size).collect();
+        let cells = Cells::of(&states, &rules, &least);
         let unit = self.crew.unit;
         let here: Vec<f64> = track.q.iter().chain(&track.v).copied().collect();
         let kind = Kind::Chaotic { exponent: exponent / unit, error: error / unit };

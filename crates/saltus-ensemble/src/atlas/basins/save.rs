@@ -75,7 +75,8 @@ impl Table for Rows<'_> {
 }
 
 impl Basins {
-    /// Writes everything into a directory, on so many threads; the names of the files.
+    /// Writes everything into a directory, on so many threads; the names of the files. `basins.json` is the last of them: where it is, all
+    /// are.
     pub fn write(&self, dir: &Path, sweep: &Sweep, threads: usize) -> Result<Vec<String>, WriteError> {
         Manifest::new(sweep, (1, 1)).write(dir)?;
         let saved = SavedBasins {
@@ -85,10 +86,6 @@ impl Basins {
             uncertainty: self.uncertainty.clone(),
             labels: Vec::new(),
         };
-        write_file(&dir.join(NAME), |out| {
-            serde_json::to_writer_pretty(&mut *out, &saved)?;
-            out.write_all(b"\n")
-        })?;
         let column = |name: &str, kind| Column { name: name.into(), kind };
         let mut columns = vec![column("point", Kind::Integer)];
         columns.extend(axis_names(&sweep.family).iter().map(|name| column(name, Kind::Number)));
@@ -102,19 +99,36 @@ impl Basins {
             table::write(dir, "basins", format, &rows, threads)?;
             files.push(format!("basins.{}", format.name()));
         }
+        write_file(&dir.join(NAME), |out| {
+            serde_json::to_writer_pretty(&mut *out, &saved)?;
+            out.write_all(b"\n")
+        })?;
         Ok(files)
     }
 }
 
 impl SavedBasins {
+    /// Whether basins are finished in a directory.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(NAME).exists()
+    }
+
     /// Reads them back.
     pub fn read(dir: &Path) -> Result<Self, SetupError> {
         let path = dir.join(NAME);
-        let fail = |why: String| SetupError::new(format!("cannot read `{}`: {why}", path.display()));
+        let again = "the command that computed them, with --resume, computes again what is missing or damaged";
+        let fail = |why: String| SetupError::new(format!("cannot read `{}`: {why}", path.display())).help(again);
         let text = std::fs::read_to_string(&path).map_err(|e| fail(e.to_string()))?;
-        let mut saved: SavedBasins = serde_json::from_str(&text).map_err(|e| fail(e.to_string()))?;
-        let labels = SavedTable::open(&dir.join("basins.npz"))?.numbers("attractor")?;
+        let mut saved: SavedBasins = serde_json::from_str(&text).map_err(|e| fail(format!("it is damaged ({e})")))?;
+        let table = dir.join("basins.npz");
+        let labels = SavedTable::open(&table).and_then(|t| t.numbers("attractor")).map_err(|e| e.help(again))?;
         saved.labels = labels.into_iter().map(|l| if l < 0.0 { REFUSED } else { l as u16 }).collect();
+        let starts = saved.refused + saved.attractors.iter().map(|(_, share)| share.count).sum::<u64>();
+        let is_known = |l: &u16| *l == REFUSED || (*l as usize) < saved.attractors.len();
+        if saved.labels.len() as u64 != starts || !saved.labels.iter().all(is_known) {
+            let message = format!("`{}` and `{}` are not of the same basins", path.display(), table.display());
+            return Err(SetupError::new(message).help(again));
+        }
         Ok(saved)
     }
 }

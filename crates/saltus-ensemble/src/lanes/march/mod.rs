@@ -1,19 +1,28 @@
 //! The steps of a scheme in lanes, where flight is linear and gaps are: moreau-jean, mabrouk and paoli-schatzman.
 //!
-//! A free step is a constant matrix ([`rule`]), the same plain loops for all lanes ([`pace`]). Where a constraint acts, its lane is put
-//! right by itself, and the node is shown to the [`ImpactFinder`] of a run, so that the impacts are those that a run of the scheme lists.
+//! A free step is a constant matrix ([`rule`]), some of them are one leap ([`leap`]), the same plain loops for all lanes ([`pace`]). Where a
+//! constraint may act, and near a stop, a lane walks alone, step by step ([`walker`]): its leaps are its own, so that no number depends on its neighbours.
+//! Impacts are found as in a run of the scheme ([`landing`]; with several constraints by the `ImpactFinder` of a run).
 //! What is not plain (two constraints that act in one step, contact at the start, instants of the stroboscope between nodes) is left
 //! to a run of the scheme itself, from the start.
 //!
 //! At each stop the equation of the scheme is checked, with harmonics that are computed anew.
 
+mod landing;
+mod leap;
+mod node;
 mod pace;
 mod rule;
+mod verdict;
 mod walker;
 
+pub use self::landing::STILL;
+use self::leap::LEAP;
 use self::pace::Pace;
-use self::rule::{Kind, Rule};
+pub use self::rule::{Kind, Rule, needs_gaps};
+pub use self::verdict::Residuals;
 use self::walker::Walker;
+pub use self::walker::{CLOSED, INTERVALS, NEAR};
 use super::code::LaneCode;
 use super::linear::LinearCode;
 use crate::{Job, Outcome, Scalar, Wanted, Worker};
@@ -22,8 +31,8 @@ use saltus::scheme::{self, Scheme};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many steps at once at most: what is asked to stop does not wait long.
-const LONGEST: u64 = 1 << 14;
+/// So many leaps at once at most: what is asked to stop does not wait long.
+const LONGEST: u64 = 1 << 11;
 
 /// Runs trajectories by the steps of a scheme, W at a time.
 pub struct StepWorker<const W: usize = 16> {
@@ -34,32 +43,29 @@ pub struct StepWorker<const W: usize = 16> {
     code: Arc<LinearCode>,
     pace: Pace<W>,
     walkers: Vec<Option<Walker>>,
-    /// The steps of the pace so far.
+    /// The leaps of the pace so far.
     clock: u64,
-    lanes: [Watched; W],
+    lanes: [Seen; W],
 }
 
-/// What has to be known of a lane after every step. (A walker is looked at only where something happens to it.)
+/// The clock when a walker was last seen, and when it has to be seen again. (It may have made steps of its own in between.)
 #[derive(Clone, Copy, Debug, Default)]
-struct Watched {
-    /// The clock when the walker was last seen, and when it arrives; whether it has to be seen after every step.
-    seen: u64,
+struct Seen {
+    last: u64,
     due: u64,
-    always: bool,
 }
 
 impl<const W: usize> StepWorker<W> {
     /// A worker; None if lanes cannot make these steps, or keep what is wanted.
     pub fn new(problem: &Problem, wanted: &Wanted, stop: &Arc<AtomicBool>) -> Option<Self> {
-        let scheme = scheme::find(wanted.scheme.as_deref()?).ok()?;
-        let kind = Kind::named(scheme.name)?;
-        let is_simple = !wanted.sections && wanted.statistics.is_empty();
+        let (kind, scheme) = kind_of(wanted.scheme.as_deref()?)?;
+        let is_simple = !wanted.sections && wanted.statistics.is_empty() && wanted.settings.given().next().is_none();
         let model = problem.model();
         if !is_simple || model.degrees() < model.dimension() {
             return None;
         }
         let code = LaneCode::new(problem).ok()?.linear?;
-        let pace = Pace::new(&code, &Rule::pattern(kind, &code)?, wanted.settled);
+        let pace = Pace::new(&code, needs_gaps(kind, &code), wanted.settled);
         let walkers = (0..W).map(|_| None).collect();
         Some(StepWorker {
             problem: problem.clone(),
@@ -70,7 +76,7 @@ impl<const W: usize> StepWorker<W> {
             pace,
             walkers,
             clock: 0,
-            lanes: [Watched::default(); W],
+            lanes: [Seen::default(); W],
         })
     }
 
@@ -78,10 +84,9 @@ impl<const W: usize> StepWorker<W> {
     fn load(&mut self, l: usize, number: usize, job: &Job, wanted: &Wanted) -> bool {
         let begun = Walker::begin(number, job, wanted, self.kind, &self.scheme, &self.code, &self.problem);
         let Some((walker, z)) = begun else { return false };
-        self.pace.load(l, &walker.rule, &walker.linear, walker.h);
-        self.pace.z.iter_mut().zip(z).for_each(|(lane, x)| lane.0[l] = x);
-        self.forget(l);
-        self.pace.goes.0[l] = 1.0;
+        self.pace.load(l, &walker.leap, walker.phases());
+        self.pace.put(l, &z);
+        self.pace.forget(l);
         self.walkers[l] = Some(walker);
         self.watch(l);
         true
@@ -90,38 +95,25 @@ impl<const W: usize> StepWorker<W> {
     /// Notes when the walker of lane l has to be seen again.
     fn watch(&mut self, l: usize) {
         if let Some(walker) = &self.walkers[l] {
-            let due = self.clock + walker.steps_left();
-            self.lanes[l] = Watched { seen: self.clock, due, always: walker.is_watched() };
+            self.lanes[l] = Seen { last: self.clock, due: self.clock + walker.leaps_left() };
         }
     }
 
-    fn forget(&mut self, l: usize) {
-        self.pace.largest.iter_mut().for_each(|x| x.0[l] = 0.0);
-        self.pace.least.0[l] = f64::INFINITY;
-    }
-
-    /// A lane after steps that end there: its contact, and what it has reached.
-    fn attend(&mut self, l: usize, may_act: bool, job: &Job, wanted: &Wanted) -> Attended {
+    /// A lane in which a constraint may act, or that is about to reach a stop.
+    fn attend(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Attended {
         let Some(walker) = &mut self.walkers[l] else { return Attended::GoesOn };
-        if may_act || walker.is_watched() {
-            let (before, mut now) = (self.pace.column(l, true), self.pace.column(l, false));
-            if !walker.touch(&before, &mut now, job, wanted) {
-                return Attended::Refused;
+        walker.n += LEAP as u64 * (self.clock - self.lanes[l].last);
+        let mut z = self.pace.column(l);
+        let seen = self.pace.seen(l);
+        let attended = walker.attend(&mut z, (&seen.0, seen.1), &jobs[walker.number], wanted);
+        if matches!(attended, Attended::GoesOn) {
+            if walker.has_stopped() {
+                self.pace.forget(l);
             }
-            let d = self.code.d;
-            (0..2 * d).for_each(|i| self.pace.z[i].0[l] = now[i]);
+            self.pace.put(l, &z);
+            self.watch(l);
         }
-        if !walker.has_arrived() {
-            return Attended::GoesOn;
-        }
-        let (before, mut now) = (self.pace.column(l, true), self.pace.column(l, false));
-        let mut largest = [0.0; super::linear::ROOM];
-        largest.iter_mut().zip(&self.pace.largest).for_each(|(x, most)| *x = most.0[l]);
-        let least = self.pace.least.0[l];
-        let arrived = walker.arrive(&before, &mut now, (&largest, least), job, wanted);
-        self.pace.z.iter_mut().zip(now).for_each(|(lane, x)| lane.0[l] = x);
-        self.forget(l);
-        arrived
+        attended
     }
 }
 
@@ -139,47 +131,47 @@ impl<const W: usize> Worker for StepWorker<W> {
         let scalar = Scalar::new(&self.problem, &self.stop);
         let mut next = 0;
         self.walkers.iter_mut().for_each(|walker| *walker = None);
-        self.pace.goes = saltus_expr::Lane::all(0.0);
+        (0..W).for_each(|l| self.pace.clear(l));
         loop {
             for l in 0..W {
                 while self.walkers[l].is_none() && next < jobs.len() {
                     if !self.load(l, next, &jobs[next], wanted) {
-                        outcomes[next] = scalar.one(&jobs[next], wanted);
+                        outcomes[next] = scalar.one(&jobs[next], wanted).map(Outcome::again);
                     }
                     next += 1;
                 }
             }
-            let active = (0..W).filter(|&l| self.pace.goes[l] > 0.0);
-            let Some(due) = active.clone().map(|l| self.lanes[l].due).min() else { break };
+            let active = (0..W).filter(|&l| self.walkers[l].is_some());
+            let Some(due) = active.map(|l| self.lanes[l].due).min() else { break };
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            // (Nodes that follow a contact are shown one by one.)
-            let is_watched = active.clone().any(|l| self.lanes[l].always);
-            let steps = if is_watched { 1 } else { (due - self.clock).min(LONGEST) };
-            let (made, ahead) = self.pace.run(steps as usize);
+            let (made, ahead) = self.pace.run((due - self.clock).min(LONGEST) as usize);
             self.clock += made as u64;
             for l in 0..W {
-                let Watched { seen, due, always } = self.lanes[l];
-                if !(self.pace.goes[l] > 0.0 && (ahead[l] <= 0.0 || always || due == self.clock)) {
+                let Some(number) = self.walkers[l].as_ref().map(|walker| walker.number) else { continue };
+                if !(ahead[l] <= 0.0 || self.lanes[l].due == self.clock) {
                     continue;
                 }
-                let Some(walker) = &mut self.walkers[l] else { continue };
-                walker.n += self.clock - seen;
-                let number = walker.number;
-                let outcome = match self.attend(l, ahead[l] <= 0.0, &jobs[number], wanted) {
-                    Attended::GoesOn => {
-                        self.watch(l);
-                        continue;
-                    }
-                    Attended::Refused => scalar.one(&jobs[number], wanted),
+                outcomes[number] = match self.attend(l, jobs, wanted) {
+                    Attended::GoesOn => continue,
+                    Attended::Refused => scalar.one(&jobs[number], wanted).map(Outcome::again),
                     Attended::Done(outcome) => Some(*outcome),
                 };
-                outcomes[number] = outcome;
                 self.walkers[l] = None;
-                self.pace.goes.0[l] = 0.0;
+                self.pace.clear(l);
             }
         }
         outcomes.into_iter().map_while(|outcome| outcome).collect()
     }
+}
+
+fn dot(row: &[f64], z: &[f64]) -> f64 {
+    row.iter().zip(z).map(|(w, z)| w * z).sum()
+}
+
+/// A scheme whose steps lanes can make, by its name.
+pub fn kind_of(name: &str) -> Option<(Kind, Scheme)> {
+    let scheme = scheme::find(name).ok()?;
+    Some((Kind::named(scheme.name)?, scheme))
 }

@@ -4,9 +4,10 @@
 //! one row of z = (q, u, 1, cos φ₁, sin φ₁, …) for each of them; a constraint that acts adds a multiple of a constant vector.
 
 use super::super::linear::{Linear, LinearCode, ROOM, Row};
+use super::dot;
 
 /// The θ and γ of moreau-jean that it has where nothing else is said.
-const HALF: f64 = 0.5;
+pub const HALF: f64 = 0.5;
 
 /// A scheme whose steps are made in lanes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,16 @@ impl Kind {
             "mabrouk" => Some(Kind::Mabrouk),
             "paoli-schatzman" => Some(Kind::PaoliSchatzman),
             _ => None,
+        }
+    }
+
+    /// The longest step in units of the pace of a motion for which what a run of the scheme promises of energy holds; coarser ones are
+    /// left to a run, whose ledger says what becomes of them.
+    pub fn resolved(self) -> f64 {
+        match self {
+            Kind::MoreauJean => 0.5,
+            Kind::Mabrouk => 0.1,
+            Kind::PaoliSchatzman => 0.25,
         }
     }
 
@@ -49,6 +60,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// The step of length h; None if it has no solution, or does not resolve the motion.
+    pub fn resolved(kind: Kind, linear: &Linear, h: f64) -> Option<Self> {
+        if h * linear.pace() <= kind.resolved() { Rule::new(kind, linear, h) } else { None }
+    }
+
     /// The step of length h; None if it has no solution.
     pub fn new(kind: Kind, linear: &Linear, h: f64) -> Option<Self> {
         let (d, m) = (linear.accelerations.len(), linear.gaps.len());
@@ -110,6 +126,21 @@ impl Rule {
         (is_finite && (0..m).all(|a| rule.yields[a * m + a] > 0.0)).then_some(rule)
     }
 
+    /// The constraint that acts in the step from `before`, if any, and its multiplier; None if it is not plain.
+    pub fn react(&self, kind: Kind, before: &[f64]) -> Option<Option<(usize, f64)>> {
+        let m = self.slack.len();
+        let is_closed = |a: &usize| dot(&self.trigger[*a], before) <= 0.0;
+        let slack = |a: usize| dot(&self.slack[a], before);
+        let mut acting = (0..m).filter(is_closed).filter(|&a| slack(a) < 0.0);
+        let Some(a) = acting.next() else { return Some(None) };
+        let multiplier = -slack(a) / self.yields[a * m + a];
+        // Of others that are closed, or where positions count all others, none must follow.
+        let follows = |b: usize| slack(b) + self.yields[b * m + a] * multiplier < 0.0;
+        let counts = |b: &usize| *b != a && (kind.is_position_level() || is_closed(b));
+        let is_plain = acting.next().is_none() && multiplier.is_finite() && !(0..m).filter(counts).any(follows);
+        is_plain.then_some(Some((a, multiplier)))
+    }
+
     /// A rule whose coefficients are zero only where they are for all parameters.
     pub fn pattern(kind: Kind, code: &LinearCode) -> Option<Self> {
         let mut linear = code.pattern.clone();
@@ -128,6 +159,17 @@ impl Rule {
             pull.iter_mut().zip(row).for_each(|(p, w)| *p = p.abs() * w.signum() + 0.01 * w);
         }
         Rule::new(kind, &linear, 0.01)
+    }
+}
+
+/// Whether gaps have to be looked at where no constraint may act. A trigger of mabrouk is the gap after the step; at a wall at rest the gap at a
+/// node is the mean of the triggers of moreau-jean before and after it: where those are positive, it is.
+pub fn needs_gaps(kind: Kind, code: &LinearCode) -> bool {
+    let is_moving = |row: &Row| row[2 * code.d + 1..].iter().any(|x| *x != 0.0);
+    match kind {
+        Kind::MoreauJean => code.pattern.gaps.iter().any(is_moving),
+        Kind::Mabrouk => false,
+        Kind::PaoliSchatzman => true,
     }
 }
 

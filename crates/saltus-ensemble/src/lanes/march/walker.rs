@@ -1,25 +1,29 @@
 //! One trajectory in its lane: its stops, its contacts, what is kept of it.
 
 use super::Attended;
-use super::rule::{Kind, Rule, wall};
+use super::landing::{Landed, Landing, NotPlain};
+use super::leap::{LEAP, Leap};
+use super::rule::{Kind, Rule, needs_gaps, wall};
+use super::verdict::Residuals;
+use super::{dot, node};
 use crate::lanes::glide::HUGE;
 use crate::lanes::linear::{Linear, LinearCode, ROOM, Row};
 use crate::lanes::tally::Tally;
-use crate::{Engine, Hit, Job, Wanted};
-use saltus::scheme::{Node, Scheme};
-use saltus::{ImpactFinder, Options, Problem, Status};
+use crate::{Hit, Job, Wanted};
+use saltus::scheme::{Method, Node, Scheme};
+use saltus::{ImpactFinder, Options, Problem};
 
 /// An instant is that of a node if it is this close to it, in steps.
-const NEAR: f64 = 1e-6;
+pub const NEAR: f64 = 1e-6;
 
 /// A gap at the start below this part of what it is made of is closed.
-const CLOSED: f64 = 1e-9;
+pub const CLOSED: f64 = 1e-9;
 
-/// The equation of the scheme may be off by this part of the velocity.
-const OFF: f64 = 1e-9;
+/// So many times on its way it is asked whether a trajectory moves.
+pub const INTERVALS: u64 = 64;
 
-/// The law of time steps may be off by this, as in a run.
-const LAW: f64 = 0.05;
+/// So many steps are made alone before other lanes have their turn.
+const PATIENT: usize = 256;
 
 /// A trajectory on its way.
 pub struct Walker {
@@ -27,19 +31,32 @@ pub struct Walker {
     kind: Kind,
     scheme: Scheme,
     problem: Problem,
-    pub rule: Rule,
-    pub linear: Linear,
-    pub h: f64,
+    rule: Rule,
+    pub leap: Leap,
+    linear: Linear,
+    h: f64,
     t0: f64,
     /// The node reached, the last one, and the next stop: its node and its time.
     pub n: u64,
     last: u64,
     target: (u64, f64),
+    /// The node of the last stop, and whether what came after it is kept.
+    stopped: u64,
+    is_kept: bool,
+    /// After so many steps there is a stop, where it matters what a trajectory settled on.
+    interval: u64,
     tally: Tally,
+    landing: Landing,
+    /// Where several constraints take part in a contact, and whether they do now.
     finder: Option<Box<ImpactFinder>>,
+    is_shared: bool,
     node: Node,
+    /// cos ωh, sin ωh of each harmonic.
+    turns: Vec<[f64; 2]>,
     /// Whether a constraint acted in the last step.
     has_acted: bool,
+    /// The largest of each of q and u in steps made alone, since the last stop.
+    alone: Row,
     /// The largest of each of q and u at stops and contacts, the deepest gap below zero, the largest residual of the equations, since the start.
     largest: [f64; ROOM],
     violation: f64,
@@ -47,6 +64,8 @@ pub struct Walker {
     /// The fastest impact, and the largest deviation from the law.
     fastest: f64,
     deviation: f64,
+    /// The fastest that a gap closed at an impact.
+    approach: f64,
 }
 
 impl Walker {
@@ -67,28 +86,42 @@ impl Walker {
         }
         let (last, h) = Options::steps(*scheme, job.step?).until(job.end).division(start.t).ok()?;
         let linear = code.at(&start.parameters).filter(|linear| linear.is_symmetric)?;
-        let rule = Rule::new(kind, &linear, h)?;
+        let rule = Rule::resolved(kind, &linear, h)?;
+        let Method::Steps(stepping) = &scheme.method else { return None };
+        let landing = Landing::new(stepping, h, d)?;
+        let turned = |&[_, rate]: &[f64; 2]| [(rate * h).cos(), (rate * h).sin()];
+        let turns: Vec<[f64; 2]> = linear.phases.iter().map(turned).collect();
+        let leap = Leap::new(&rule, &linear, &turns, needs_gaps(kind, code))?;
         let mut walker = Walker {
             number,
             kind,
             scheme: *scheme,
             problem: problem.clone(),
             rule,
+            leap,
             linear,
             h,
             t0: start.t,
             n: 0,
             last,
             target: (0, start.t),
+            stopped: 0,
+            is_kept: start.t >= job.from,
+            interval: last.div_ceil(INTERVALS),
             tally: Tally::new(problem.model(), wanted),
+            landing,
             finder: None,
+            is_shared: false,
             node: Node::new(d, m),
+            turns,
             has_acted: false,
+            alone: [0.0; ROOM],
             largest: [0.0; ROOM],
             violation: 0.0,
             residual: 0.0,
             fastest: 0.0,
             deviation: 0.0,
+            approach: 0.0,
         };
         let mut z = [0.0; ROOM];
         z[..d].copy_from_slice(&start.q);
@@ -114,7 +147,7 @@ impl Walker {
                 return None;
             }
         }
-        walker.aim(job).then_some((walker, z))
+        walker.aim(job, wanted).then_some((walker, z))
     }
 
     /// The time of the node reached.
@@ -136,63 +169,94 @@ impl Walker {
     }
 
     /// The next stop; false if it is at no node.
-    fn aim(&mut self, job: &Job) -> bool {
-        let t = self.t();
-        let stop = self.tally.stop(job);
-        let stop = if t < job.from && self.n > 0 { stop.min(job.from) } else { stop };
+    fn aim(&mut self, job: &Job, wanted: &Wanted) -> bool {
+        // (A stop is where it is said to be; its node may be before it by rounding.)
+        let t = if self.n == self.target.0 { self.target.1 } else { self.t() };
+        let stop = if wanted.strobe || wanted.settled { self.tally.stop(job) } else { job.end };
         let steps = ((stop - self.t0) / self.h).round();
         let is_near = (self.t0 + steps * self.h - stop).abs() <= NEAR * self.h;
         self.target = (steps as u64, stop);
+        if wanted.settled {
+            // What is kept begins at a node, and whether anything moves is asked at some nodes of its own.
+            let from = ((job.from - self.t0) / self.h - NEAR).ceil().max(0.0) as u64;
+            let on_the_way = if t < job.from && self.n < from { from } else { self.n + self.interval };
+            if on_the_way < self.target.0 {
+                self.target = (on_the_way, self.time(on_the_way).max(if on_the_way == from { job.from } else { t }));
+            }
+        }
         is_near && self.target.0 > self.n && self.target.0 <= self.last
     }
 
-    pub fn steps_left(&self) -> u64 {
-        self.target.0 - self.n
+    /// How many leaps it can make without being looked at: the step that ends at a stop is in none of them.
+    pub fn leaps_left(&self) -> u64 {
+        if self.is_watched() { 0 } else { (self.target.0 - self.n - 1) / LEAP as u64 }
     }
 
-    pub fn has_arrived(&self) -> bool {
-        self.n == self.target.0
+    /// By how much each harmonic advances in a step.
+    pub fn phases(&self) -> impl Iterator<Item = f64> {
+        self.linear.phases.iter().map(|[_, rate]| rate * self.h)
+    }
+
+    /// Whether it has just been at a stop: what lanes saw on the way there is taken in.
+    pub fn has_stopped(&self) -> bool {
+        self.stopped == self.n
     }
 
     /// Whether the next nodes have to be shown, with contact or without.
-    pub fn is_watched(&self) -> bool {
-        self.finder.as_ref().is_some_and(|finder| !finder.is_idle())
+    fn is_watched(&self) -> bool {
+        self.is_shared || !self.landing.is_idle()
     }
 
-    /// The constraint that acts in the step from `before`, if any, and its multiplier; None if it is not plain.
-    fn react(&self, before: &Row) -> Option<Option<(usize, f64)>> {
-        let (rule, m, n) = (&self.rule, self.rule.slack.len(), self.linear.size());
-        let is_closed = |a: &usize| dot(&rule.trigger[*a][..n], before) <= 0.0;
-        let slack = |a: usize| dot(&rule.slack[a][..n], before);
-        let mut acting = (0..m).filter(is_closed).filter(|&a| slack(a) < 0.0);
-        let Some(a) = acting.next() else { return Some(None) };
-        let multiplier = -slack(a) / rule.yields[a * m + a];
-        // Of others that are closed, or where positions count all others, none must follow.
-        let follows = |b: usize| slack(b) + rule.yields[b * m + a] * multiplier < 0.0;
-        let counts = |b: &usize| *b != a && (self.kind.is_position_level() || is_closed(b));
-        let is_plain = acting.next().is_none() && multiplier.is_finite() && !(0..m).filter(counts).any(follows);
-        is_plain.then_some(Some((a, multiplier)))
+    /// Makes steps by itself, up to where a leap is free or a stop is reached, and looks at what it reaches. `seen`: the largest sizes and the least
+    /// gap since the last stop.
+    pub fn attend(&mut self, z: &mut Row, seen: (&Row, f64), job: &Job, wanted: &Wanted) -> Attended {
+        self.look(z);
+        for _ in 0..PATIENT {
+            let before = *z;
+            if !self.step(&before, z, job, wanted) {
+                return Attended::Refused;
+            }
+            self.look(z);
+            if self.n == self.target.0 {
+                return self.arrive(&before, z, seen, job, wanted);
+            }
+            if self.leaps_left() > 0 && self.leap.is_free(&z[..self.linear.size()]) {
+                break;
+            }
+        }
+        Attended::GoesOn
     }
 
-    /// Puts the last step right where a constraint acts in it, and shows its node to the finder. False if it is not plain.
-    pub fn touch(&mut self, before: &Row, now: &mut Row, job: &Job, wanted: &Wanted) -> bool {
-        let Some(acts) = self.react(before) else { return false };
-        self.has_acted = acts.is_some();
-        self.grow(before);
+    /// The gaps at a node.
+    fn look(&mut self, z: &Row) {
+        let n = self.linear.size();
+        let gap = self.linear.gaps.iter().map(|row| dot(&row[..n], z)).fold(f64::INFINITY, f64::min);
+        self.violation = self.violation.max(-gap);
+    }
+
+    /// Makes a step with the constraint that acts in it, and shows its node where that is of use. False if it is not plain.
+    fn step(&mut self, before: &Row, now: &mut Row, job: &Job, wanted: &Wanted) -> bool {
+        let (d, n) = (self.linear.accelerations.len(), self.linear.size());
+        let Some(acts) = self.rule.react(self.kind, &before[..n]) else { return false };
+        for (x, row) in now.iter_mut().zip(&self.rule.next) {
+            *x = dot(&row[..n], before);
+        }
+        for (k, [cos, sin]) in self.turns.iter().enumerate() {
+            let at = 2 * d + 1 + 2 * k;
+            (now[at], now[at + 1]) = (before[at] * cos - before[at + 1] * sin, before[at + 1] * cos + before[at] * sin);
+        }
         if let Some((a, multiplier)) = acts {
             now.iter_mut().zip(&self.rule.push[a]).for_each(|(x, p)| *x += multiplier * p);
         }
+        self.n += 1;
+        self.has_acted = acts.is_some();
+        self.alone.iter_mut().zip(&before[..2 * d]).for_each(|(most, z)| *most = most.max(z.abs()));
         if acts.is_none() && !self.is_watched() {
             return true;
         }
-        if self.finder.is_none() {
-            let Ok(at) = self.problem.instance(&job.start) else { return false };
-            let Some(finder) = ImpactFinder::new(&at, &self.scheme, self.h) else { return false };
-            self.finder = Some(Box::new(finder));
-        }
-        self.fill_node(before, now, acts);
-        self.show(job, wanted);
-        true
+        self.grow(before);
+        let impulse = self.complete(before, now, acts);
+        self.show(impulse, job, wanted)
     }
 
     /// Notes the largest of each.
@@ -200,51 +264,69 @@ impl Walker {
         self.largest.iter_mut().zip(z).for_each(|(most, z)| *most = most.max(z.abs()));
     }
 
-    /// The node that the step from `before` to `now` completes.
-    fn fill_node(&mut self, before: &Row, now: &Row, acts: Option<(usize, f64)>) {
-        let (d, h) = (self.linear.accelerations.len(), self.h);
-        let is_position_level = self.kind.is_position_level();
-        let index = if is_position_level { self.n - 1 } else { self.n };
-        let t = self.time(index);
-        let node = &mut self.node;
-        (node.index, node.t, node.contact) = (index, t, acts.is_some());
-        node.impulses.fill(0.0);
-        let impulse = acts.map(|(a, multiplier)| (a, if is_position_level { multiplier / h } else { multiplier }));
-        if let Some((a, impulse)) = impulse {
-            node.impulses[a] = impulse;
-        }
-        let jump = |i: usize| impulse.map_or(0.0, |(a, impulse)| self.linear.pulls[a][i] * impulse);
-        for i in 0..d {
-            let (u, next) = (before[d + i], now[d + i]);
-            if is_position_level {
-                let gain = (next - u) / h - jump(i);
-                node.q[i] = before[i];
-                node.v_left[i] = u / h + 0.5 * gain;
-                node.v_right[i] = node.v_left[i] + jump(i);
-                node.acceleration[i] = gain / h;
-            } else {
-                node.q[i] = now[i];
-                node.v_left[i] = next - jump(i);
-                node.v_right[i] = next;
-                node.acceleration[i] = (node.v_left[i] - u) / h;
+    /// The node that the step from `before` to `now` completes, and the impulse at it.
+    fn complete(&mut self, before: &Row, now: &Row, acts: Option<(usize, f64)>) -> Option<(usize, f64)> {
+        self.node.index = if self.kind.is_position_level() { self.n - 1 } else { self.n };
+        self.node.t = self.time(self.node.index);
+        node::complete((self.kind, self.h), &self.linear, (before, now), acts, &mut self.node)
+    }
+
+    /// Takes in the node and the impacts that are complete with it; false if they cannot be told.
+    fn show(&mut self, impulse: Option<(usize, f64)>, job: &Job, wanted: &Wanted) -> bool {
+        if !self.is_shared {
+            match self.landing.note(&self.linear, &self.node, impulse) {
+                Ok(found) => {
+                    found.into_iter().for_each(|landed| self.count(&landed, job, wanted));
+                    return true;
+                }
+                Err(NotPlain) if !self.share(job) => return false,
+                Err(NotPlain) => {}
             }
+        }
+        let Some(mut finder) = self.finder.take() else { return false };
+        finder.note(&self.node);
+        self.take_impacts(&mut finder, job, wanted);
+        self.is_shared = !finder.is_idle();
+        self.finder = Some(finder);
+        true
+    }
+
+    /// Several constraints take part in the contact: the finder goes on with it.
+    fn share(&mut self, job: &Job) -> bool {
+        if self.finder.is_none() {
+            let at = self.problem.instance(&job.start).ok();
+            self.finder = at.and_then(|at| ImpactFinder::new(&at, &self.scheme, self.h)).map(Box::new);
+        }
+        let Some(finder) = &mut self.finder else { return false };
+        finder.resume(self.landing.underway());
+        self.landing.clear();
+        self.is_shared = true;
+        true
+    }
+
+    /// An impact of one constraint.
+    fn count(&mut self, landed: &Landed, job: &Job, wanted: &Wanted) {
+        self.measure(landed.speed, landed.residual);
+        self.approach = self.approach.max(landed.approach);
+        if landed.t >= job.from {
+            self.tally.impacts += 1;
+            let Landed { constraint, t, approach, impulse, .. } = *landed;
+            self.tally.hit(wanted, Hit { t, constraint: constraint as u32, speed: approach, impulse });
         }
     }
 
-    /// Shows the node to the finder and takes the impacts that it finds.
-    fn show(&mut self, job: &Job, wanted: &Wanted) {
-        let Some(mut finder) = self.finder.take() else { return };
-        finder.note(&self.node);
-        self.take_impacts(&mut finder, job, wanted);
-        self.finder = Some(finder);
+    /// How fast an impact is, and how far from the law.
+    fn measure(&mut self, speed: f64, residual: f64) {
+        self.fastest = self.fastest.max(speed);
+        let deviation = residual * speed;
+        // (What is not a number is the worst there is.)
+        self.deviation = if deviation <= self.deviation { self.deviation } else { deviation };
     }
 
     fn take_impacts(&mut self, finder: &mut ImpactFinder, job: &Job, wanted: &Wanted) {
         for impact in finder.impacts().iter() {
-            self.fastest = self.fastest.max(impact.speed);
-            let deviation = impact.law_residual * impact.speed;
-            // (What is not a number is the worst there is.)
-            self.deviation = if deviation <= self.deviation { self.deviation } else { deviation };
+            self.measure(impact.speed, impact.law_residual);
+            self.approach = self.approach.max(impact.approach.abs());
             if impact.t < job.from {
                 continue;
             }
@@ -261,8 +343,8 @@ impl Walker {
         finder.forget();
     }
 
-    /// The lane is at a stop, or at the end. `seen`: the largest sizes and the least gap since the last stop.
-    pub fn arrive(
+    /// The lane is at a stop, or at the end.
+    fn arrive(
         &mut self,
         before: &Row,
         now: &mut Row,
@@ -272,22 +354,26 @@ impl Walker {
     ) -> Attended {
         let d = self.linear.accelerations.len();
         let (t, is_last) = (self.target.1, self.n == self.last);
+        self.stopped = self.n;
         if !now[..2 * d].iter().all(|x| x.abs() <= HUGE) {
             return Attended::Refused;
         }
         self.check(before, now);
         self.turn(now, self.t());
-        let gap = self.linear.gaps.iter().map(|row| dot(row, now)).fold(least, f64::min);
-        self.violation = self.violation.max(-gap);
+        self.violation = self.violation.max(-least);
+        self.look(now);
+        let alone = std::mem::replace(&mut self.alone, [0.0; ROOM]);
         let mut most = *largest;
-        (0..2 * d).for_each(|i| most[i] = most[i].max(now[i].abs()));
+        // (Where nobody wants them, lanes do not know the largest sizes.)
+        let own = |i: usize| if wanted.settled { alone[i] } else { 0.0 };
+        (0..2 * d).for_each(|i| most[i] = most[i].max(own(i)).max(now[i].abs()));
         self.grow(&most);
         // Position and velocity: where the scheme keeps positions, the velocity needs the step beyond.
         let (q, mut v) = (now[..d].to_vec(), now[d..2 * d].to_vec());
         let mut last = v.clone();
         if self.kind.is_position_level() {
             most[d..2 * d].iter_mut().for_each(|x| *x /= self.h);
-            let Some(acts) = self.react(now) else { return Attended::Refused };
+            let Some(acts) = self.rule.react(self.kind, &now[..self.linear.size()]) else { return Attended::Refused };
             let mut beyond = *now;
             for (x, row) in beyond.iter_mut().zip(&self.rule.next) {
                 *x = dot(row, now);
@@ -296,71 +382,75 @@ impl Walker {
                 beyond.iter_mut().zip(&self.rule.push[a]).for_each(|(x, p)| *x += multiplier * p);
             }
             self.n += 1;
-            self.fill_node(now, &beyond, acts);
+            let impulse = self.complete(now, &beyond, acts);
             self.n -= 1;
             v.copy_from_slice(&self.node.v_right);
             last.copy_from_slice(&v);
-            if self.finder.as_ref().is_some_and(|finder| finder.would_last(&self.node)) {
+            let lasts = match &self.finder {
+                Some(finder) if self.is_shared => finder.would_last(&self.node),
+                _ => self.landing.would_last(impulse),
+            };
+            if lasts {
                 v.iter_mut().zip(&self.node.v_left).for_each(|(v, left)| *v = 0.5 * (*v + left));
             }
-            if is_last && self.is_watched() {
-                self.show(job, wanted);
+            if is_last && self.is_watched() && !self.show(impulse, job, wanted) {
+                return Attended::Refused;
             }
         }
-        if t >= job.from {
+        let unit = if self.kind.is_position_level() { self.h } else { 1.0 };
+        self.tally.saw(self.largest[d..2 * d].iter().fold(0.0, |m: f64, u| m.max(u / unit)));
+        if self.is_kept {
             self.tally.glide(t, &q, &v, &most[..2 * d]);
+        } else if t >= job.from {
+            (self.is_kept, self.alone) = (true, [0.0; ROOM]);
+            self.tally.arrive(t, &q, &v);
         }
         self.tally.pass(job, wanted, t, &q, &v);
         if is_last {
             return Attended::Done(Box::new(self.finish(job, wanted, t, q, last)));
         }
-        if self.aim(job) { Attended::GoesOn } else { Attended::Refused }
+        if self.aim(job, wanted) { Attended::GoesOn } else { Attended::Refused }
     }
 
-    /// The equation of the scheme in the last step, if nothing acted in it, with harmonics computed anew.
+    /// The equation of the scheme in the last step, if nothing acted in it, from the accelerations, with harmonics computed anew.
     fn check(&mut self, before: &Row, now: &Row) {
         let d = self.linear.accelerations.len();
         if self.has_acted {
             self.has_acted = false;
             return;
         }
-        let mut exact = *before;
-        self.turn(&mut exact, self.time(self.n - 1));
+        let (mut first, mut second) = (*before, *now);
+        self.turn(&mut first, self.time(self.n - 1));
+        self.turn(&mut second, self.t());
+        let off = node::residual(self.kind, &self.linear, self.h, &first, &second);
         let scale = (d..2 * d).fold(0.0_f64, |m, i| m.max(now[i].abs()).max(self.largest[i]));
-        let off = |i: usize| (dot(&self.rule.next[i], &exact) - now[i]).abs();
-        let off = (d..2 * d).map(off).fold(0.0, f64::max) / scale.max(f64::MIN_POSITIVE);
+        let off = off / scale.max(f64::MIN_POSITIVE);
         self.residual = if off <= self.residual { self.residual } else { off };
     }
 
     fn finish(&mut self, job: &Job, wanted: &Wanted, t: f64, q: Vec<f64>, v: Vec<f64>) -> crate::Outcome {
-        if let Some(mut finder) = self.finder.take().filter(|finder| !finder.is_idle()) {
+        if !self.is_shared {
+            match self.landing.finish(&self.linear) {
+                Ok(found) => found.into_iter().for_each(|landed| self.count(&landed, job, wanted)),
+                Err(NotPlain) => _ = self.share(job),
+            }
+        }
+        if let Some(mut finder) = self.finder.take().filter(|_| self.is_shared) {
             finder.finish(&self.node);
             self.take_impacts(&mut finder, job, wanted);
         }
         let d = self.linear.accelerations.len();
         let unit = if self.kind.is_position_level() { self.h } else { 1.0 };
         let fastest = self.largest[d..2 * d].iter().fold(0.0_f64, |m, u| m.max(u / unit));
-        let mut tally = std::mem::take(&mut self.tally);
-        let checks = &mut tally.checks;
-        checks.violation = self.violation;
-        checks.law = if self.deviation > 0.0 { self.deviation / self.fastest } else { 0.0 };
-        checks.balance = self.residual;
         // Walls may be faster than what they meet.
-        let walls = self.linear.gaps.iter().map(|row| wall(&self.linear, row).iter().map(|x| x.abs()).sum::<f64>());
-        let speed = walls.fold(fastest, f64::max);
-        if !(self.violation <= 2.0 * self.h * speed) {
-            tally.breaches.push(format!("a constraint is violated by {:.3e}", self.violation));
-        }
-        if !(checks.law <= LAW) {
-            tally.breaches.push(format!("the impact law has a relative residual of {:.3e}", checks.law));
-        }
-        if !(self.residual <= OFF) {
-            tally.breaches.push(format!("the equation of the steps has a relative residual of {:.3e}", self.residual));
-        }
-        crate::Outcome { engine: Engine::Steps, ..tally.outcome(Status::Finished, t, q, v) }
+        let moving = |row: &Row| -> f64 {
+            let wall: f64 = wall(&self.linear, row).iter().map(|x| x.abs()).sum();
+            let own = || (0..d).map(|i| row[i].abs() * self.largest[d + i] / unit).sum::<f64>();
+            if wall > 0.0 { wall + own() } else { 0.0 }
+        };
+        let speed = self.linear.gaps.iter().map(moving).fold(fastest.max(self.approach), f64::max);
+        let law = if self.deviation == 0.0 { 0.0 } else { self.deviation / self.fastest };
+        let residuals = Residuals { violation: self.violation, law, equation: self.residual };
+        residuals.judge(std::mem::take(&mut self.tally), (self.h, speed), t, q, v)
     }
-}
-
-fn dot(row: &[f64], z: &[f64]) -> f64 {
-    row.iter().zip(z).map(|(w, z)| w * z).sum()
 }
