@@ -2,7 +2,7 @@
 
 use crate::setup::Refusal;
 use crate::{commands, diagnose, progress, report, text};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -44,12 +44,13 @@ enum Command {
 /// Does what a command line says, its first word the name of the program; the exit code.
 pub fn command(words: Vec<OsString>) -> ExitCode {
     report::remember(&words);
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match Cli::of(&words) {
         Ok(cli) => cli,
         Err(error) => return misused(&error, &words),
     };
     progress::listen();
     progress::watch_set_up();
+    saltus_ensemble::end_compilers_when(progress::is_stopped);
     let (outcome, json) = cli.perform();
     let code = outcome.unwrap_or_else(|refusal| {
         let code = refusal.show(json);
@@ -58,7 +59,23 @@ pub fn command(words: Vec<OsString>) -> ExitCode {
     if text::is_output_lost() { ExitCode::FAILURE } else { code }
 }
 
+/// Every option takes negative numbers: whether they make sense is said by who knows what they mean.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(with_negative_numbers);
+    command.mut_args(|arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    })
+}
+
 impl Cli {
+    /// What the words of a command line mean.
+    pub(crate) fn of(words: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = with_negative_numbers(Cli::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
     /// Does it. What came of it, and whether one JSON object was asked for.
     pub(crate) fn perform(&self) -> (Result<ExitCode, Refusal>, bool) {
         match &self.command {

@@ -13,7 +13,7 @@ pub fn file(failure: &FileError, json: bool) -> ExitCode {
         print_json(&failure.error, Some(&failure.name), place);
         return ExitCode::FAILURE;
     }
-    eprintln!("{:?}", of_file(failure));
+    crate::text::mutter(&format!("{:?}", of_file(failure)));
     ExitCode::FAILURE
 }
 
@@ -66,7 +66,7 @@ pub fn plain(error: &SetupError, json: bool) -> ExitCode {
         print_json(error, None, None);
         return ExitCode::FAILURE;
     }
-    eprintln!("{:?}", report(error.clone().without_place(), None));
+    crate::text::mutter(&format!("{:?}", report(error.clone().without_place(), None)));
     ExitCode::FAILURE
 }
 

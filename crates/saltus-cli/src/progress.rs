@@ -48,7 +48,7 @@ fn wait_for_the_end() {
 }
 
 fn leave() -> ! {
-    eprintln!("interrupted");
+    crate::text::mutter("interrupted");
     std::process::exit(INTERRUPTED.into());
 }
 
@@ -232,7 +232,7 @@ impl SweepBar {
         let share = 100.0 * p.scalar as f64 / p.done.max(1) as f64;
         let number = crate::text::number;
         bar.set_position(p.done);
-        bar.set_message(format!("{} per second, {} % by the event engine{left}", number(rate, 3), number(share, 2)));
+        bar.set_message(format!("{} per second, event engine used in {} %{left}", number(rate, 3), number(share, 2)));
     }
 
     pub fn finish(self) {

@@ -11,7 +11,7 @@ use clap::{Arg, ArgMatches, Command};
 use saltus::analysis::stiffness_for_penetration;
 use saltus::scheme::{self, Domain, Scheme, Settings, all_settings};
 use saltus::{Options, SetupError, Start};
-use saltus_io::{Changes, FileError, ModelFile, Opened, Rerun};
+use saltus_io::{Changes, FileError, ModelFile, Opened, Rerun, output};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,7 +37,7 @@ pub struct ModelArgs {
 /// Where a run starts.
 #[derive(clap::Args, Clone, Default)]
 pub struct StartArgs {
-    /// Start here instead of where the model says: x=0.3,x'=0, a state p=2, or t=2 for the time; may be repeated. For a structure:
+    /// Override the model's start: x=0.3,x'=0, a state p=2, or t=2 for the time; may be repeated. For a structure:
     /// displacement=, velocity= (of everything), or a point, which gives the shape of least elastic energy through it
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Start")]
     pub start: Vec<String>,
@@ -172,7 +172,7 @@ impl Refusal {
             }
             Refusal::Unwritten(error) => {
                 // One JSON object has been printed already: a second would not be one.
-                eprintln!("{}", crate::text::printable(&error.message));
+                crate::text::mutter(&crate::text::printable(&error.message).to_string());
                 ExitCode::FAILURE
             }
         }
@@ -261,15 +261,14 @@ impl ModelArgs {
             ready.assembled = assembled(&ready.opened)?;
         }
         if let Some(path) = &self.report {
-            saltus_io::output::spare(path, ready.file.sources()).map_err(|e| {
+            output::spare(path, ready.file.sources()).map_err(|e| {
                 SetupError::new(e.to_string()).help("give the report a name of its own, such as  --report page.html")
             })?;
             if let Some(dir) = asked.start.and_then(|s| s.from.as_ref()) {
                 let saved = ["run.json", "trajectory.npz", "state.npz"].map(|name| dir.join(name));
-                saltus_io::output::spare(path, saved.iter().map(PathBuf::as_path))
-                    .map_err(|e| SetupError::new(e.to_string()))?;
+                output::spare(path, saved.iter().map(PathBuf::as_path)).map_err(|e| SetupError::new(e.to_string()))?;
             }
-            saltus_io::output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
+            output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;
         }
         ready.end_is_given = asked.run.is_some_and(|r| r.end.is_some());
         ready.opening_s = began.elapsed().as_secs_f64();
@@ -428,6 +427,21 @@ impl Ready {
 /// A scheme by its name, where one is given.
 pub fn scheme(name: Option<&String>) -> Result<Option<Scheme>, SetupError> {
     name.map(|name| scheme::find(name)).transpose()
+}
+
+/// Refuses a directory for the files of a run that holds something else, or files that are read.
+pub fn spare_directory<'a>(dir: &Path, inputs: impl IntoIterator<Item = &'a Path> + Clone) -> Result<(), SetupError> {
+    let help = "choose another directory";
+    if let Some(other) = output::holds_other(dir) {
+        return Err(SetupError::new(format!("`{}` holds {other}, not a run", dir.display())).help(help));
+    }
+    output::spare_in(dir, inputs).map_err(|e| SetupError::new(e.to_string()).help(help))
+}
+
+/// The same, and makes sure that files can be written there.
+pub fn run_directory<'a>(dir: &Path, inputs: impl IntoIterator<Item = &'a Path> + Clone) -> Result<(), SetupError> {
+    spare_directory(dir, inputs)?;
+    output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))
 }
 
 /// What stands between the commas of options; commas in parentheses belong to an expression.

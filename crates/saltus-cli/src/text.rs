@@ -45,8 +45,14 @@ pub fn emit(text: &str) {
 /// Says something on standard error, unless a caller keeps what is printed: the answer has it too.
 pub fn complain(text: &str) {
     if KEPT.with_borrow(Option::is_none) {
-        anstream::eprintln!("{text}");
+        mutter(text);
     }
+}
+
+/// Writes a line on standard error; where nobody reads it, nothing happens.
+pub fn mutter(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// Keeps what this thread prints while something is done.
@@ -62,7 +68,7 @@ pub fn printed(result: std::io::Result<()>) {
         && e.kind() != std::io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::SeqCst)
     {
-        eprintln!("cannot write to standard output: {e}");
+        mutter(&format!("cannot write to standard output: {e}"));
     }
 }
 

@@ -141,7 +141,7 @@ fn print(ready: &Ready, how: &CompareOptions, found: &Comparison, derived: bool)
         let k = motion.len() - 1;
         let state: Vec<String> = (0..model.coordinates.len().min(4))
             .map(|i| {
-                let (q, v) = (motion.q(k)[i], motion.v(k, Side::Left)[i]);
+                let (q, v) = (motion.q(k)[i], motion.v(k, Side::Right)[i]);
                 format!("{} = {} ({})", printable(&model.coordinates[i]), number(q, 6), number(v, 4))
             })
             .collect();
@@ -188,7 +188,7 @@ fn print_json(ready: &Ready, found: &Comparison) {
             "scheme": e.way.label, "step": run.step, "steps": run.steps, "wall_s": e.seconds(),
             "impacts": motion.impacts.len(),
             "final": {
-                "t": motion.t[k], "q": motion.q(k)[..motion.degrees()], "v": motion.v(k, Side::Left)[..motion.degrees()],
+                "t": motion.t[k], "q": motion.q(k)[..motion.degrees()], "v": motion.v(k, Side::Right)[..motion.degrees()],
                 "z": motion.states(k),
             },
             "max_violation": run.audit.max_violation, "infeasible_steps": run.audit.infeasible,

@@ -2,11 +2,11 @@
 
 use crate::setup::Refusal;
 use crate::text::{BOLD, count, number, out, printable};
-use saltus_ensemble::{Native, devices};
+use saltus_ensemble::{Device, Native, NoNative, devices};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// List what can compute sweeps on this machine: its cores, a compiler for --native, GPUs for --device gpu.
+/// List what this machine has for sweeps: cores, a C compiler for --native, GPUs for --device gpu.
 #[derive(clap::Args)]
 pub struct Args {
     /// Print one JSON object instead
@@ -19,9 +19,15 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let (width, compiler) = Native::processor();
     let gpus = devices();
     if args.json {
-        let list = |gpu: &saltus_ensemble::Device| json!({ "name": gpu.name, "memory": gpu.memory, "capability": gpu.capability });
+        let list = |gpu: &Device| json!({ "name": gpu.name, "memory": gpu.memory, "capability": gpu.capability });
         let (found, why) = match &gpus {
-            Ok(gpus) => (gpus.iter().map(list).collect(), None),
+            Ok(gpus) => {
+                let one = |gpu: &Result<Device, NoNative>| match gpu {
+                    Ok(gpu) => list(gpu),
+                    Err(why) => json!({ "cannot_be_used": why.to_string() }),
+                };
+                (gpus.iter().map(one).collect(), None)
+            }
             Err(why) => (Vec::new(), Some(why.to_string())),
         };
         crate::text::print_json(&json!({
@@ -30,18 +36,24 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    out!("{BOLD}cpu{BOLD:#}  {}, {width} numbers in a register\n", count(cores as u64, "core"));
+    out!("{BOLD}cpu{BOLD:#}  {}, vector registers of {width} doubles\n", count(cores as u64, "core"));
     match compiler {
         Ok(compiler) => out!("     compiler for --native: {}\n", printable(&compiler)),
-        Err(why) => out!("     no --native: {why}\n"),
+        Err(why) => out!("     --native is not available: {why}\n"),
     }
     match &gpus {
-        Ok(gpus) if gpus.is_empty() => out!("{BOLD}gpu{BOLD:#}  there is a driver, but no NVIDIA GPU\n"),
+        Ok(gpus) if gpus.is_empty() => out!("{BOLD}gpu{BOLD:#}  driver found, but no NVIDIA GPU\n"),
         Ok(gpus) => {
             for gpu in gpus {
-                let memory = number(gpu.memory as f64 / f64::from(1 << 30), 3);
-                let (major, minor) = gpu.capability;
-                out!("{BOLD}gpu{BOLD:#}  {}, {memory} GiB, compute capability {major}.{minor}\n", printable(&gpu.name));
+                let Device { name, memory, capability: (major, minor) } = match gpu {
+                    Ok(gpu) => gpu,
+                    Err(why) => {
+                        out!("{BOLD}gpu{BOLD:#}  cannot be used: {}\n", printable(&why.to_string()));
+                        continue;
+                    }
+                };
+                let memory = number(*memory as f64 / f64::from(1 << 30), 3);
+                out!("{BOLD}gpu{BOLD:#}  {}, {memory} GiB, compute capability {major}.{minor}\n", printable(name));
             }
         }
         Err(why) => out!("{BOLD}gpu{BOLD:#}  none: {why}\n"),

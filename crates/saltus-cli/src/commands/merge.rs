@@ -9,7 +9,7 @@ use saltus_io::output::Format;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Put the parts of a sweep together that `saltus sweep --shard k/N` made, on one machine or on many.
+/// Combine the parts of a sweep made with `saltus sweep --shard k/N`, on one machine or several.
 ///
 /// The parts must be of the same sweep and complete; the tables are the same, byte for byte, as
 /// those of a sweep in one piece.
@@ -21,10 +21,10 @@ pub struct Args {
     /// The directories of the parts
     #[arg(value_name = "DIR", required = true)]
     dirs: Vec<PathBuf>,
-    /// The directory of the whole
+    /// The directory for the combined results
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// In which formats the tables are written: npz, csv, parquet [default: npz,csv]
+    /// Table formats: npz, csv, parquet [default: npz,csv]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     format: Vec<String>,
     /// Print one JSON object instead of text
@@ -32,16 +32,20 @@ pub struct Args {
     pub json: bool,
 }
 
-/// The formats of tables.
+/// The formats of tables, each once.
 pub fn formats(names: &[String]) -> Result<Vec<Format>, SetupError> {
-    let found = match names {
-        [] => Format::DEFAULT.to_vec(),
-        names => names.iter().map(|n| Format::find(n)).collect::<Result<Vec<_>, _>>()?,
-    };
-    match found.contains(&Format::Mat) {
-        true => Err(SetupError::new("tables of a sweep are not written as mat").help("there are npz, csv and parquet")),
-        false => Ok(found),
+    let mut found = Vec::new();
+    for name in names {
+        let is_format = |format: &Format| *format != Format::Mat && format.name() == name.trim();
+        let format = Format::ALL.into_iter().find(is_format).ok_or_else(|| {
+            SetupError::new(format!("these tables cannot be written as `{}`", name.trim()))
+                .help("use npz, csv or parquet")
+        })?;
+        if !found.contains(&format) {
+            found.push(format);
+        }
     }
+    Ok(if names.is_empty() { Format::DEFAULT.to_vec() } else { found })
 }
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {

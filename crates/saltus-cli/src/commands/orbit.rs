@@ -5,10 +5,10 @@ mod show;
 use crate::done::Done;
 use crate::progress::{self, Bar};
 use crate::report;
-use crate::setup::{Asked, ModelArgs, Ready, Refusal, StartArgs};
+use crate::setup::{Asked, ModelArgs, Ready, Refusal, StartArgs, run_directory};
 use saltus::analysis::{NoOrbit, Orbit, OrbitOptions, check_period, is_same_orbit, orbit, period_of, starts_around};
 use saltus::{Options, Problem, SetupError, Start};
-use saltus_io::output::{self, Format};
+use saltus_io::output::Format;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -71,7 +71,11 @@ pub struct Args {
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let json = args.model.json;
     if !(1e-14..=1e-2).contains(&args.tol) {
-        return Err(SetupError::new(format!("the tolerance must be between 1e-14 and 1e-2, not {}", args.tol)).into());
+        return Err(SetupError::new(format!(
+            "the tolerance must be between 1e-14 and 1e-2, not {}",
+            saltus::text::exact(args.tol)
+        ))
+        .into());
     }
     if args.transient.is_some_and(|x| !(x >= 0.0 && x.is_finite())) {
         return Err(SetupError::new("the transient must not be negative").into());
@@ -84,9 +88,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             .into());
     };
     if let Some(dir) = &args.out {
-        let help = "choose another directory";
-        output::spare_in(dir, ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
-        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+        run_directory(dir, ready.file.sources())?;
     }
     if args.symmetric && !problem.model().depends_on_time() {
         return Err(SetupError::new("--symmetric is for models that are driven: nothing here depends on time").into());

@@ -88,6 +88,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         return picture::of_chart(args, chart);
     }
     let is_sweep = args.dir.join("sweep.json").exists();
+    if !args.dir.exists() {
+        let message = format!("there is no directory `{}`", args.dir.display());
+        return Err(SetupError::new(message).help("name one that --out wrote, of a run, a sweep or a picture").into());
+    }
     let what = if is_sweep { What::Positions } else { what(args.what.as_deref().unwrap_or("positions"))? };
     if let Some(picture) = Picture::read(&args.dir)?.filter(|_| args.what.is_none() && args.against.is_none()) {
         return picture::main(args, &picture);

@@ -3,10 +3,10 @@
 use super::summary;
 use crate::done::Done;
 use crate::progress::{self, Bar};
-use crate::setup::{Ready, Refusal};
+use crate::setup::{Ready, Refusal, run_directory};
 use crate::text::out;
 use saltus::SetupError;
-use saltus_io::output::{self, Format};
+use saltus_io::output::Format;
 use saltus_io::{Rerun, SavedRun};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let saved = if has_motion { SavedRun::open(&args.dir)? } else { SavedRun::described(&args.dir)? };
     let again = Rerun::new(&saved)?;
     if let Some(dir) = &args.out {
-        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+        run_directory(dir, [])?;
     }
     let mut bar = Bar::new(args.json);
     let started = Instant::now();

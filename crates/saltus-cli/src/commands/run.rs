@@ -6,7 +6,7 @@ mod spectra;
 use super::summary;
 use crate::done::Done;
 use crate::progress::{self, Bar};
-use crate::setup::{Asked, ModelArgs, Ready, Refusal, RunArgs, StartArgs, StructureArgs, scheme};
+use crate::setup::{Asked, ModelArgs, Ready, Refusal, RunArgs, StartArgs, StructureArgs, run_directory, scheme};
 use crate::text::{number, out};
 use crate::{diagnose, report, runner, sketch};
 use saltus::analysis::{Probe, ProbeOptions, probe};
@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     /// The formats of the trajectory in that directory, joined by commas: npz (NumPy), csv, mat (MATLAB, Octave, SciPy),
-    /// parquet (pandas; where the program was built with it) [default: npz,csv]
+    /// parquet (pandas) [default: npz,csv]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out", help_heading = "Output")]
     format: Vec<String>,
     /// With --json: list `all` impacts, not only the first
@@ -129,9 +129,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         names => names.iter().map(|n| Format::find(n)).collect::<Result<_, _>>()?,
     };
     if let Some(dir) = &args.out {
-        let help = "choose another directory";
-        output::spare_in(dir, ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
-        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+        run_directory(dir, ready.file.sources())?;
     }
     let system = &*ready.opened.system;
     let mut bar = Bar::new(json);

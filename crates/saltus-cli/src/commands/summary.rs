@@ -194,7 +194,7 @@ fn final_state(model: &Model, run: &Run) {
     // A moment of enormous velocity, from a step that blew up, does not make the others rounding.
     let span = run.trajectory.span().map_or(0.0, |(first, last)| last - first);
     let fast = if span > 0.0 { fast.min(1e6 * far / span) } else { fast };
-    let (q, v) = (run.trajectory.q(k), run.trajectory.v(k, Side::Left));
+    let (q, v) = (run.trajectory.q(k), run.trajectory.v(k, Side::Right));
     let state: Vec<String> = moving[..shown]
         .iter()
         .map(|&i| {

@@ -9,7 +9,6 @@ pub use prepared::{Finished, Prepared, Wanted};
 use crate::command::{Cli, said};
 use crate::setup::Refusal;
 use crate::{diagnose, locate, progress, report, text};
-use clap::Parser;
 use saltus::SetupError;
 use saltus_io::{FileError, ModelFile};
 use std::ffi::OsString;
@@ -66,9 +65,10 @@ static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 pub fn answer(words: &[String], given: Option<ModelFile>, gauge: &Arc<Gauge>) -> Result<String, Mistake> {
     let words: Vec<OsString> =
         std::iter::once("saltus").chain(words.iter().map(String::as_str)).map(Into::into).collect();
-    let cli = Cli::try_parse_from(&words).map_err(|e| SetupError::new(said(&e)))?;
+    let cli = Cli::of(&words).map_err(|e| SetupError::new(said(&e)))?;
     if AT_WORK.fetch_add(1, Ordering::SeqCst) == 0 {
         progress::stop(false);
+        saltus_ensemble::end_compilers_when(progress::is_stopped);
     }
     let _leaving = Leaving;
     report::remember(&words);

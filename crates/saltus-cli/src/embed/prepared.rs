@@ -3,7 +3,7 @@
 use super::Mistake;
 use crate::done::Done;
 use crate::report;
-use crate::setup::{Ready, SettingArgs, another};
+use crate::setup::{Ready, SettingArgs, another, spare_directory};
 use saltus::scheme::{self, Domain, all_settings};
 use saltus::{Keep, Options, Progress, Run, SetupError, Start, System, run_observed};
 use saltus_io::output::{self, Format};
@@ -175,7 +175,7 @@ impl Finished {
             names => names.iter().map(|n| Format::find(n)).collect::<Result<Vec<_>, _>>()?,
         };
         let plain = |e: output::WriteError| SetupError::new(e.to_string());
-        output::spare_in(dir, self.prepared.ready.file.sources()).map_err(plain)?;
+        spare_directory(dir, self.prepared.ready.file.sources())?;
         Ok(self.done().write(&self.prepared.ready, dir, &formats).map_err(plain)?)
     }
 

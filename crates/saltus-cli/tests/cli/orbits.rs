@@ -73,9 +73,16 @@ fn exponents_of_one_motion_and_of_many() {
     let table = dir.read("table.csv");
     assert!(table.starts_with("w,exponent_1,error_1,exponent_2,error_2,dimension"), "{table}");
     assert_eq!(table.lines().count(), 3);
+    // Contact takes all of them away, in a motion that does not repeat itself after such periods: said alike for one and for many.
+    let merging = ["lyapunov", "oscillator", "--set", "s=0", "--set", "e=0", "--period", "2.5", "--transient", "50"];
+    let merging = [&merging[..], &["--periods", "60", "--start", "x=-0.3"]].concat();
+    let text = saltus(&[&merging[..], &["--set", "w=3.618"]].concat()).stdout;
+    assert!(text.contains("merge in finite time"), "{text}");
+    let many = json(&[&merging[..], &["--over", "w=3.618", "--json"]].concat());
+    assert_eq!(many["points"][0]["kind"], "merging", "{many}");
     // Contact takes directions away.
     let text = saltus(&["lyapunov", "ball-table", "--set", "e=0"]).stdout;
-    assert!(text.contains("−∞") && text.contains("takes directions"), "{text}");
+    assert!(text.contains("−∞") && text.contains("removes directions"), "{text}");
     for (args, wanted) in [
         (&["lyapunov", "oscillator", "--over", "ww=1:2:3"][..], "`ww` is neither"),
         (&["lyapunov", "oscillator", "--tol", "1"], "tolerance must be"),
@@ -85,6 +92,47 @@ fn exponents_of_one_motion_and_of_many() {
         let answer = saltus(args);
         assert!(!answer.succeeded() && answer.stderr.contains(wanted), "{answer:?}");
     }
+}
+
+#[test]
+fn exponents_of_many_motions_in_compiled_code() {
+    let family =
+        ["lyapunov", "oscillator", "--set", "s=0", "--set", "c=0.02", "--set", "e=0.9", "--over", "w=2.5,3.1,3.2"];
+    let times = ["--transient", "100", "--periods", "200", "--json"];
+    let plain = json(&[&family[..], &times].concat());
+    let answer = saltus(&[&family[..], &times, &["--native", "--threads", "2"]].concat());
+    if !answer.succeeded() {
+        assert!(answer.stderr.contains("there is no C compiler"), "{answer:?}");
+        return;
+    }
+    let native: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    assert_eq!(native["scalar_share"], 0.0, "{native}");
+    let points = |found: &serde_json::Value| found["points"].as_array().expect("a list").clone();
+    for (a, b) in points(&plain).iter().zip(points(&native)) {
+        assert_eq!((&a["kind"], &a["at"]), (&b["kind"], &b["at"]), "{a} {b}");
+        for k in 0..2 {
+            let (x, y) = (&a["exponents"][k], &b["exponents"][k]);
+            let allowed = 4.0 * number(&x["error"]).hypot(number(&y["error"])) + 1e-8;
+            assert!((number(&x["value"]) - number(&y["value"])).abs() < allowed, "{a} {b}");
+        }
+    }
+    assert_eq!(points(&native)[1]["kind"], "chaotic");
+    // How long it takes, and what is not computed that way.
+    let dry = saltus(&[&family[..], &["--native", "--dry-run"]].concat());
+    assert!(dry.succeeded() && dry.stdout.contains("3 motions"), "{dry:?}");
+    for (args, wanted) in [
+        (&["lyapunov", "oscillator", "--native"][..], "need several motions"),
+        (&["lyapunov", "capsule", "--over", "e=0.5,0.6", "--native"], "cannot compile this model"),
+    ] {
+        let answer = saltus(args);
+        assert!(!answer.succeeded() && answer.stderr.contains(wanted), "{answer:?}");
+    }
+    // Where there is no GPU, the processor computes them, and says so.
+    let short = ["--transient", "2", "--periods", "4"];
+    let gpu = saltus(&[&family[..], &short, &["--device", "gpu"]].concat());
+    let auto = saltus(&[&family[..], &short, &["--device", "auto"]].concat());
+    assert!(auto.succeeded(), "{auto:?}");
+    assert_eq!(gpu.succeeded(), !auto.stderr.contains("on the processor"), "{gpu:?} {auto:?}");
 }
 
 #[test]

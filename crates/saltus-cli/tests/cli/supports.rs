@@ -154,8 +154,8 @@ fn a_sweep_over_records_is_one_table() {
     assert_eq!(row["values"]["wear_power_all_plates"], alone["structure"]["groups"][0]["wear_power"]);
     assert_eq!(row["values"]["max_z2"], alone["structure"]["points"][4]["max"]);
     for (words, message) in [
-        (&["--records", "ag=a.csv,b.csv", "--records", "flow=seed:1"][..], "of one length"),
-        (&["--records", "ag=a.csv,,b.csv"][..], "empty place"),
+        (&["--records", "ag=a.csv,b.csv", "--records", "flow=seed:1"][..], "2 records of `ag`, but 1 of `flow`"),
+        (&["--records", "ag=a.csv,,b.csv"][..], "empty entry"),
         (&["--records", "ag=a.csv", "--records", "ag=b.csv"][..], "given twice"),
         (&["--records", "ag=nowhere.csv"][..], "nowhere.csv"),
     ] {

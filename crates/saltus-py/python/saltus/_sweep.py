@@ -55,9 +55,11 @@ def sweep(
     periods: Number | None = None,
     period: Number | None = None,
     end: Number | None = None,
+    returns: int | None = None,
     impacts: int | str | None = None,
     strobe: bool = False,
     section: str | Sequence[str] = (),
+    last: int | None = None,
     stat: str | Sequence[str] = (),
     settled: bool = False,
     set: Mapping[str, Number] | None = None,
@@ -82,8 +84,8 @@ def sweep(
     `over` are axes: `{"w": (0.5, 1.5, 500)}` is a range, an array gives the values; several make a product, the first the slowest. `points` are
     points one by one, a dictionary of arrays. `sample` draws so many points from distributions, `vary={"w": "normal(1, 0.05)"}`.
 
-    A motion is left to settle for `transient` and kept for `periods` (of the forcing); or until `end`. What is kept: `impacts` (how many, or
-    `"all"`), `strobe` (once a period), `section`s, `stat`istics of expressions, what it `settled` on. It is
+    A motion is left to settle for `transient` and kept for `periods` (of the forcing); or until `end`; or for so many `returns` to the first `section`. What is kept: `impacts` (how many, or
+    `"all"`), `strobe` (once a period), `section`s (all states there, or the `last` ones), `stat`istics of expressions, what it `settled` on. It is
     computed by events, or by the steps of a `scheme`: `scheme="moreau-jean", step="2*pi/w/1000"`.
 
     `out` is a directory for the results; with `resume=True` a sweep that was interrupted there goes on. With a `client` of Dask the sweep is
@@ -106,6 +108,8 @@ def sweep(
         "periods": _count("periods", periods),
         "period": _count("period", period),
         "end": _count("end", end),
+        "returns": returns,
+        "last": last,
         "impacts": str(impacts) if impacts is not None else None,
         "strobe": strobe,
         "section": [section] if isinstance(section, str) else list(section),
@@ -206,6 +210,7 @@ def section(
     transient: Number | None = None,
     periods: Number | None = None,
     period: Number | None = None,
+    returns: int | None = None,
     set: Mapping[str, Number] | None = None,
     start: Mapping[str, Axis] | None = None,
     tol: float | None = None,
@@ -216,9 +221,10 @@ def section(
     resume: bool = False,
     progress: Progress = None,
 ) -> Family:
-    """A Poincaré section: the motion once a period, at its impacts, or where an expression vanishes."""
+    """A Poincaré section: the motion once a period, at its impacts, or where an expression vanishes, for so many `returns`."""
     options = {
         "at": at,
+        "returns": returns,
         "x": x,
         "y": y,
         "transient": _count("transient", transient),

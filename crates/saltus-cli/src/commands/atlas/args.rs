@@ -14,13 +14,13 @@ pub struct FamilyArgs {
     /// Replace a parameter: a number or an expression of parameters; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Start here instead of where the model says, x=0.3,x'=0, or from each of several starts, x=-2:2:5; may be repeated
+    /// Override the model's start, x=0.3,x'=0, or run from several starts, x=-2:2:5; may be repeated
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub start: Vec<String>,
-    /// How long a motion is left to settle, in periods; without a period it is a time
+    /// Transient, in periods; a time if there is no period
     #[arg(long, value_name = "N", help_heading = "Time")]
     pub transient: Option<String>,
-    /// For how many periods it is observed; without a period this is a time
+    /// Periods to observe; a time if there is no period
     #[arg(long, value_name = "N", help_heading = "Time")]
     pub periods: Option<String>,
     /// The period, an expression of parameters [default: that of the forcing]
@@ -31,16 +31,16 @@ pub struct FamilyArgs {
     pub tol: Option<f64>,
     #[command(flatten)]
     pub code: CodeArgs,
-    /// How many threads [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// The directory of the results: tables, the figure (svg) and the page (html)
+    /// The directory for the results: tables, the figure (svg) and the page (html)
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Go on with the picture in the directory, which was interrupted
+    /// Continue the interrupted picture in the --out directory
     #[arg(long, requires = "out", help_heading = "Output")]
     pub resume: bool,
-    /// Say how many trajectories there are, how long they take and how much disk they need; run a few only
+    /// Count the trajectories and estimate their run time and disk space from a few of them; write nothing
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// Print one JSON object instead of text

@@ -7,17 +7,17 @@ pub use show::drawn;
 use super::args::{StartText, starts};
 use super::{draw, preview};
 use crate::commands::code::CodeArgs;
-use crate::commands::sweep::tell_if_new;
+use crate::commands::sweep::gpu::lost;
+use crate::commands::sweep::{tell_if_new, unwritten};
 use crate::progress::{self, Bar};
 use crate::setup::{Refusal, pairs};
-use crate::text::{count, duration, grouped, out};
+use crate::text::{complain, count, duration, grouped, out, printable};
 use crate::{locate, report};
 use saltus::SetupError;
 use saltus_ensemble::atlas::Picture;
 use saltus_ensemble::atlas::basins::{BasinPlan, Basins, Found, SavedBasins, cost, forget, is_begun};
-use saltus_ensemble::store::{Manifest, axis_names, vacant};
-use saltus_ensemble::{Request, Sweep};
-use saltus_io::output::{self, WriteError};
+use saltus_ensemble::store::{Lock, Manifest, axis_names, vacant};
+use saltus_ensemble::{Native, Request, Sweep};
 use saltus_report::AtlasReport;
 use serde_json::json;
 use show::{attractors, findings, table, tell};
@@ -51,19 +51,20 @@ pub struct Args {
     /// Replace a parameter: a number or an expression of parameters; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Starts: a range x=-2:2:400 of a coordinate, x', or a state; two ranges make a picture, one a strip. Others are fixed: y=0.3
+    /// Starts: a range x=-2:2:400 of a coordinate, a velocity x' or a state; two ranges make a picture, one a strip;
+    /// y=0.3 fixes a start
     #[arg(long, value_name = "NAME=VALUES", required = true, allow_hyphen_values = true)]
     start: Vec<String>,
-    /// Compute starts near boundaries only; the others have the attractor of their neighbours
+    /// Compute only starts near boundaries; the others take the attractor of their neighbours
     #[arg(long)]
     refine: bool,
-    /// For how many periods a motion is followed at most
+    /// Maximum number of periods to follow a motion
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(64..=10_000_000), help_heading = "Time")]
     periods: u64,
     /// The period, an expression of parameters [default: that of the forcing]
     #[arg(long, value_name = "T", help_heading = "Time")]
     period: Option<String>,
-    /// Where nothing is forced: the time after which motions are compared with attractors [default: the end of the model]
+    /// Without forcing: the time after which motions are compared with attractors [default: the model's end]
     #[arg(long, value_name = "T", help_heading = "Time")]
     end: Option<String>,
     /// The relative tolerance [default: the model's, else 1e-10]
@@ -71,16 +72,16 @@ pub struct Args {
     tol: Option<f64>,
     #[command(flatten)]
     code: CodeArgs,
-    /// How many threads [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
-    /// The directory of the results
+    /// The directory for the results
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Go on with the basins in the directory, which were interrupted
+    /// Continue interrupted basins in the --out directory
     #[arg(long, requires = "out", help_heading = "Output")]
     resume: bool,
-    /// Say between which times it takes, measured on a few starts; write nothing
+    /// Estimate a lower and an upper bound of the run time from a few starts; write nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
     /// Print one JSON object instead of text
@@ -109,7 +110,7 @@ impl Args {
             }
         }
         if over.is_empty() {
-            return Err(SetupError::new("there is one start only")
+            return Err(SetupError::new("only one start is given")
                 .help("give ranges, such as  --start x=-2:2:400 --start \"x'=-2:2:400\"")
                 .into());
         }
@@ -146,24 +147,23 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if args.dry_run {
         return dry(args, &sweep);
     }
-    let plain = |e: WriteError| SetupError::new(e.to_string());
     let started = Instant::now();
-    let is_there = begin(args, &sweep)?;
     let mut files = Vec::new();
-    if !is_there {
+    let (_lock, there) = begin(args, &sweep)?;
+    if there.is_none() {
         let Some(basins) = computed(args, &sweep)? else {
             match args.json {
                 true => crate::text::print_json(&json!({ "complete": false })),
-                false => out!("interrupted: the same command with --resume goes on\n"),
+                false => out!("interrupted: repeat the command with --resume to continue\n"),
             }
             return Ok(ExitCode::from(progress::INTERRUPTED));
         };
-        files = progress::saving(|| basins.write(dir, &sweep, args.threads())).map_err(plain)?;
-        Picture::Basins.write(dir).map_err(plain)?;
+        Picture::Basins.write(dir).map_err(unwritten)?;
+        files = progress::saving(|| basins.write(dir, &sweep, args.threads())).map_err(unwritten)?;
         forget(dir);
     }
     let seconds = started.elapsed().as_secs_f64();
-    let saved = SavedBasins::read(dir)?;
+    let saved = there.map_or_else(|| SavedBasins::read(dir), Ok)?;
     let findings = findings(&saved);
     let axes = axis_names(&sweep.family).len();
     if saved.refused == sweep.family.len() {
@@ -191,40 +191,64 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     tell((dir, args.json), &sweep, &saved, &findings, seconds, &files);
     if axes > 2 && !args.json {
-        out!("there is no picture: it has one range or two, and there are {axes}\n");
+        out!("no picture: it needs one or two ranges, not {axes}\n");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prepares the directory. Whether finished basins are there, which are then only drawn again.
-fn begin(args: &Args, sweep: &Sweep) -> Result<bool, Refusal> {
-    let (dir, plain) = (args.dir(), |e: WriteError| SetupError::new(e.to_string()));
+/// Takes the directory. The basins that are finished there, which are then only drawn again.
+fn begin(args: &Args, sweep: &Sweep) -> Result<(Lock, Option<SavedBasins>), Refusal> {
+    let dir = args.dir();
     tell_if_new(dir, args.resume, args.json)?;
     let manifest = Manifest::new(sweep, (1, 1));
+    // (Before the directory is locked, and again when no other command can begin there.)
+    has_begun(args, &manifest)?;
+    let lock = Lock::take(dir)?;
+    if !has_begun(args, &manifest)? {
+        manifest.write(dir).map_err(|e| SetupError::new(e.to_string()))?;
+    }
+    if !args.resume || !SavedBasins::is_in(dir) || is_begun(dir) {
+        return Ok((lock, None));
+    }
+    let saved = SavedBasins::read(dir);
+    if let (Err(why), false) = (&saved, args.json) {
+        complain(&format!("{}; the basins are computed again", printable(&why.message)));
+    }
+    Ok((lock, saved.ok()))
+}
+
+/// Whether these basins were begun in the directory; a mistake where it is of others.
+fn has_begun(args: &Args, manifest: &Manifest) -> Result<bool, Refusal> {
+    let dir = args.dir();
     match Manifest::read(dir)?.filter(|_| args.resume) {
         Some(earlier) => {
-            if let Some(difference) = earlier.difference(&manifest) {
-                let message = format!("the basins in `{}` are others: {difference}", dir.display());
+            if let Some(difference) = earlier.difference(manifest) {
+                let message = format!("the basins in `{}` differ from these: {difference}", dir.display());
                 let help = "give the same options as before, or another directory";
                 return Err(SetupError::new(message).help(help).into());
             }
-            if !dir.join("basins.json").exists() && dir.join("shards").exists() {
+            if !SavedBasins::is_in(dir) && dir.join("shards").exists() {
                 let message = format!("`{}` holds a sweep, not basins", dir.display());
                 return Err(SetupError::new(message).help("choose another directory").into());
             }
         }
         None => {
             if is_begun(dir) {
-                let message = format!("basins were begun in `{}`", dir.display());
-                let help = "--resume goes on with them; else choose another directory";
+                let message = format!("`{}` contains unfinished basins", dir.display());
+                let help = "continue with --resume, or choose another directory";
+                return Err(SetupError::new(message).help(help).into());
+            }
+            if let Some(earlier) = Manifest::read(dir)? {
+                let what = if earlier.difference(manifest).is_none() { "are basins" } else { "is a sweep" };
+                let message = format!("there {what} in `{}` already", dir.display());
+                let help = "--resume goes on with basins, or draws them again; or choose another directory";
                 return Err(SetupError::new(message).help(help).into());
             }
             vacant(dir)?;
-            output::prepare(dir).map_err(plain)?;
-            manifest.write(dir).map_err(plain)?;
+            return Ok(false);
         }
     }
-    Ok(args.resume && dir.join("basins.json").exists() && !is_begun(dir))
+    Ok(true)
 }
 
 /// Computes the basins; None if that was interrupted.
@@ -246,12 +270,21 @@ fn computed(args: &Args, sweep: &Sweep) -> Result<Option<Basins>, Refusal> {
     });
     watcher.store(true, Ordering::Relaxed);
     bar.finish();
-    Ok(basins?)
+    let basins = basins?;
+    lost(sweep.native.as_ref())?;
+    if let Some(why) = sweep.native.as_ref().and_then(Native::failure) {
+        complain(&format!("the GPU failed, and lanes computed the rest: {}", printable(&why)));
+    }
+    Ok(basins)
 }
 
 /// `--dry-run`: between which times it takes. How long a motion takes to show what it is cannot be known before.
 fn dry(args: &Args, sweep: &Sweep) -> Result<ExitCode, Refusal> {
     let cost = cost(sweep)?;
+    if cost.refused == cost.measured {
+        let message = format!("none of {} tried is admissible", count(cost.measured as u64, "start"));
+        return Err(SetupError::new(message).help("choose ranges in which no gap is negative").into());
+    }
     let (starts, threads) = (sweep.family.len(), args.threads());
     let after = |periods: f64| cost.seconds_per_period * periods * starts as f64 / threads as f64;
     let (soon, late) = (after(SOON), after(args.periods as f64));
@@ -262,14 +295,15 @@ fn dry(args: &Args, sweep: &Sweep) -> Result<ExitCode, Refusal> {
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    out!("{} starts\n", grouped(starts));
-    out!("about {} on {threads} threads, if motions settle within {SOON} periods\n", duration(soon));
-    out!("at most about {}, if none settles in {} periods (--periods)\n", duration(late), args.periods);
+    let threads = count(threads as u64, "thread");
+    out!("{}\n", count(starts, "start"));
+    out!("about {} on {threads}, if motions settle within {SOON} periods\n", duration(soon));
+    out!("at most {}, if none settles within {} periods (--periods)\n", duration(late), args.periods);
     if args.refine {
-        out!("less with --refine, by as much as boundaries are short\n");
+        out!("--refine reduces this, the more so the shorter the boundaries\n");
     }
     if cost.refused > 0 {
-        out!("{} of the {} measured are not admissible\n", cost.refused, cost.measured);
+        out!("not admissible: {} of {} tried\n", cost.refused, count(cost.measured as u64, "start"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -280,11 +314,12 @@ const SOON: f64 = 40.0;
 /// The mistake of starts that all lie where no motion can begin.
 fn none_admissible(sweep: &Sweep, out: &Path) -> SetupError {
     let why = format!("saltus sweep rerun {} --point 0", report::quoted(&out.display().to_string()));
-    SetupError::new(format!(
-        "no motion can begin at any of {}: there is nothing to draw",
-        count(sweep.family.len(), "start")
-    ))
-    .help(format!("choose ranges in which no gap is negative; for the reason of the first:  {why}"))
+    let none = match sweep.family.len() {
+        1 => "the start is not admissible".to_string(),
+        n => format!("none of the {} starts is admissible", grouped(n)),
+    };
+    SetupError::new(format!("{none}: there is nothing to draw"))
+        .help(format!("choose ranges in which no gap is negative; for the reason of the first:  {why}"))
 }
 
 /// Passes an interruption on to the workers, until the flag it returns is set.

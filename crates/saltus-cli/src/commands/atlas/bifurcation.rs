@@ -11,15 +11,15 @@ use saltus_ensemble::{Carry, Request, Sweep};
 use saltus_io::ModelFile;
 use std::process::ExitCode;
 
-/// Draw a bifurcation diagram: a quantity of the motion over a parameter, or a map over two.
+/// Draw a bifurcation diagram of a quantity over one parameter, or a map over two.
 ///
-/// Each motion is left to settle, then looked at once a period, at its impacts, or where an
-/// expression vanishes. What it settled on is found as well: its period, and impacts per period,
-/// shown as a band below. With --carry each motion starts where its neighbour ended, which shows
-/// hysteresis; several starts (--start x=-2:2:5) show motions that coexist.
+/// Each motion settles and is then sampled once per period, at impacts, or at zeros of an
+/// expression. Its period and impacts per period are detected and shown as bands. With --carry each
+/// motion starts where its neighbour ended, which shows hysteresis; several starts
+/// (--start x=-2:2:5) show motions that coexist.
 ///
 /// With --exponents a panel shows the largest Lyapunov exponent: positive where motions are
-/// chaotic, zero where they change.
+/// chaotic, zero at bifurcations.
 ///
 /// Two axes make a map, coloured by the period, by impacts per period, by the largest exponent,
 /// or by a statistic.
@@ -43,24 +43,24 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     pub family: FamilyArgs,
-    /// The parameter: a range w=0.5:1.5:500, one of equal ratios w=log:0.1:10:50, or a list; two of them make a map
+    /// The parameter: a range w=0.5:1.5:500, a logarithmic range w=log:0.1:10:50, or a list; two of them make a map
     #[arg(long, value_name = "AXIS", required = true)]
     over: Vec<String>,
-    /// Where motions are looked at: `strobe` (once a period), `impacts`, or where an expression vanishes, "x':down"
+    /// Where to sample the motion: `strobe` (once per period), `impacts`, or zeros of an expression, "x':down"
     /// [default: strobe, or impacts if there is no period]
     #[arg(long, value_name = "WHERE", help_heading = "What is shown")]
     at: Option<String>,
     /// What is shown: an expression of t, x, x'; at impacts of speed, impulse, phase, t [default: the first coordinate, or speed]
     #[arg(long, value_name = "EXPR", help_heading = "What is shown")]
     of: Option<String>,
-    /// What colours a map: `period`, `impacts`, `exponent` (the largest of Lyapunov), or a statistic: max(x), min(x), mean(x^2),
-    /// rms(x') [default: period]
+    /// What colours a map: `period`, `impacts`, `exponent` (the largest Lyapunov exponent), or a statistic: max(x), min(x),
+    /// mean(x^2), rms(x') [default: period]
     #[arg(long, value_name = "WHAT", help_heading = "What is shown")]
     map: Option<String>,
     /// Show the largest Lyapunov exponent of each motion in a panel below
     #[arg(long, help_heading = "What is shown")]
     exponents: bool,
-    /// Start each motion where its neighbour ended: up, down, or both, one after the other
+    /// Start each motion where its neighbour ended: up, down, or both (up, then down)
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"])]
     carry: Option<String>,
 }
@@ -94,8 +94,9 @@ impl Args {
                 .into());
         }
         if self.map.is_some() && !is_map {
-            let help = "leave out --at, --of, --carry and axes of --start";
-            return Err(SetupError::new("--map needs two axes of --over, and nothing else").help(help).into());
+            let message = "--map needs two axes of --over and cannot be combined with --at, --of, --carry or ranges in \
+                           --start";
+            return Err(SetupError::new(message).into());
         }
         let request = Request {
             over: parameters.into_iter().chain(base.over).collect(),

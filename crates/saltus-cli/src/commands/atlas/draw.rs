@@ -2,7 +2,7 @@
 
 use super::classes::classes;
 use super::unit;
-use crate::text::grouped;
+use crate::text::{count, grouped};
 use saltus::{Model, SetupError};
 use saltus_ensemble::Sweep;
 use saltus_ensemble::atlas::{At, Branch, Diagram, Label, Map, Picture, Section, Tables};
@@ -19,6 +19,45 @@ pub struct Drawn {
     pub subtitle: String,
     /// The diagram, where it is one.
     pub diagram: Option<Diagram>,
+    /// How many values are not numbers, or infinite, and cannot be shown; of how many.
+    pub left_out: (u64, u64),
+}
+
+impl Drawn {
+    /// A chart, with what cannot be shown of it.
+    pub fn new(chart: Chart, subtitle: String, diagram: Option<Diagram>) -> Self {
+        let left_out = chart.panes.first().map_or((0, 0), left_out);
+        Drawn { chart, subtitle, diagram, left_out }
+    }
+}
+
+/// How many values of a pane are not numbers, and how many there are. (Classes of a map say themselves what has none.)
+fn left_out(pane: &Pane) -> (u64, u64) {
+    let count = |all: &mut dyn Iterator<Item = bool>| {
+        all.fold((0, 0), |(out, n): (u64, u64), is_shown| (out + u64::from(!is_shown), n + 1))
+    };
+    match &pane.map {
+        Some(map) if map.has_sign || !map.classes.is_empty() => (0, map.values.len() as u64),
+        Some(map) => count(&mut map.values.iter().map(|x| x.is_finite())),
+        None => {
+            let dots = pane.dots.iter().flat_map(|d| d.x.iter().zip(&d.y));
+            count(&mut dots.map(|(x, y)| x.is_finite() && y.is_finite()))
+        }
+    }
+}
+
+/// What is said where no value is left.
+pub fn no_numbers((out, all): (u64, u64)) -> Option<SetupError> {
+    let be = if out == 1 { "is no number" } else { "are no numbers" };
+    let message = format!("there is nothing to draw: {} of {} {be}", grouped(out), count(all, "value"));
+    let help = "choose an expression that is a number along the motion";
+    (out > 0 && out == all).then(|| SetupError::new(message).help(help))
+}
+
+/// What is said where values are left out.
+pub fn without((out, all): (u64, u64)) -> Option<String> {
+    let be = if out == 1 { "is no number and is" } else { "are no numbers and are" };
+    (out > 0).then(|| format!("{} of {} {be} left out", grouped(out), count(all, "value")))
 }
 
 /// A dot: where it is, and its trajectory.
@@ -171,7 +210,7 @@ fn diagram(tables: &Tables, at: At, of: &str) -> Result<Drawn, SetupError> {
     let subtitle = format!("Bifurcation diagram: {of} {} over {}", place(at), diagram.parameter);
     let ends = chart::range(diagram.branches.iter().flat_map(|b| &b.places).map(|p| &p.value));
     let chart = Chart { title, caption, panes, ends, ..Chart::default() };
-    Ok(Drawn { chart, subtitle, diagram: Some(diagram) })
+    Ok(Drawn::new(chart, subtitle, Some(diagram)))
 }
 
 /// What is said where impacts accumulate.
@@ -293,7 +332,7 @@ fn map(tables: &Tables, of: &str) -> Result<Drawn, SetupError> {
     let caption = format!("{}.", trajectories(tables.sweep.family.len()));
     let panes = vec![Pane { x, y, map: Some(cells), ..Pane::default() }];
     let chart = Chart { title, caption, panes, rerun: Rerun { command: String::new(), stride }, ..Chart::default() };
-    Ok(Drawn { chart, subtitle, diagram: None })
+    Ok(Drawn::new(chart, subtitle, None))
 }
 
 fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupError> {
@@ -326,15 +365,15 @@ fn section(tables: &Tables, at: At, x: &str, y: &str) -> Result<Drawn, SetupErro
     let is_one = |own: &[f64], other: &[f64]| chart::range(own).is_none_or(|r| chart::coincide(r, size(other)));
     let one = found.x.len() > 1 && is_one(&found.x, &found.y) && is_one(&found.y, &found.x);
     let caption = format!(
-        "{} points of {}.{}",
-        grouped(found.x.len() as u64),
+        "{} of {}.{}",
+        count(found.x.len() as u64, "point"),
         trajectories(family.len()),
         if one { " All points coincide." } else { "" }
     );
     let panes = vec![Pane { x: axis(model, x), y: axis(model, y), dots, ..Pane::default() }];
     let rerun =
         Rerun { command: if family.len() == 1 { from_here(tables, at, x, y) } else { String::new() }, stride: None };
-    Ok(Drawn { chart: Chart { title, caption, panes, rerun, ..Chart::default() }, subtitle, diagram: None })
+    Ok(Drawn::new(Chart { title, caption, panes, rerun, ..Chart::default() }, subtitle, None))
 }
 
 /// The command that runs one motion from the state under the pointer, if the axes give it, else up to there.

@@ -10,5 +10,5 @@ mod run;
 pub mod section;
 mod units;
 
-pub use draw::chatter;
+pub use draw::{chatter, no_numbers, without};
 pub use units::unit;

@@ -4,6 +4,7 @@ use super::args::FamilyArgs;
 use super::draw::{self, Drawn};
 use super::preview;
 use crate::commands::sweep;
+use crate::commands::sweep::gpu::OnGpu;
 use crate::progress::Bar;
 use crate::setup::Refusal;
 use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
@@ -12,7 +13,7 @@ use saltus::SetupError;
 use saltus_ensemble::atlas::{At, Exponents, Picture, Tables, Transition};
 use saltus_ensemble::store::Store;
 use saltus_ensemble::{Progress, Sweep};
-use saltus_io::output::{Format, WriteError};
+use saltus_io::output::Format;
 use saltus_report::AtlasReport;
 use serde_json::json;
 use std::process::ExitCode;
@@ -34,7 +35,10 @@ struct Found<'a> {
     /// How many trajectories ended in which way, and the first that has a reason for it.
     counts: Vec<(&'static str, u64)>,
     complaint: Option<(u64, String)>,
+    /// Trajectories that have no exponent; see [`Exponents::missing`].
+    missing: Option<(u64, usize, String)>,
     done: Progress,
+    on_gpu: Option<OnGpu>,
     files: Vec<String>,
 }
 
@@ -51,7 +55,7 @@ pub fn run(
     if args.dry_run {
         let done = sweep::dry(sweep, (dir, (1, 1), args.resume), args.threads(), args.json)?;
         if exponents && !args.json {
-            out!("exponents come on top of that, and take about as long again or longer\n");
+            out!("computing the exponents takes at least as long again\n");
         }
         return Ok(done);
     }
@@ -60,33 +64,37 @@ pub fn run(
     if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
         store.forget_from(first.start)?;
     }
-    let plain =
-        |e: WriteError| SetupError::new(e.to_string()).help("what was computed is kept: --resume goes on with it");
-    picture.write(dir).map_err(plain)?;
+    picture.write(dir).map_err(sweep::unwritten)?;
     let started = Instant::now();
-    let (finished, mut done) = sweep::run(sweep, &mut store, args.threads(), args.json).map_err(plain)?;
+    let (finished, mut done) = sweep::run(sweep, &mut store, args.threads(), args.json)?;
+    sweep::gpu::lost(sweep.native.as_ref())?;
     if !finished {
         return Ok(interrupted(args, &done));
     }
+    let on_gpu = OnGpu::of(sweep, &done, args.threads());
     // (Long tables are for programs: CSV would be several times as large.)
     let formats = if store.longest() > LONG { &[Format::Npz][..] } else { &[Format::Npz, Format::Csv] };
-    let mut files = progress::saving(|| store.tables(formats, args.threads())).map_err(plain)?;
+    let mut files = progress::saving(|| store.tables(formats, args.threads())).map_err(sweep::unwritten)?;
     let tables = Tables::open(dir)?;
+    let mut missing = None;
     if exponents {
         let Some(found) = largest_exponents(&tables, args.threads(), args.json)? else {
             return Ok(interrupted(args, &done));
         };
-        files.push(progress::saving(|| found.write(dir)).map_err(plain)?);
+        files.push(progress::saving(|| found.write(dir)).map_err(sweep::unwritten)?);
+        missing = found.missing;
     }
     // (That of the exponents included.)
     done.seconds = started.elapsed().as_secs_f64();
     let drawn = draw::drawn(dir, picture, &tables)?;
-    if drawn.chart.is_empty() {
-        return Err(nothing(&store, picture).into());
+    let is_shown = drawn.left_out.0 < drawn.left_out.1;
+    let is_computed = |(word, _): &(&str, u64)| !matches!(*word, "refused" | "failed");
+    if drawn.chart.is_empty() || (!is_shown && store.counts()?.iter().any(is_computed)) {
+        return Err(nothing(&store, picture, drawn.left_out).into());
     }
     let transitions = drawn.diagram.as_ref().map(|d| d.transitions()).unwrap_or_default();
     let (counts, complaint) = (store.counts()?, store.complaint()?);
-    let mut found = Found { args, sweep, drawn, transitions, counts, complaint, done, files };
+    let mut found = Found { args, sweep, drawn, transitions, counts, complaint, missing, done, on_gpu, files };
     let page = saltus_report::atlas(found.report());
     let pictures = draw::save(dir, name, &found.drawn.chart, &page)?;
     found.files.extend(pictures);
@@ -102,7 +110,7 @@ pub fn run(
 fn interrupted(args: &FamilyArgs, done: &Progress) -> ExitCode {
     match args.json {
         true => crate::text::print_json(&json!({ "complete": false, "computed": done.done })),
-        false => out!("interrupted: the same command with --resume goes on\n"),
+        false => out!("interrupted: repeat the command with --resume to continue\n"),
     }
     ExitCode::from(progress::INTERRUPTED)
 }
@@ -126,15 +134,19 @@ fn largest_exponents(tables: &Tables, threads: usize, quiet: bool) -> Result<Opt
 }
 
 /// Why there is nothing to draw.
-fn nothing(store: &Store, picture: &Picture) -> SetupError {
+fn nothing(store: &Store, picture: &Picture, left_out: (u64, u64)) -> SetupError {
+    if let Some(error) = draw::no_numbers(left_out).filter(|_| !matches!(picture, Picture::Map { .. })) {
+        return error;
+    }
     if let Ok(Some((point, reason))) = store.complaint() {
         let message = format!("no trajectory has anything to show; point {point}: {reason}");
-        return SetupError::new(message).help("the table `points.csv` has the reasons of all");
+        return SetupError::new(message).help("the table `points` gives the reason for each");
     }
     let (message, help) = match picture {
-        Picture::Bifurcation { at: At::Impacts, .. } | Picture::Section { at: At::Impacts, .. } => {
-            ("there are no impacts after the transient", "look once a period, --at strobe, or at other parameters")
-        }
+        Picture::Bifurcation { at: At::Impacts, .. } | Picture::Section { at: At::Impacts, .. } => (
+            "there are no impacts after the transient",
+            "sample once per period, --at strobe, or choose other parameters",
+        ),
         _ => ("the section is not crossed after the transient", "choose another expression, or more periods"),
     };
     SetupError::new(message).help(help)
@@ -144,6 +156,12 @@ impl Found<'_> {
     /// The parameter of a diagram.
     fn parameter(&self) -> &str {
         self.drawn.diagram.as_ref().map_or("", |d| d.parameter.as_str())
+    }
+
+    /// Which motions have no exponent, and why.
+    fn without_exponent(&self) -> Option<String> {
+        let (missing, first, why) = self.missing.as_ref()?;
+        Some(format!("no exponent for {}; point {first}: {why}", draw::trajectories(*missing)))
     }
 
     fn report(&self) -> AtlasReport<'_> {
@@ -163,7 +181,13 @@ impl Found<'_> {
                 ("impacts", grouped(self.done.impacts)),
                 ("computed in", duration(self.done.seconds)),
             ],
-            findings: self.complaint.iter().map(|(point, reason)| format!("point {point}: {reason}")).collect(),
+            findings: self
+                .complaint
+                .iter()
+                .map(|(point, reason)| format!("point {point}: {reason}"))
+                .chain(self.without_exponent())
+                .chain(draw::without(self.drawn.left_out))
+                .collect(),
             table: ("Transitions".into(), heads, self.transitions.iter().map(row).collect()),
         }
     }
@@ -179,8 +203,11 @@ impl Found<'_> {
         crate::text::print_json(&json!({
             "model": self.sweep.file.name, "picture": self.drawn.subtitle, "trajectories": self.sweep.family.len(),
             "parameter": self.parameter(), "status": status, "first_complaint": complaint,
+            "without_exponent": self.missing.as_ref().map(|(n, point, reason)| json!({ "trajectories": n, "point": point, "reason": reason })),
+            "values": self.drawn.left_out.1, "left_out": self.drawn.left_out.0,
             "transitions": self.transitions.iter().map(change).collect::<Vec<_>>(), "impacts": self.done.impacts,
-            "seconds": self.done.seconds, "out": self.args.dir().display().to_string(), "files": self.files,
+            "seconds": self.done.seconds, "gpu": self.on_gpu.as_ref().map(OnGpu::json),
+            "out": self.args.dir().display().to_string(), "files": self.files,
         }));
     }
 
@@ -192,7 +219,10 @@ impl Found<'_> {
         if let Some((point, reason)) = &self.complaint {
             out!("point {point}: {}\n", printable(reason));
         }
+        self.without_exponent().iter().for_each(|line| out!("{}\n", printable(line)));
+        draw::without(self.drawn.left_out).iter().for_each(|line| out!("{line}\n"));
         out!("{} in {}\n", count(self.done.impacts, "impact"), duration(self.done.seconds));
+        self.on_gpu.iter().flat_map(OnGpu::lines).for_each(|line| out!("{line}\n"));
         preview::print(&self.drawn.chart);
         for t in self.transitions.iter().take(SHOWN) {
             let branch = match t.branch.as_str() {
@@ -202,7 +232,7 @@ impl Found<'_> {
             out!("{branch}{} … {}: {} → {}\n", number(t.from, 7), number(t.to, 7), t.before, t.after);
         }
         if let Some(more @ 1..) = self.transitions.len().checked_sub(SHOWN) {
-            out!("and {} in the page\n", count(more as u64, "further change"));
+            out!("and {} on the page\n", count(more as u64, "more change"));
         }
         out!("wrote {} to {}\n", self.files.join(", "), self.args.dir().display());
     }

@@ -7,15 +7,15 @@ use crate::locate;
 use crate::setup::Refusal;
 use saltus::SetupError;
 use saltus_ensemble::Request;
-use saltus_ensemble::atlas::{At, Picture};
+use saltus_ensemble::atlas::{At, Picture, check_at_impacts};
 use saltus_ensemble::points::Listed;
 use std::process::ExitCode;
 
-/// Draw a Poincaré section: a long motion, once a period, at a surface, or at its impacts.
+/// Draw a Poincaré section of a long motion: once per period, at a surface, or at impacts.
 ///
 /// At impacts the section is the impact map: the phase of the forcing and the speed of each
-/// impact. Up to millions of points; the page shows as many as can be told apart, and zooms.
-/// Several starts (--start x=-2:2:5) are drawn together.
+/// impact. Millions of points are possible; the page shows as many as can be distinguished, and
+/// zooms. Several starts (--start x=-2:2:5) are drawn together.
 ///
 /// Examples:
 ///
@@ -29,14 +29,17 @@ use std::process::ExitCode;
 pub struct Args {
     #[command(flatten)]
     pub family: FamilyArgs,
-    /// Where the motion is looked at: `strobe` (once a period), `impacts`, or where an expression vanishes, "x':down"
+    /// Where to sample the motion: `strobe` (once per period), `impacts`, or zeros of an expression, "x':down"
     /// [default: strobe]
     #[arg(long, value_name = "WHERE", help_heading = "What is shown")]
     at: Option<String>,
-    /// Across: an expression of t, x, x'; at impacts of speed, impulse, phase, t [default: the first coordinate, or phase]
+    /// End each motion at its N-th crossing of the --at surface after the transient; --periods limits the time
+    #[arg(long, value_name = "N", requires = "at", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time")]
+    returns: Option<u64>,
+    /// Horizontal axis: an expression of t, x, x'; at impacts of speed, impulse, phase, t [default: the first coordinate, or phase]
     #[arg(long, value_name = "EXPR", help_heading = "What is shown")]
     x: Option<String>,
-    /// Up [default: its velocity, or speed]
+    /// Vertical axis [default: its velocity, or speed]
     #[arg(long, value_name = "EXPR", help_heading = "What is shown")]
     y: Option<String>,
 }
@@ -76,6 +79,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if at == At::Impacts && model.constraints.is_empty() {
         return Err(SetupError::new("there are no impacts: the model has no constraint").into());
     }
+    if args.returns.is_some() && at != At::Section {
+        let help = "give one, such as  --at \"x':down\",  or leave --returns out";
+        return Err(SetupError::new("--returns needs a surface (--at)").help(help).into());
+    }
     let first = model.coordinates[0].clone();
     let (x, y) = match at {
         At::Impacts if has_period => ("phase".to_string(), "speed".to_string()),
@@ -86,7 +93,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let mut request = sweep.request.clone();
     request.strobe = at == At::Strobe;
     match at {
-        At::Section => request.sections = vec![args.at.clone().unwrap_or_default()],
+        At::Section => {
+            request.sections = vec![args.at.clone().unwrap_or_default()];
+            request.returns = args.returns;
+        }
         At::Impacts => request.impacts = Some("all".into()),
         At::Strobe => {}
     }
@@ -94,5 +104,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         request.observe = vec![x.clone(), y.clone()];
     }
     let sweep = args.family.code.sweep(&request, file)?;
+    if at == At::Impacts {
+        // (Before anything is computed.)
+        check_at_impacts(&sweep, &x)?;
+        check_at_impacts(&sweep, &y)?;
+    }
     run(&args.family, &sweep, &Picture::Section { at, x, y }, "section", false)
 }

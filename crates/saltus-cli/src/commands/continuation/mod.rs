@@ -13,7 +13,7 @@ mod tables;
 use crate::commands::merge::formats;
 use crate::progress;
 use crate::report;
-use crate::setup::{ModelArgs, Refusal, StartArgs, pairs};
+use crate::setup::{ModelArgs, Refusal, StartArgs, pairs, run_directory};
 use crate::text::number;
 use draw::Drawing;
 use first::{Prepared, prepare};
@@ -106,7 +106,7 @@ pub struct Args {
     /// The directory of the results: tables, figures (svg), the page (html)
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// In which formats the tables are written: npz, csv, parquet [default: npz,csv]
+    /// Table formats: npz, csv, parquet [default: npz,csv]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Output")]
     format: Vec<String>,
 }
@@ -127,9 +127,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     }
     let mut prepared = prepare(args)?;
     if let Some(dir) = &args.out {
-        let help = "choose another directory";
-        output::spare_in(dir, prepared.ready.file.sources()).map_err(|e| SetupError::new(e.to_string()).help(help))?;
-        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+        run_directory(dir, prepared.ready.file.sources())?;
     }
     let started = Instant::now();
     let (mut entries, mut writer) = match (&args.curve, args.of.as_str()) {
@@ -168,7 +166,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
 
 fn check(args: &Args) -> Result<(), SetupError> {
     if !(1e-14..=1e-4).contains(&args.tol) {
-        return Err(SetupError::new(format!("the tolerance must be between 1e-14 and 1e-4, not {}", args.tol)));
+        return Err(SetupError::new(format!(
+            "the tolerance must be between 1e-14 and 1e-4, not {}",
+            saltus::text::exact(args.tol)
+        )));
     }
     if !(args.step > 0.0 && args.step <= 0.5) {
         return Err(SetupError::new(format!("the step must be between 0 and 0.5, not {}", args.step))

@@ -8,11 +8,18 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 
+/// How the head of a table ends.
+pub const ENDING: &str = "dimension,impacts_per_period,kind";
+/// How the row of a point ends that was not run.
+pub const NOT_RUN: &str = ",not run";
+
 pub struct Shown<'a> {
     pub problem: &'a Problem,
     pub names: &'a [String],
     pub points: &'a [Point],
     pub outcomes: &'a [Outcome],
+    /// With compiled code: how many points the event engine computed from their start.
+    pub scalar: Option<u64>,
 }
 
 /// What the motion is, in a word.
@@ -21,6 +28,7 @@ fn kind(found: &Lyapunov) -> &'static str {
         Some(_) if !found.advance.is_empty() => "travelling",
         Some(_) => "periodic",
         None if found.is_chaotic() => "chaotic",
+        None if found.largest().value == f64::NEG_INFINITY => "merging",
         None => "undecided",
     }
 }
@@ -48,6 +56,13 @@ impl Shown<'_> {
             }
         } else {
             self.print_points();
+        }
+        if let Some(n) = self.scalar.filter(|n| *n > 0) {
+            out!(
+                "\n{DIM}{} of {} computed by the event engine alone{DIM:#}\n",
+                n,
+                count(self.points.len() as u64, "point")
+            );
         }
         if let Some(path) = out_path {
             out!("\nwrote {}\n", path.display());
@@ -79,15 +94,19 @@ impl Shown<'_> {
                         format!(", further on by {}", each.collect::<Vec<_>>().join(" and "))
                     }
                 };
-                format!("The motion repeats itself after {period}{on}: the exponents are those of its multipliers, {each}.")
+                format!(
+                    "The motion repeats itself after {period}{on}: the exponents are those of its multipliers, {each}."
+                )
             }
-            None if found.is_chaotic() => "Chaotic: the largest exponent is positive by more than three of its errors.".into(),
-            None if found.largest().value == f64::NEG_INFINITY => "Neighbouring motions become one in a finite time.".into(),
-            None => "Neither a motion that repeats itself nor clearly chaotic: more periods (--periods), or a longer transient, tell.".into(),
+            None if found.is_chaotic() => {
+                "Chaotic: neighbours part exponentially, in the second half of the time as in the first.".into()
+            }
+            None if found.largest().value == f64::NEG_INFINITY => "Neighbouring motions merge in finite time.".into(),
+            None => "Neither periodic nor clearly chaotic: try more --periods or a longer --transient.".into(),
         };
         if lost > 0 {
             let directions = if lost == 1 { "a direction" } else { "directions" };
-            sentence += &format!(" Contact takes {directions} away for good: −∞.");
+            sentence += &format!(" Contact permanently removes {directions}: −∞.");
         }
         out!("{}\n", wrapped(&sentence, 0, 100));
     }
@@ -143,7 +162,11 @@ impl Shown<'_> {
                 row
             })
             .collect();
-        print_json(&json!({ "title": model.title, "over": self.names, "points": rows }));
+        let mut object = json!({ "title": model.title, "over": self.names, "points": rows });
+        if let Some(n) = self.scalar {
+            object["scalar_share"] = json!(n as f64 / self.points.len().max(1) as f64);
+        }
+        print_json(&object);
     }
 
     /// (JSON has no −∞: null.)
@@ -160,11 +183,16 @@ impl Shown<'_> {
         })
     }
 
+    /// Whether points were not run.
+    pub fn is_partial(&self) -> bool {
+        self.outcomes.iter().any(Option::is_none)
+    }
+
     pub fn write(&self, file: &mut dyn Write) -> std::io::Result<()> {
         let n = self.outcomes.iter().flatten().flatten().map(|l| l.exponents.len()).max().unwrap_or(0);
         let lambdas = (1..=n).flat_map(|k| [format!("exponent_{k}"), format!("error_{k}")]);
         let heads: Vec<String> = self.names.iter().cloned().chain(lambdas).collect();
-        writeln!(file, "{},dimension,impacts_per_period,kind", heads.join(","))?;
+        writeln!(file, "{}", heads.iter().map(String::as_str).chain([ENDING]).collect::<Vec<_>>().join(","))?;
         for (point, outcome) in self.points.iter().zip(self.outcomes) {
             let mut cells: Vec<String> = point.values.iter().map(|x| format!("{x:?}")).collect();
             let found = outcome.as_ref().and_then(|o| o.as_ref().ok());
@@ -180,7 +208,11 @@ impl Shown<'_> {
                     let impacts = l.impacts as f64 / l.blocks as f64;
                     writeln!(file, "{},{:?},{impacts:?},{}", cells.join(","), l.kaplan_yorke(), kind(l))?;
                 }
-                None => writeln!(file, "{},nan,nan,none", cells.join(","))?,
+                None => {
+                    let kind = if outcome.is_none() { NOT_RUN } else { ",none" };
+                    cells.extend(["nan".to_string(), "nan".to_string()]);
+                    writeln!(file, "{}{kind}", cells.join(","))?;
+                }
             }
         }
         Ok(())

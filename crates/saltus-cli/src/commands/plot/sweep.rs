@@ -3,7 +3,7 @@
 mod groups;
 
 use super::{Args, save};
-use crate::commands::atlas::{chatter, unit};
+use crate::commands::atlas::{chatter, no_numbers, unit, without};
 use crate::setup::Refusal;
 use crate::text::{count, out, printable};
 use saltus::SetupError;
@@ -31,7 +31,7 @@ impl Tables {
         match tables.iter().any(|(name, _)| *name == "points") {
             true => Ok(Tables(tables)),
             false => Err(SetupError::new(format!("there is no `points.npz` in `{}`", args.dir.display()))
-                .help("the sweep is not complete (--resume goes on with it), is a part (see `saltus merge`), or was not written as npz")),
+                .help("the sweep is not complete (continue it with --resume), is a part (see `saltus merge`), or was not written as npz")),
         }
     }
 
@@ -98,6 +98,15 @@ pub fn main(args: &Args, kind: Kind) -> Result<ExitCode, Refusal> {
     let mut notes = Vec::new();
     if table_name == "points" && matches!(column.as_str(), "period" | "impacts_per_period") {
         notes.extend(settled_only(points, &column, &mut y)?);
+    }
+    if table_name != "points" || !matches!(column.as_str(), "period" | "impacts_per_period") {
+        let seen = || (0..y.len()).filter(|&k| is_seen(x[k]));
+        let left_out = seen().filter(|&k| !y[k].is_finite()).count() as u64;
+        let left_out = (left_out, seen().count() as u64);
+        if let Some(error) = no_numbers(left_out) {
+            return Err(error.into());
+        }
+        notes.extend(without(left_out));
     }
     let (kinds, of) = groups::groups(&tables, table_name, table, &place, &axes)?;
     let mut dots: Vec<Dots> = kinds;

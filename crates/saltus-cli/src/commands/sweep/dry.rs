@@ -1,14 +1,14 @@
 //! `--dry-run`: how many trajectories, how long, how much disk, measured on a few of them.
 
+use super::sample::{Measured, Sample};
+use crate::commands::atlas::draw::trajectories;
 use crate::setup::Refusal;
-use crate::text::{duration, grouped, number, out};
+use crate::text::{duration, grouped, number, out, printable};
 use saltus_ensemble::store::{Manifest, Store};
-use saltus_ensemble::{Block, Sweep, workers};
+use saltus_ensemble::{Block, Job, Sweep};
 use std::ops::Range;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Trajectories that are measured, at most,
 const SAMPLE: u64 = 64;
@@ -29,61 +29,48 @@ pub fn main(
     json: bool,
 ) -> Result<ExitCode, Refusal> {
     let all = sweep.family.len();
-    let ranges = missing.unwrap_or_else(|| vec![Manifest::new(sweep, part).range()]);
+    let whole = Manifest::new(sweep, part).range();
+    let planned = whole.end - whole.start;
+    let ranges = missing.unwrap_or_else(|| vec![whole]);
     let total: u64 = ranges.iter().map(|r| r.end - r.start).sum();
     if total == 0 {
         match json {
             true => crate::text::print_json(&serde_json::json!({ "trajectories": 0, "of": all })),
-            false => out!("0 trajectories of {}: all are there\n", grouped(all)),
+            false => out!("nothing to compute: {} already complete\n", trajectories(planned)),
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut worker =
-        workers(sweep.family.problem(), &sweep.wanted, sweep.native.as_ref(), &Arc::new(AtomicBool::new(false)));
-    let mut maker = sweep.family.maker();
-    let (started, mut measured, mut bytes, mut refused) = (Instant::now(), 0u64, 0u64, 0u64);
-    let mut started_at_all = 0;
-    let count = total.min(SAMPLE);
-    // Spread over all of them, and not in a row: the ends of a range are rarely typical.
-    let point = |k: u64| {
-        let mut rest = (2 * (k * 37 % count) + 1) * total / (2 * count);
-        for range in &ranges {
-            let length = range.end - range.start;
-            if rest < length {
-                return range.start + rest;
-            }
-            rest -= length;
-        }
-        0
+    // (A few trajectories say nothing about a GPU.)
+    let native = sweep.native.as_ref().filter(|native| native.gpu().is_none());
+    let sample = Sample { sweep, ranges: &ranges, most: SAMPLE, together: TOGETHER, native, patience: PATIENCE };
+    let is_few = sample.count() <= FEW;
+    let part = |job: &Job| match job.strobe.filter(|_| is_few) {
+        Some(period) => (LONG * period / (job.end - job.start.t)).min(1.0),
+        None => 1.0,
     };
-    let (mut next, mut share) = (0, 1.0_f64);
-    while next < count && started.elapsed() <= PATIENCE {
-        // (Side by side, as they will be.)
-        let group = next..count.min(next + TOGETHER);
-        next = group.end;
-        let made = group.map(|k| (point(k), maker.job(point(k), None))).filter(|(_, made)| made.refusal.is_none());
-        let mut made: Vec<_> = made.map(|(point, made)| (point, made.job)).collect();
-        for (_, job) in made.iter_mut().filter(|_| count <= FEW) {
-            let lasts = job.end - job.start.t;
-            let short = job.strobe.map_or(1.0, |period| (LONG * period / lasts).min(1.0));
-            (job.end, job.from) = (job.start.t + short * lasts, job.start.t + short * (job.from - job.start.t));
-            share = share.min(short);
+    let mut tables: Vec<(u64, Option<u64>)> = Vec::new();
+    let mut complaint = None;
+    let found = sample.measure(&part, &mut |block: Block| {
+        let why = block.outcomes.first().and_then(|outcome| outcome.status.as_ref().err());
+        complaint = complaint.take().or_else(|| why.map(|why| (block.first, why.clone())));
+        for (k, (bytes, most)) in Store::bytes(sweep, block).into_iter().enumerate() {
+            tables.resize(tables.len().max(k + 1), (0, None));
+            tables[k] = (tables[k].0 + bytes, most);
         }
-        let jobs: Vec<_> = made.iter().map(|(_, job)| job.clone()).collect();
-        let outcomes = worker.run(&jobs, &sweep.wanted);
-        measured = next;
-        refused += outcomes.iter().filter(|outcome| outcome.status.is_err()).count() as u64;
-        started_at_all += outcomes.len() as u64;
-        for (((first, _), job), outcome) in made.iter().zip(jobs.chunks(1)).zip(outcomes.chunks(1)) {
-            bytes += Store::bytes(sweep, Block { first: *first, jobs: job, outcomes: outcome });
-        }
+    });
+    let Measured { count: measured, refused, share, .. } = found;
+    if refused == measured {
+        return Ok(none(sweep, &ranges, complaint, measured, json));
     }
-    refused += measured - started_at_all;
-    let seconds = started.elapsed().as_secs_f64() / measured.max(1) as f64 / share;
+    let seconds = found.seconds / measured.max(1) as f64 / share;
     let wall = seconds * total as f64 / (threads as f64).min(total as f64);
-    let disk = bytes as f64 / share / measured.max(1) as f64 * total as f64;
+    let each = |&(bytes, most): &(u64, Option<u64>)| {
+        (bytes as f64 / share / measured.max(1) as f64).min(most.map_or(f64::INFINITY, |most| most as f64))
+    };
+    let disk = tables.iter().map(each).sum::<f64>() * total as f64;
     // Shards, and tables of about the same size as npz and twice as large as CSV.
     let disk = 4.0 * disk;
+    let is_gpu = sweep.native.as_ref().is_some_and(|native| native.gpu().is_some());
     if json {
         crate::text::print_json(&serde_json::json!({
             "trajectories": total, "of": all, "measured": measured, "refused": refused, "threads": threads,
@@ -92,24 +79,53 @@ pub fn main(
         return Ok(ExitCode::SUCCESS);
     }
     let of = if total < all { format!(" of {}", grouped(all)) } else { String::new() };
-    out!("{}{of}\n", if total == 1 { "1 trajectory".into() } else { format!("{} trajectories", grouped(total)) });
-    let part = if share < 1.0 { ", the first periods of each" } else { "" };
-    out!("about {} on {threads} threads ({} each, measured on {measured}{part})\n", duration(wall), duration(seconds));
-    out!("about {} on the disk\n", size(disk));
+    out!("{}{of}\n", trajectories(total));
+    let part = if share < 1.0 { "the first periods of " } else { "" };
+    out!(
+        "about {} on {} ({} per trajectory, estimated from {part}{})\n",
+        duration(wall),
+        crate::text::count(threads as u64, "thread"),
+        duration(seconds),
+        trajectories(measured)
+    );
+    if is_gpu {
+        out!("that is in lanes of the processor; what a GPU takes is not measured\n");
+    }
+    out!("about {} of disk space\n", size(disk));
     if refused > 0 {
-        out!("{refused} of the {measured} measured cannot start\n");
+        out!("cannot start: {refused} of {} tried\n", trajectories(measured));
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// No trajectory that was tried can start: nothing is known but why.
+fn none(sweep: &Sweep, ranges: &[Range<u64>], complaint: Option<(u64, String)>, tried: u64, json: bool) -> ExitCode {
+    let first = ranges.first().map_or(0, |range| range.start);
+    let unmade = || sweep.family.maker().job(first, None).refusal.map(|why| (first, why));
+    let (point, reason) = complaint.or_else(unmade).unwrap_or((first, "it cannot start".into()));
+    match json {
+        true => crate::text::print_json(&serde_json::json!({
+            "trajectories": sweep.family.len(), "measured": tried, "refused": tried,
+            "first_complaint": { "point": point, "reason": reason },
+        })),
+        false => {
+            out!("cannot start: all of {} tried\n", trajectories(tried));
+            out!("point {point}: {}\n", printable(&reason));
+        }
+    }
+    ExitCode::FAILURE
+}
+
 /// Bytes as people read them.
 fn size(bytes: f64) -> String {
-    let units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
-    let mut k = 0;
-    let mut x = bytes;
+    let units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let (mut k, mut x) = (0, bytes);
     while x >= 1000.0 && k + 1 < units.len() {
         x /= 1000.0;
         k += 1;
     }
-    format!("{} {}", number(x, 2), units[k])
+    match x >= 1000.0 {
+        true => format!("{} bytes", number(bytes, 2)),
+        false => format!("{} {}", number(x, 2), units[k]),
+    }
 }

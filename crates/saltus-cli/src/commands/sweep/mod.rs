@@ -1,10 +1,12 @@
 //! `saltus sweep MODEL`: families of motions.
 
 mod dry;
+pub mod gpu;
 mod points;
 mod records;
 pub mod report;
 mod rerun;
+mod sample;
 
 use super::code::CodeArgs;
 use super::merge::formats;
@@ -14,17 +16,17 @@ use crate::setup::{Refusal, listed, pairs};
 use saltus::SetupError;
 use saltus_ensemble::store::{Piece, Store};
 use saltus_ensemble::{Block, Carry, Native, Plan, Progress, Request, Sweep};
-use saltus_io::output::WriteError;
+use saltus_io::output::{self, WriteError};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Run a family of motions: over parameters, over starts, over samples.
+/// Run a family of motions over parameters, starts or samples.
 ///
-/// Every trajectory is computed by events, or with --scheme by steps, on all cores. Results go to a directory: points.npz and
-/// points.csv with one row a trajectory, and strobe, impacts and sections where they are asked for.
-/// A sweep that was interrupted, or killed, goes on with --resume.
+/// Trajectories are computed event by event, or with the steps of --scheme, on all cores. The results
+/// directory has points.npz and points.csv with one row per trajectory, and strobe, impacts and
+/// sections if requested. --resume continues a sweep that was interrupted or killed.
 ///
 /// Examples:
 ///
@@ -50,42 +52,42 @@ pub struct Args {
     /// Replace a parameter: a number or an expression of parameters; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Start here instead of where the model says: x=0.3,x'=0; may be repeated
+    /// Override the model's start: x=0.3,x'=0; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     start: Vec<String>,
-    /// An axis over a parameter or a start (x, x'): a range w=0.5:1.5:500, one of equal ratios w=log:0.1:10:50, or a list
-    /// e=0.5,0.7,0.9; several make a product, the first the slowest
+    /// An axis over a parameter or a start (x, x'): a range w=0.5:1.5:500, a logarithmic range w=log:0.1:10:50, or a
+    /// list e=0.5,0.7,0.9; several axes form a product, the first varies slowest
     #[arg(long, value_name = "AXIS", help_heading = "Points")]
     over: Vec<String>,
-    /// One run for each record, with one table of results, records.csv: the files of an input, ag=a.csv,b.AT2, or seeds of a random one,
-    /// ag=seed:1,seed:2. Several inputs, as components of an earthquake, have lists of one length. Structures, too
-    #[arg(long, value_name = "NAME=FILES", conflicts_with_all = ["over", "sample", "vary", "points", "carry", "assemble", "transient", "periods", "period", "strobe", "section", "impacts", "stat", "settled", "tol", "emit_cuda", "resume", "shard", "format", "dry_run"], help_heading = "Points")]
+    /// Make one run per record and one table, records.csv: files for an input, ag=a.csv,b.AT2, or seeds for a random
+    /// one, ag=seed:1,seed:2. Several inputs vary together and need lists of equal length. Also works for structures
+    #[arg(long, value_name = "NAME=FILES", conflicts_with_all = ["over", "sample", "vary", "points", "carry", "assemble", "transient", "periods", "period", "strobe", "section", "returns", "last", "impacts", "stat", "settled", "tol", "emit_cuda", "resume", "shard", "format", "dry_run", "native", "device", "design", "seed"], help_heading = "Points")]
     records: Vec<String>,
-    /// Draw so many points from the distributions of --vary
+    /// Draw N points from the distributions given by --vary
     #[arg(long, value_name = "N", help_heading = "Points")]
     sample: Option<u64>,
     /// What a sample varies: w=uniform(0.5,1.5) or w=normal(1,0.1); may be repeated
     #[arg(long, value_name = "DISTRIBUTION", help_heading = "Points")]
     vary: Vec<String>,
-    /// How a sample lies
-    #[arg(long, value_name = "WORD", default_value = "random", value_parser = ["random", "latin", "sobol"], help_heading = "Points")]
+    /// Sampling design
+    #[arg(long, value_name = "WORD", default_value = "random", value_parser = ["random", "latin", "sobol"], requires = "sample", help_heading = "Points")]
     design: String,
-    /// The seed of a sample
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Points")]
+    /// Random seed of the sample
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "sample", help_heading = "Points")]
     seed: u64,
     /// Points from a table, CSV or Parquet: its columns are named after parameters and starts, each row is a point
     #[arg(long, value_name = "FILE", help_heading = "Points")]
     points: Option<PathBuf>,
-    /// Start each point where its neighbour along the first axis ended: up, down, or both, one after the other
+    /// Start each point where its neighbour along the first axis ended: up, down, or both (up, then down)
     #[arg(long, value_name = "WAY", value_parser = ["up", "down", "both"], help_heading = "Points")]
     carry: Option<String>,
     /// Start from the nearest position and velocity that satisfy the joints
     #[arg(long, help_heading = "Points")]
     assemble: bool,
-    /// How long a trajectory is left to settle before anything is kept: periods with --periods, else a time
+    /// Transient before anything is kept: a number of periods with --periods, otherwise a time
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Time")]
     transient: Option<String>,
-    /// For how many periods it is kept
+    /// Number of periods to keep after the transient
     #[arg(long, value_name = "N", conflicts_with = "end", allow_hyphen_values = true, help_heading = "Time")]
     periods: Option<String>,
     /// The period, an expression of parameters [default: that of the forcing]
@@ -94,28 +96,34 @@ pub struct Args {
     /// The end time, an expression of parameters [default: the model's]
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Time")]
     end: Option<String>,
-    /// Keep the state once a period
+    /// End each trajectory at its N-th crossing of the first --section after the transient; --periods or --end limits the time
+    #[arg(long, value_name = "N", requires = "section", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Time")]
+    returns: Option<u64>,
+    /// Keep the state once per period
     #[arg(long, help_heading = "What is kept")]
     strobe: bool,
-    /// Keep the state where an expression vanishes: "x' - 1", with a direction "x':up" or "x':down"; may be repeated
+    /// Keep the state at each zero of an expression: "x' - 1", with a direction "x':up" or "x':down"; may be repeated
     #[arg(long, value_name = "EXPR", help_heading = "What is kept")]
     section: Vec<String>,
+    /// Keep only the last N states at each --section
+    #[arg(long, value_name = "N", requires = "section", value_parser = clap::value_parser!(u64).range(1..1_000_000_000), help_heading = "What is kept")]
+    last: Option<u64>,
     /// Keep the last N impacts, or all
     #[arg(long, value_name = "N", help_heading = "What is kept")]
     impacts: Option<String>,
-    /// Keep least and largest value, mean and root mean square of an expression of t, x, x'; may be repeated
+    /// Keep minimum, maximum, mean and root mean square of an expression of t, x, x'; may be repeated
     #[arg(long, value_name = "EXPR", help_heading = "What is kept")]
     stat: Vec<String>,
-    /// Say what each trajectory settled on: rest, a period, or neither
+    /// Classify what each trajectory settled on: rest, periodic, travelling, or neither
     #[arg(long, help_heading = "What is kept")]
     settled: bool,
     /// The relative tolerance [default: the model's, else 1e-10]
     #[arg(long, value_name = "X")]
     tol: Option<f64>,
-    /// Compute by the steps of a scheme instead of by events: moreau-jean, paoli-schatzman, … (see `saltus schemes`)
+    /// Use the time steps of a scheme instead of events: moreau-jean, paoli-schatzman, … (see `saltus schemes`)
     #[arg(long, value_name = "NAME", conflicts_with = "tol")]
     scheme: Option<String>,
-    /// Its time step, an expression of parameters: 1e-3, "2*pi/w/1000" [default: the model's]
+    /// Time step for --scheme, an expression of parameters: 1e-3, "2*pi/w/1000" [default: the model's]
     #[arg(long, value_name = "H", allow_hyphen_values = true)]
     step: Option<String>,
     #[command(flatten)]
@@ -123,22 +131,22 @@ pub struct Args {
     /// Write the CUDA source of the model to a file
     #[arg(long, value_name = "FILE.cu", help_heading = "Output")]
     emit_cuda: Option<PathBuf>,
-    /// How many threads [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
-    /// The directory of the results
+    /// The directory for the results
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Go on with the sweep in that directory
+    /// Continue the sweep in the --out directory
     #[arg(long, requires = "out", help_heading = "Output")]
     resume: bool,
-    /// Run part k of N, for job arrays; `saltus merge` puts the parts together
+    /// Run part k of N, for job arrays; `saltus merge` combines the parts
     #[arg(long, value_name = "k/N", help_heading = "Output")]
     shard: Option<String>,
-    /// In which formats the tables are written: npz, csv, parquet [default: npz,csv]
+    /// Table formats: npz, csv, parquet [default: npz,csv]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Output")]
     format: Vec<String>,
-    /// Say how many trajectories there are, how long they take and how much disk they need; run a few only
+    /// Count the trajectories and estimate their run time and disk space from a few of them; write nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
     /// Print one JSON object instead of text
@@ -176,6 +184,8 @@ impl Args {
             end: self.end.clone(),
             strobe: self.strobe,
             sections: self.section.clone(),
+            returns: self.returns,
+            last: self.last.map(|last| last as usize),
             impacts: self.impacts.clone(),
             statistics: self.stat.clone(),
             observe: Vec::new(),
@@ -198,12 +208,12 @@ impl Args {
         let Some(text) = &self.shard else { return Ok((1, 1)) };
         let numbers = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
         let Some((k, n)) = numbers.filter(|&(k, n): &(u64, u64)| k >= 1 && k <= n) else {
-            let message = format!("`--shard {text}` is not a part of a sweep");
+            let message = format!("invalid part `--shard {text}`");
             return Err(SetupError::new(message).help("part k of N is k/N with 1 ≤ k ≤ N, such as  --shard 3/8"));
         };
         match self.carry.is_some() && n > 1 {
-            true => Err(SetupError::new("a sweep that carries states on from point to point has no parts")
-                .help("leave --shard out; rows of points still run side by side")),
+            true => Err(SetupError::new("--carry cannot be combined with --shard")
+                .help("leave --shard out; independent rows still run in parallel")),
             false => Ok((k, n)),
         }
     }
@@ -226,35 +236,53 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let file = locate::model(args.model.as_deref().unwrap_or_default())?;
     let sweep = args.code.sweep(&args.code.of(args.request()?), file)?;
     if let Some(path) = &args.emit_cuda {
-        let source = Native::cuda(sweep.family.problem());
-        let source = source.map_err(|why| SetupError::new(format!("there is no CUDA source of this model: {why}")))?;
-        let fail = |e: std::io::Error| SetupError::new(format!("cannot write `{}`: {e}", path.display()));
-        std::fs::write(path, source).map_err(fail)?;
+        let source = Native::cuda_for(sweep.family.problem(), sweep.wanted.scheme.as_deref());
+        let source =
+            source.map_err(|why| SetupError::new(format!("cannot generate CUDA source for this model: {why}")))?;
+        write_source(path, &sweep, &source)?;
+        if args.out.is_none() && !args.dry_run {
+            match args.json {
+                true => crate::text::print_json(&serde_json::json!({ "files": [path.display().to_string()] })),
+                false => crate::text::out!("wrote {}\n", path.display()),
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
     }
     if args.dry_run {
         let dir = args.out.as_deref().unwrap_or(Path::new(""));
         return dry(&sweep, (dir, part, args.resume), args.threads(), args.json);
     }
     let Some(dir) = &args.out else {
-        let help = "such as  --out sweep;  --dry-run runs a few only and writes nothing";
-        return Err(SetupError::new("a sweep needs a directory for its results").help(help).into());
+        let help = "such as  --out sweep;  --dry-run computes only a few trajectories and writes nothing";
+        return Err(SetupError::new("`--out` is missing: a sweep needs a directory for its results").help(help).into());
     };
     tell_if_new(dir, args.resume, args.json)?;
     let mut store = Store::create(dir, &sweep, part, args.resume)?;
     if let (Some(_), Some(first)) = (sweep.family.carry(), store.missing().first()) {
         store.forget_from(first.start)?;
     }
-    let plain = |e: WriteError| {
-        let help = "what was computed is kept: --resume goes on with it";
-        SetupError::new(e.to_string()).help(help)
-    };
-    let (finished, done) = run(&sweep, &mut store, args.threads(), args.json).map_err(plain)?;
+    let (finished, done) = run(&sweep, &mut store, args.threads(), args.json)?;
+    gpu::lost(sweep.native.as_ref())?;
     let is_whole = part.1 == 1;
     let mut written = Vec::new();
     if finished && is_whole {
-        written = progress::saving(|| store.tables(&formats, args.threads())).map_err(plain)?;
+        written = progress::saving(|| store.tables(&formats, args.threads())).map_err(unwritten)?;
     }
     report::swept(&sweep, &store, &done, args.threads(), finished, &written, args.json)
+}
+
+/// Writes CUDA source; it replaces no file but one of CUDA source.
+fn write_source(path: &Path, sweep: &Sweep, source: &str) -> Result<(), SetupError> {
+    let help = "choose another name for the source";
+    let fail = |e: WriteError| SetupError::new(e.to_string()).help(help);
+    output::spare(path, sweep.file.sources()).map_err(fail)?;
+    output::prepare_file(path).map_err(fail)?;
+    let is_other = |there: Vec<u8>| !there.is_empty() && !String::from_utf8_lossy(&there).contains("saltus_kernel");
+    if std::fs::read(path).is_ok_and(is_other) {
+        let message = format!("`{}` holds something else than CUDA source", path.display());
+        return Err(SetupError::new(message).help(help));
+    }
+    output::write_file(path, |file| file.write_all(source.as_bytes())).map_err(fail)
 }
 
 /// How long a part of a family takes in a directory, measured on a few; with `resume`, what is missing there.
@@ -265,7 +293,7 @@ pub fn dry(
     json: bool,
 ) -> Result<ExitCode, Refusal> {
     let there = Some(dir).filter(|dir| resume && !is_new(dir));
-    let store = there.map(|dir| Store::create(dir, sweep, part, true)).transpose()?;
+    let store = there.map(|dir| Store::begun(dir, sweep, part)).transpose()?;
     dry::main(sweep, part, store.map(|store| store.missing()), threads, json)
 }
 
@@ -277,14 +305,19 @@ fn is_new(dir: &Path) -> bool {
 pub fn tell_if_new(dir: &Path, resume: bool, quiet: bool) -> Result<(), SetupError> {
     if resume && !quiet && is_new(dir) {
         saltus_ensemble::store::vacant(dir)?;
-        let what = if dir.exists() { "is empty" } else { "is not there" };
-        crate::text::complain(&format!("nothing to resume: `{}` {what}; it begins", dir.display()));
+        let what = if dir.exists() { "is empty" } else { "does not exist" };
+        crate::text::complain(&format!("nothing to resume: `{}` {what}; starting from the beginning", dir.display()));
     }
     Ok(())
 }
 
+/// What could not be written: nothing that was is lost.
+pub fn unwritten(e: WriteError) -> SetupError {
+    SetupError::new(e.to_string()).help("the results so far are saved: --resume continues from there")
+}
+
 /// Runs what is missing. Whether everything was run, and how far it came.
-pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), WriteError> {
+pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Result<(bool, Progress), SetupError> {
     let stop = Arc::new(AtomicBool::new(false));
     let plan = Plan {
         family: &sweep.family,
@@ -317,7 +350,7 @@ pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Res
             let start = first.start / row * row;
             let before = match start {
                 0 => Vec::new(),
-                start => store.reached(sweep, start - row, row).unwrap_or_default(),
+                start => store.reached(sweep, start - row, row)?,
             };
             let digest = |block: Block| layout.piece(&sweep.family, block.since(first.start));
             let mut deliver = |piece: Piece| progress::saving(|| store.take(piece));
@@ -325,6 +358,6 @@ pub fn run(sweep: &Sweep, store: &mut Store, threads: usize, quiet: bool) -> Res
         }
     };
     bar.finish();
-    progress::saving(|| store.flush())?;
-    Ok((finished?, done))
+    progress::saving(|| store.flush()).map_err(unwritten)?;
+    Ok((finished.map_err(unwritten)?, done))
 }

@@ -7,7 +7,7 @@ use crate::progress::is_stopped;
 use crate::setup::{Ready, Refusal, SettingArgs, listed, pairs, scheme};
 use crate::text::{count, number, out, print_json, printable};
 use saltus::{SetupError, Status, run_observed};
-use saltus_io::Changes;
+use saltus_io::{Changes, output};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -41,11 +41,11 @@ fn axes(args: &Args) -> Result<Vec<(String, Vec<String>)>, SetupError> {
     for (name, words) in given {
         if axes.iter().any(|(n, _)| *n == name) {
             return Err(SetupError::new(format!("the records of `{name}` are given twice"))
-                .help("all of its files stand in one list: --records ag=a.csv,b.csv"));
+                .help("give all files in one list: --records ag=a.csv,b.csv"));
         }
         let words: Vec<String> = words.split(',').map(|w| w.trim().to_string()).collect();
         if words.iter().any(String::is_empty) {
-            return Err(SetupError::new(format!("the list of records of `{name}` has an empty place")));
+            return Err(SetupError::new(format!("the list of records of `{name}` has an empty entry")));
         }
         axes.push((name, words));
     }
@@ -53,11 +53,14 @@ fn axes(args: &Args) -> Result<Vec<(String, Vec<String>)>, SetupError> {
     match axes.iter().find(|(_, words)| words.len() != length) {
         None => Ok(axes),
         Some((name, words)) => Err(SetupError::new(format!(
-            "there are {length} records of `{}` and {} of `{name}`",
+            "{} of `{}`, but {} of `{name}`",
+            count(length as u64, "record"),
             axes[0].0,
             words.len()
         ))
-        .help("several inputs vary together, as the components of an earthquake do: their lists are of one length")),
+        .help(
+            "several inputs vary together, like the components of an earthquake: their lists must have the same length",
+        )),
     }
 }
 
@@ -156,8 +159,10 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let mut written = None;
     if let Some(dir) = &args.out {
         let path = dir.join(TABLE);
-        let fail = |e: std::io::Error| SetupError::new(format!("cannot write `{}`: {e}", path.display()));
-        std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&path, table(&names, &done))).map_err(fail)?;
+        let text = table(&names, &done);
+        output::prepare(dir)
+            .and_then(|()| output::write_file(&path, |file| file.write_all(text.as_bytes())))
+            .map_err(|e| SetupError::new(e.to_string()))?;
         written = Some(path.display().to_string());
     }
     if args.json {

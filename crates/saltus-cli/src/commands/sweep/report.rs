@@ -1,5 +1,7 @@
 //! What a sweep found, in words and as JSON.
 
+use super::gpu::OnGpu;
+use crate::commands::atlas::draw::trajectories;
 use crate::progress;
 use crate::setup::Refusal;
 use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
@@ -20,8 +22,8 @@ fn as_object(counts: &[(&'static str, u64)]) -> Value {
 /// What varies, one line each.
 fn axes(sweep: &Sweep) -> Vec<String> {
     let request = &sweep.request;
-    let sampled = request.sample.map(|n| format!("{} points, {}", grouped(n), request.design));
-    let listed = request.listed.as_ref().map(|l| format!("{} points of {}", grouped(l.len()), l.names.join(", ")));
+    let sampled = request.sample.map(|n| format!("{}, {}", count(n, "point"), request.design));
+    let listed = request.listed.as_ref().map(|l| format!("{} of {}", count(l.len(), "point"), l.names.join(", ")));
     request.over.iter().cloned().chain(request.vary.iter().cloned()).chain(sampled).chain(listed).collect()
 }
 
@@ -41,6 +43,7 @@ pub fn swept(
     let rate = if done.seconds > 0.0 { done.done as f64 / done.seconds } else { 0.0 };
     let part = store.manifest.part;
     let complaint = store.complaint()?;
+    let on_gpu = OnGpu::of(sweep, done, threads).filter(|_| finished);
     if is_json {
         crate::text::print_json(&json!({
             "model": sweep.file.name, "trajectories": sweep.family.len(), "part": [part.0, part.1], "complete": finished,
@@ -48,9 +51,7 @@ pub fn swept(
             "seconds": done.seconds, "trajectories_per_second": rate, "threads": threads, "scalar_share": share,
             "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
             "out": store.dir().display().to_string(), "files": written,
-            "gpu": sweep.native.as_ref().and_then(|native| Some((native.gpu()?, native.spent()?))).map(|(name, spent)| {
-                json!({ "name": name, "kernel_seconds": spent.seconds, "longest": spent.longest, "launches": spent.launches })
-            }),
+            "gpu": on_gpu.as_ref().map(OnGpu::json),
         }));
     } else {
         out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
@@ -62,7 +63,10 @@ pub fn swept(
         let planned = range.end - range.start;
         let of = if total < planned { format!(" of {}", grouped(planned)) } else { String::new() };
         let name = if total == 1 && of.is_empty() { "trajectory" } else { "trajectories" };
-        out!("{}{of} {name}: {}\n", grouped(total), words.join(", "));
+        match words.is_empty() {
+            true => out!("{}{of} {name}\n", grouped(total)),
+            false => out!("{}{of} {name}: {}\n", grouped(total), words.join(", ")),
+        }
         if let Some((point, reason)) = &complaint {
             out!("point {point}: {}\n", printable(reason));
             out!("{DIM}saltus sweep rerun {} --point {point}{DIM:#} runs it alone\n", store.dir().display());
@@ -70,7 +74,7 @@ pub fn swept(
         if done.done > 0 {
             let (now, earlier) = (done.done, total.saturating_sub(done.done));
             if earlier > 0 {
-                out!("{} computed now, {} were there already\n", grouped(now), grouped(earlier));
+                out!("{} computed now, {} already done\n", grouped(now), grouped(earlier));
             }
             out!(
                 "{} in {} on {}: {} trajectories per second, {}\n",
@@ -79,30 +83,25 @@ pub fn swept(
                 count(threads as u64, "thread"),
                 grouped(rate.round() as u64),
                 match &sweep.wanted.scheme {
-                    Some(scheme) => format!("by steps of {scheme}"),
-                    None => format!("{} % by the event engine", number(100.0 * share, 3)),
+                    Some(scheme) if share == 0.0 => format!("with steps of {scheme}"),
+                    Some(scheme) =>
+                        format!("with steps of {scheme}, {} % recomputed one by one", number(100.0 * share, 3)),
+                    None => format!("event engine used in {} % of them", number(100.0 * share, 3)),
                 }
             );
         }
-        if let (Some(native), true) = (&sweep.native, done.done > 0)
-            && let (Some(gpu), Some(spent)) = (native.gpu(), native.spent())
-        {
-            let steps = grouped(spent.longest);
-            out!(
-                "on {}: {} in kernels, some of them side by side; at most {steps} steps of a trajectory at once\n",
-                printable(gpu),
-                duration(spent.seconds)
-            );
-        }
+        on_gpu.iter().flat_map(OnGpu::lines).for_each(|line| out!("{line}\n"));
         match (finished, part.1 > 1) {
             (true, false) => out!("wrote {} to {}\n", written.join(", "), store.dir().display()),
-            (true, true) => out!("part {} of {} is complete: `saltus merge` puts all parts together\n", part.0, part.1),
-            (false, _) => out!("interrupted: the same command with --resume goes on\n"),
+            (true, true) => out!("part {} of {} is complete: combine all parts with `saltus merge`\n", part.0, part.1),
+            (false, _) => out!("interrupted: repeat the command with --resume to continue\n"),
         }
     }
     Ok(match (finished, progress::is_stopped()) {
         (false, _) => ExitCode::from(progress::INTERRUPTED),
-        (true, _) if counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed")) => ExitCode::FAILURE,
+        (true, _) if !counts.is_empty() && counts.iter().all(|(word, _)| matches!(*word, "refused" | "failed")) => {
+            ExitCode::FAILURE
+        }
         (true, _) => ExitCode::SUCCESS,
     })
 }
@@ -118,7 +117,7 @@ pub fn merged(store: &Store, written: &[String], is_json: bool) -> Result<(), Re
         }));
         return Ok(());
     }
-    out!("{} trajectories of {}\n", grouped(total), printable(&store.manifest.title));
+    out!("{} of {}\n", trajectories(total), printable(&store.manifest.title));
     out!("wrote {} to {}\n", written.join(", "), store.dir().display());
     Ok(())
 }

@@ -4,18 +4,20 @@ use crate::commands::summary;
 use crate::done::Done;
 use crate::progress::{self, Bar};
 use crate::report;
-use crate::setup::{Ready, Refusal};
+use crate::setup::{Ready, Refusal, run_directory};
 use crate::text::{number, out, printable};
-use saltus::{Options, SetupError, run_observed};
+use saltus::{SetupError, run_observed};
+use saltus_ensemble::Scalar;
 use saltus_ensemble::points::Slot;
 use saltus_ensemble::store::{Manifest, Store};
 use saltus_io::Rerun;
 use saltus_io::output::{self, Format};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
-/// Run one trajectory of a sweep again, alone, with everything that `saltus run` shows.
+/// Run a single trajectory of a sweep again, with everything that `saltus run` shows.
 ///
 /// Example:  saltus sweep rerun sweep --point 123 --report point.html
 #[derive(clap::Args)]
@@ -60,7 +62,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     if let Some(reason) = made.refusal {
         return Err(SetupError::new(format!("point {} cannot be run: {reason}", args.point)).into());
     }
-    let job = made.job;
+    let mut job = made.job;
+    if sweep.wanted.returns.is_some() {
+        // (It ends with a return, which is not known before.)
+        let end = Scalar::new(family.problem(), &Arc::default()).one(&job, &sweep.wanted).map(|outcome| outcome.t);
+        job.end = end.filter(|end| *end > job.start.t).unwrap_or(job.end);
+    }
     let mut changes = sweep.request.changes();
     let mut shown = Vec::new();
     for ((name, &slot), value) in family.points().names().into_iter().zip(family.slots()).zip(family.values(args.point))
@@ -73,15 +80,15 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     changes.run.push(("end".into(), format!("{:?}", job.end)));
     let mut opened = sweep.file.changed(&changes)?;
     let own_start = carried.is_none();
-    if let Some((q, v)) = carried {
-        (opened.start.q, opened.start.v) = (q, v);
+    if let Some(state) = carried {
+        (opened.start.q, opened.start.v) = (state.q, state.v);
+        if let Some(by) = job.start.reached_by() {
+            opened.start = opened.start.reached(by.clone());
+        }
     }
-    let options = match (&sweep.wanted.scheme, job.step) {
-        (Some(scheme), Some(h)) => Options::steps(scheme.as_str(), h).until(job.end),
-        _ => Options::events(job.end).tolerance(sweep.wanted.tolerance),
-    };
+    let options = sweep.wanted.options(&job);
     if let Some(dir) = &args.out {
-        output::prepare(dir).map_err(|e| SetupError::new(e.to_string()))?;
+        run_directory(dir, sweep.file.sources())?;
     }
     if let Some(path) = &args.report {
         output::prepare_file(path).map_err(|e| SetupError::new(e.to_string()))?;

@@ -8,7 +8,7 @@ fn mistakes_are_explained() {
     here.write("free.toml", "[coordinates]\nx = { position = 1.0, velocity = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n");
     std::fs::create_dir(here.join("full")).expect("a directory");
     here.write("full/notes.txt", "mine");
-    let cases: [(&[&str], &[&str]); 20] = [
+    let cases: [(&[&str], &[&str]); 21] = [
         (
             &["bifurcation", "oscillator", "--over", "x=2:3:3", "--out", "c"],
             &["point 0", "outside the constraint `stop`"],
@@ -40,8 +40,9 @@ fn mistakes_are_explained() {
             &["there are no impacts", "--at"],
         ),
         (&["section", "free.toml", "--periods", "9", "--out", "a"], &["a stroboscope needs a period", "--at"]),
+        (&["section", "oscillator", "--at", "impacts", "--returns", "9", "--out", "b"], &["--returns needs a surface"]),
         (&["section", "oscillator", "--at", "impacts", "--y", "x", "--out", "b"], &["unknown name `x`", "speed"]),
-        (&["basins", "oscillator", "--start", "x=0.5", "--out", "a"], &["there is one start only"]),
+        (&["basins", "oscillator", "--start", "x=0.5", "--out", "a"], &["only one start is given"]),
         (&["basins", "oscillator", "--start", "w=0:1:5", "--out", "a"], &["a parameter is varied"]),
         (&["basins", "oscillator", "--start", "x=0:1:0", "--out", "a"], &["no values of `x`"]),
         (&["basins", "oscillator", "--start", "x=0:1:4", "--out", "full"], &["is not empty"]),

@@ -36,7 +36,7 @@ fn basins_that_are_killed_go_on_where_they_were() {
         }
     }
     let refused = here.saltus(&basins(&["--out", "killed"]));
-    assert!(!refused.succeeded() && refused.stderr.contains("--resume goes on"), "{refused:?}");
+    assert!(!refused.succeeded() && refused.stderr.contains("continue with --resume"), "{refused:?}");
     let other = here.saltus(&basins(&["--out", "killed", "--resume", "--periods", "900"]));
     assert!(!other.succeeded() && other.stderr.contains("were begun with --periods 2000"), "{other:?}");
     let on = here.saltus(&basins(&["--out", "killed", "--resume"]));
@@ -50,7 +50,47 @@ fn basins_that_are_killed_go_on_where_they_were() {
     let again = here.json(&basins(&["--out", "killed", "--resume", "--json"]));
     assert_eq!(again["starts"], 48_400, "{again}");
     let another = here.saltus(&["basins", "oscillator", "--start", "x=-2:1:5", "--out", "killed", "--resume"]);
-    assert!(another.stderr.contains("are others"), "{another:?}");
+    assert!(another.stderr.contains("differ from these"), "{another:?}");
+}
+
+#[test]
+fn basins_of_which_a_file_is_missing_or_damaged_are_completed() {
+    let here = Scratch::new();
+    let args = ["basins", "oscillator", "--start", "x=-2:1:9", "--start", "x'=-2:2:9", "--out", "ba"];
+    let again = [&args[..], &["--resume"]].concat();
+    assert!(here.saltus(&args).succeeded());
+    let files = ["basins.json", "basins.npz", "basins.csv", "picture.json"];
+    let read = |name: &str| std::fs::read(here.join("ba").join(name)).expect("there");
+    let whole = files.map(read);
+    // The disk is full at a table: what says that the basins are finished is not there yet.
+    std::fs::remove_file(here.join("ba/basins.json")).expect("removed");
+    std::fs::remove_file(here.join("ba/basins.npz")).expect("removed");
+    std::fs::create_dir(here.join("ba/basins.npz")).expect("a directory");
+    let refused = here.saltus(&again);
+    assert!(refused.stderr.contains("basins.npz") && refused.stderr.contains("--resume continues"), "{refused:?}");
+    assert!(!here.join("ba/basins.json").exists(), "{refused:?}");
+    std::fs::remove_dir(here.join("ba/basins.npz")).expect("removed");
+    assert!(here.saltus(&again).succeeded());
+    assert!(files.map(read) == whole);
+    // Files that are lost, cut off, or of other basins.
+    for name in ["basins.npz", "basins.json"] {
+        let bytes = read(name);
+        for damage in [None, Some(&bytes[..bytes.len() / 2]), Some(&bytes[..0])] {
+            let path = here.join("ba").join(name);
+            match damage {
+                None => std::fs::remove_file(&path).expect("removed"),
+                Some(part) => std::fs::write(&path, part).expect("written"),
+            }
+            let plotted = here.saltus(&["plot", "ba", "--out", "ba.svg"]);
+            assert!(plotted.stderr.contains("--resume"), "{plotted:?}");
+            let done = here.saltus(&again);
+            assert!(done.succeeded() && files.map(read) == whole, "{name}: {done:?}");
+            assert!(damage.is_none() || done.stderr.contains("the basins are computed again"), "{name}: {done:?}");
+        }
+    }
+    assert!(here.saltus(&[&args[..5], &["x'=-2:2:7", "--out", "other"]].concat()).succeeded());
+    std::fs::copy(here.join("other/basins.npz"), here.join("ba/basins.npz")).expect("copied");
+    assert!(here.saltus(&again).succeeded() && files.map(read) == whole);
 }
 
 #[test]
@@ -64,7 +104,7 @@ fn nothing_to_resume_is_said() {
     ] {
         let answer = here.saltus(&[args, &["--resume", "--out", args[0]]].concat());
         assert!(answer.succeeded(), "{answer:?}");
-        let said = format!("nothing to resume: `{}` is not there; it begins", args[0]);
+        let said = format!("nothing to resume: `{}` does not exist; starting from the beginning", args[0]);
         assert!(answer.stderr.contains(&said), "{answer:?}");
     }
 }

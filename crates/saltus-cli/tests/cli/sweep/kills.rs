@@ -91,18 +91,23 @@ fn ctrl_c_leaves_what_can_be_resumed() {
     };
     let mut command = dir.command(&args("20000"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    // (On a machine with other work it takes its time to begin.)
+    let begun = Instant::now();
+    while !dir.join("s/sweep.json").exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     std::thread::sleep(Duration::from_millis(700));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     let since = Instant::now();
     let answer = Answer::new(&command, child.wait_with_output().expect("it ends"));
-    assert!(sent.success() && since.elapsed() < Duration::from_millis(2500), "{:?}", since.elapsed());
+    assert!(sent.success() && since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
     assert_eq!(answer.code, Some(130), "{answer:?}");
     assert!(answer.stdout.contains("--resume"), "{answer:?}");
     let shards = std::fs::read_dir(dir.join("s/shards")).expect("shards").count();
     assert!(shards > 0 && !dir.join("s/points.csv").exists());
     // The same directory, another sweep: what has changed is named.
     let other = dir.saltus(&args("20001"));
-    assert!(!other.succeeded() && other.stderr.contains("`end` was `20000` and is `20001`"), "{other:?}");
+    assert!(!other.succeeded() && other.stderr.contains("--end was `20000` and is `20001`"), "{other:?}");
     dir.write("slow.toml", super::super::program::shipped("oscillator").replace("c = 0.1", "c = 0.2"));
     let other = dir.saltus(&args("20000"));
     assert!(!other.succeeded() && other.stderr.contains("line 7 of the model was `c = 0.1`"), "{other:?}");
@@ -132,6 +137,17 @@ fn nothing_depends_on_threads_or_parts() {
     assert!(merged.succeeded(), "{merged:?}");
     assert_eq!(merged.json()["stored"], 31);
     assert_same(&dir, "one", "merged");
+    // What is named twice, or is in a whole that was merged before, is taken once; nothing that is there is written to.
+    let again = dir.saltus(&["merge", "part1", "merged", "part1", "part2", "part3", "one", "--out", "again"]);
+    assert!(again.succeeded(), "{again:?}");
+    for whole in ["merged", "again"] {
+        assert_same(&dir, "one", whole);
+    }
+    assert!(dir.saltus(&["merge", "part1", "part2", "part3", "--out", "third"]).succeeded());
+    // A part may be empty.
+    let empty =
+        dir.saltus(&["sweep", "oscillator", "--over", "w=1,2", "--periods", "1", "--shard", "2/5", "--out", "e"]);
+    assert!(empty.succeeded() && empty.stdout.contains("part 2 of 5"), "{empty:?}");
     small(&["--set", "c=0.2", "--shard", "2/3", "--out", "other"]);
     let mixed = dir.saltus(&["merge", "part1", "other", "part3", "--out", "mixed"]);
     assert!(!mixed.succeeded() && mixed.stderr.contains("different sweeps"), "{mixed:?}");
@@ -163,4 +179,8 @@ fn states_are_carried_on_and_taken_up_again() {
     let again = dir.json(&["sweep", "rerun", "two", "--point", "20", "--json"]);
     let (found, stored) = (again["final"]["q"][0].as_f64().expect("a number"), x[20]);
     assert!((found - stored).abs() < 1e-6, "{found} {stored}");
+    // Where the shards are gone, nobody knows where it started.
+    std::fs::remove_dir_all(&shards).expect("removed");
+    let lost = dir.saltus(&["sweep", "rerun", "two", "--point", "20"]);
+    assert!(!lost.succeeded() && lost.stderr.contains("the state that point 18 reached is no longer"), "{lost:?}");
 }

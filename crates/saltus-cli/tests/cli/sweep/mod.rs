@@ -3,6 +3,7 @@
 mod kills;
 mod mistakes;
 mod tables;
+mod undefined;
 
 use crate::program::Scratch;
 use std::path::Path;

@@ -27,7 +27,8 @@ pub fn findings(saved: &SavedBasins) -> Vec<String> {
         ));
     }
     if saved.refused > 0 {
-        found.push(format!("{} of the starts are not admissible", grouped(saved.refused)));
+        let are = if saved.refused == 1 { "is" } else { "are" };
+        found.push(format!("{} {are} not admissible", count(saved.refused, "start")));
     }
     found
 }
@@ -41,7 +42,7 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
         [first] => (first, None),
         [first, second] => (first, Some(second)),
         names => {
-            let message = format!("a picture of basins has one axis or two, and this has {}", names.len());
+            let message = format!("a picture of basins needs one or two ranges, not {}", names.len());
             return Err(SetupError::new(message));
         }
     };
@@ -60,7 +61,7 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     for (k, (attractor, share)) in saved.attractors.iter().enumerate() {
         let tint = match attractor.kind {
             Kind::Chaotic { .. } => Tint::Dark,
-            Kind::Unbounded => Tint::Pale,
+            Kind::Unbounded | Kind::Growing => Tint::Pale,
             Kind::Open => Tint::Number(Tint::CLASSES - 1),
             _ => {
                 next += 1;
@@ -106,8 +107,8 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     pane.dots.extend(marks(saved, sweep, &pane));
     let title = format!("{}: basins of attraction", sweep.file.title());
     let caption = format!(
-        "{} starts at t = {}, {} of them computed.{}",
-        grouped(saved.labels.len() as u64),
+        "{} at t = {}, {} of them computed.{}",
+        count(saved.labels.len() as u64, "start"),
         number(family.maker().job(0, None).job.start.t, 4),
         grouped(saved.computed),
         if pane.dots.is_empty() { "" } else { " Circles: attractors, at the phase of the starts." }
@@ -115,7 +116,7 @@ pub fn drawn(dir: &Path, saved: &SavedBasins, sweep: &Sweep) -> Result<draw::Dra
     let command = format!("saltus sweep rerun {} --point {{key}}", report::quoted(&dir.display().to_string()));
     let rerun = Rerun { command, stride: Some(high) };
     let chart = Chart { title, caption, panes: vec![pane], rerun, ..Chart::default() };
-    Ok(draw::Drawn { chart, subtitle: "Basins of attraction".into(), diagram: None })
+    Ok(draw::Drawn::new(chart, "Basins of attraction".into(), None))
 }
 
 /// The states of periodic attractors and places of rest, where the plane is that of all states.
@@ -172,14 +173,14 @@ pub fn tell(
         return;
     }
     out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
-    let starts = grouped(sweep.family.len());
-    out!("{starts} starts, {} computed, in {}\n", grouped(saved.computed), duration(seconds));
+    let starts = count(sweep.family.len(), "start");
+    out!("{starts}, {} computed, in {}\n", grouped(saved.computed), duration(seconds));
     out!("{}\n", count(attractors(saved) as u64, "attractor"));
     const SHOWN: usize = 16;
     for (attractor, share) in saved.attractors.iter().take(SHOWN) {
         let detail = match &attractor.kind {
             Kind::Chaotic { exponent, error } => {
-                format!(", neighbours part at a rate of {} ± {}", number(*exponent, 3), number(*error, 1))
+                format!(", neighbouring motions separate at a rate of {} ± {}", number(*exponent, 3), number(*error, 1))
             }
             _ => String::new(),
         };

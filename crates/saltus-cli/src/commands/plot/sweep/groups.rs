@@ -18,7 +18,8 @@ pub fn groups(
     place: &[usize],
     axes: &[String],
 ) -> Result<(Vec<Dots>, Vec<usize>), SetupError> {
-    let second = second(tables, place, axes)?;
+    let (second, known) = second(tables, place, axes)?.unzip();
+    let known: Vec<String> = known.unwrap_or_default();
     let points = tables.named("points").filter(|points| points.has("direction"));
     let ways = match points {
         Some(points) => {
@@ -40,8 +41,8 @@ pub fn groups(
         [ways.clone(), second.clone(), places].into_iter().filter(varies).flatten().collect();
     let has_ways = varies(&ways);
     let mut found: Vec<(Vec<&str>, usize)> = Vec::new();
-    // The words of the second axis, in the order in which they come.
-    let mut values: Vec<&str> = Vec::new();
+    // The words of the second axis, in its order: colours are the same in all figures of a sweep.
+    let mut values: Vec<&str> = known.iter().map(String::as_str).collect();
     let mut of = Vec::with_capacity(place.len());
     for k in 0..place.len() {
         let words = || chosen.iter().map(|words| words[k].as_str());
@@ -62,7 +63,7 @@ pub fn groups(
         colour: match count {
             0 | 1 => 0,
             // One colour for each, or for each value of the second axis, with rings for the way down.
-            2..=VALUES => k + 1,
+            2..=VALUES if has_ways || second.is_none() => k + 1,
             _ => value + 1,
         },
         are_open: has_ways && words.first() == Some(&"down"),
@@ -71,8 +72,11 @@ pub fn groups(
     Ok((dots.collect(), of))
 }
 
-/// The value of the second axis of each row, if they are few.
-fn second(tables: &Tables, place: &[usize], axes: &[String]) -> Result<Option<Vec<String>>, SetupError> {
+/// The word of each row, and all words in their order.
+type Words = (Vec<String>, Vec<String>);
+
+/// The values of the second axis, if they are few.
+fn second(tables: &Tables, place: &[usize], axes: &[String]) -> Result<Option<Words>, SetupError> {
     let (Some(axis), Some(all)) = (axes.get(1), tables.named("points")) else { return Ok(None) };
     let values = all.numbers(axis)?;
     let mut distinct: Vec<f64> = values.clone();
@@ -82,6 +86,7 @@ fn second(tables: &Tables, place: &[usize], axes: &[String]) -> Result<Option<Ve
         return Ok(None);
     }
     let bare = axis.strip_prefix("start_").unwrap_or(axis);
-    let word = |&p: &usize| values.get(p).map_or_else(String::new, |x| format!("{bare} = {}", number(*x, 4)));
-    Ok(Some(place.iter().map(word).collect()))
+    let named = |x: &f64| format!("{bare} = {}", number(*x, 4));
+    let word = |&p: &usize| values.get(p).map_or_else(String::new, named);
+    Ok(Some((place.iter().map(word).collect(), distinct.iter().map(named).collect())))
 }
