@@ -1,37 +1,50 @@
 //! Families of motions on a GPU: kernel time per period of a trajectory, and how far the results are from those of the processor.
 //!
 //! ```text
-//! cargo run --release -p saltus-bench --bin gpu [-- A B …]
+//! cargo run --release -p saltus-bench --bin gpu [-- A B … steps valve]
 //! cargo run --release -p saltus-bench --bin gpu -- --emit FOLDER
 //! ```
 //!
 //! The five problems of `ensemble`, 262 144 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
-//! steps) and in random order. The second form writes the CUDA source of each.
+//! steps) and in random order. Then fixed steps of the first one, 200 in a period, by each scheme that has them (`steps` for these alone), and
+//! the relief valve of MPGOS: 30 720 flows × 1024 returns to the largest lift. The second form writes the CUDA source of each.
 
 #[path = "../problems.rs"]
 mod problems;
 
-use problems::{PROBLEMS, problem};
+use problems::{PROBLEMS, VALVE, problem, valve};
 use saltus::Problem;
-use saltus_ensemble::{Engine, Job, Native, Wanted, Worker};
+use saltus_ensemble::{Engine, Job, Native, Outcome, StepWorker, Target, Wanted, Worker};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 const TRAJECTORIES: usize = 1 << 18;
 const PERIODS: f64 = 100.0;
+const SCHEMES: [&str; 3] = ["moreau-jean", "mabrouk", "paoli-schatzman"];
+/// Fixed steps in a period.
+const STEPS: f64 = 200.0;
+/// The tutorial of MPGOS has as many.
+const VALVES: usize = 30_720;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
     if let [first, folder] = &chosen[..]
         && first == "--emit"
     {
-        for (name, text, ..) in PROBLEMS {
+        for (name, text, ..) in PROBLEMS.into_iter().chain([("V", VALVE, 0.0, 0.0)]) {
             let name = &name[..1];
             let source = Native::cuda(&problem(text)).expect("source");
             std::fs::write(Path::new(folder).join(format!("{name}.cu")), source).expect("written");
         }
+        for scheme in SCHEMES {
+            let source = Native::cuda_for(&problem(PROBLEMS[0].1), Some(scheme)).expect("source");
+            std::fs::write(Path::new(folder).join(format!("A-{scheme}.cu")), source).expect("written");
+        }
         return;
+    }
+    if chosen.is_empty() || chosen.iter().any(|word| word == "valve") {
+        returns();
     }
     println!(
         "{:4} {:7} {:>9} {:>11} {:>10} {:>10} {:>9} {:>9} {:>9} {:>9}",
@@ -72,6 +85,53 @@ fn main() {
             }
         }
     }
+    if chosen.is_empty() || chosen.iter().any(|word| word == "steps") {
+        SCHEMES.into_iter().for_each(fixed_steps);
+    }
+}
+
+/// Steps of a scheme per second of kernel time.
+fn fixed_steps(scheme: &str) {
+    let (_, text, low, high) = PROBLEMS[0];
+    let problem = problem(text);
+    let native = match Native::compile_for(&problem, Some(scheme), Target::Gpu) {
+        Ok(native) => native.with_width(TRAJECTORIES),
+        Err(why) => {
+            println!("A by {scheme}: {why}");
+            return;
+        }
+    };
+    for order in ["sorted", "random"] {
+        let mut jobs = jobs(&problem, low, high, PERIODS, order == "random");
+        let period = |job: &Job| std::f64::consts::TAU / job.start.parameters[0];
+        jobs.iter_mut().for_each(|job| job.step = Some(period(job) / STEPS));
+        let wanted = Arc::new(Wanted { tolerance: 1e-10, scheme: Some(scheme.into()), ..Wanted::default() });
+        let mut worker = native.worker(&problem, 1e-10, &Arc::default());
+        drop(worker.run(&jobs[..1024], &wanted));
+        let (before, begun) = (native.spent().unwrap_or_default(), Instant::now());
+        let outcomes = worker.run(&jobs, &wanted);
+        let (whole, after) = (begun.elapsed().as_secs_f64(), native.spent().unwrap_or_default());
+        let kernel = after.seconds - before.seconds;
+        let again = outcomes.iter().filter(|o| o.engine != Engine::Steps).count();
+        let impacts: u64 = outcomes.iter().map(|o| o.impacts).sum();
+        // The first ten periods of some, in lanes as well.
+        let mut short: Vec<Job> = jobs.iter().step_by(128).cloned().collect();
+        short.iter_mut().for_each(|job| job.end = 10.0 * period(job));
+        let mut lanes = StepWorker::<16>::new(&problem, &wanted, &Arc::default()).expect("its flight is linear");
+        let off = |(a, b): (&Outcome, &Outcome)| (a.q[0] - b.q[0]).abs().max((a.v[0] - b.v[0]).abs());
+        let mut apart: Vec<f64> =
+            worker.run(&short, &wanted).iter().zip(&lanes.run(&short, &wanted)).map(off).collect();
+        apart.sort_by(f64::total_cmp);
+        println!(
+            "A by {scheme}, {order}: {:.2e} steps per second of kernel time, kernel {kernel:.4} s in {} launches, whole {whole:.3} s; \
+             {:.2} impacts in a period, {again} made again; apart from lanes after ten periods {:.1e} median, {:.1e} at 99 %",
+            TRAJECTORIES as f64 * PERIODS * STEPS / kernel,
+            after.launches - before.launches,
+            impacts as f64 / (TRAJECTORIES as f64 * PERIODS),
+            apart[apart.len() / 2],
+            apart[apart.len() * 99 / 100]
+        );
+    }
 }
 
 fn jobs(problem: &Problem, low: f64, high: f64, periods: f64, mixed: bool) -> Vec<Job> {
@@ -83,6 +143,40 @@ fn jobs(problem: &Problem, low: f64, high: f64, periods: f64, mixed: bool) -> Ve
         Job { start, from: 0.0, end: periods * std::f64::consts::TAU / w, strobe: None, step: None }
     };
     (0..TRAJECTORIES).map(job).collect()
+}
+
+/// The valve: kernel time for 1024 returns to the largest lift of each trajectory, of which the last 32 are kept, with the least lifts.
+fn returns() {
+    const RETURNS: u64 = 1024;
+    let problem = problem(VALVE);
+    let begun = Instant::now();
+    let native = match Native::compile_gpu(&problem) {
+        Ok(native) => native.with_width(VALVES),
+        Err(why) => return println!("valve: {why}"),
+    };
+    let compile = begun.elapsed().as_secs_f64();
+    let jobs = valve(&problem, VALVES, RETURNS);
+    for tolerance in [1e-8, 1e-10] {
+        let wanted = Wanted { tolerance, sections: true, returns: Some(RETURNS), last: Some(32), ..Wanted::default() };
+        let wanted = Arc::new(wanted);
+        let mut worker = native.worker(&problem, tolerance, &Arc::default());
+        drop(worker.run(&jobs, &Arc::new(Wanted { returns: Some(8), ..(*wanted).clone() })));
+        let (before, begun) = (native.spent().unwrap_or_default(), Instant::now());
+        let outcomes = worker.run(&jobs, &wanted);
+        let (whole, after) = (begun.elapsed().as_secs_f64(), native.spent().unwrap_or_default());
+        let count = |is: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|o| is(o)).count();
+        println!(
+            "valve, {VALVES} flows x {RETURNS} returns, tolerance {tolerance:.0e}: kernel {:.3} s in {} launches, whole {whole:.2} s, compiled in {compile:.2} s; \
+             at most {} steps in a launch, {} impacts, {} trajectories with all returns, {} handed over, {} failed",
+            after.seconds - before.seconds,
+            after.launches - before.launches,
+            after.longest,
+            outcomes.iter().map(|o| o.impacts).sum::<u64>(),
+            count(&|o| o.returns == RETURNS),
+            count(&|o| o.engine != Engine::Lanes),
+            count(&|o| !o.status.as_ref().is_ok_and(|status| status.is_complete())),
+        );
+    }
 }
 
 /// The 99th percentile of the difference from lanes with a tolerance of 1e-13 after ten periods.
