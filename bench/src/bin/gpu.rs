@@ -3,18 +3,22 @@
 //! ```text
 //! cargo run --release -p saltus-bench --bin gpu [-- A B … steps valve]
 //! cargo run --release -p saltus-bench --bin gpu -- --emit FOLDER
+//! cargo run --release -p saltus-bench --bin gpu -- around
 //! ```
 //!
 //! The five problems of `ensemble`, 262 144 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
 //! steps) and in random order. Then fixed steps of the first one, 200 in a period, by each scheme that has them (`steps` for these alone), and
-//! the relief valve of MPGOS: 30 720 flows × 1024 returns to the largest lift. The second form writes the CUDA source of each.
+//! the relief valve of MPGOS: 30 720 flows × 1024 returns to the largest lift. The second form writes the CUDA source of each. The third measures what the processor does for each trajectory before and
+//! after the kernel; it needs no GPU.
 
 #[path = "../problems.rs"]
 mod problems;
 
 use problems::{PROBLEMS, VALVE, problem, valve};
 use saltus::Problem;
-use saltus_ensemble::{Engine, Job, Native, Outcome, StepWorker, Target, Wanted, Worker};
+use saltus_ensemble::store::{Piece, Store};
+use saltus_ensemble::{Block, Engine, Job, Native, Outcome, Plan, Request, StepWorker, Target, Wanted, Worker};
+use saltus_io::output::Format;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,6 +45,10 @@ fn main() {
             let source = Native::cuda_for(&problem(PROBLEMS[0].1), Some(scheme)).expect("source");
             std::fs::write(Path::new(folder).join(format!("A-{scheme}.cu")), source).expect("written");
         }
+        return;
+    }
+    if chosen == ["around"] {
+        around();
         return;
     }
     if chosen.is_empty() || chosen.iter().any(|word| word == "valve") {
@@ -130,6 +138,58 @@ fn fixed_steps(scheme: &str) {
             impacts as f64 / (TRAJECTORIES as f64 * PERIODS),
             apart[apart.len() / 2],
             apart[apart.len() * 99 / 100]
+        );
+    }
+}
+
+/// What one thread of the processor does for a trajectory that a kernel computes: with trajectories that are over in one step, and the code
+/// of a GPU's thread on the processor, whose time is left out.
+fn around() {
+    let request = Request { over: vec!["w=0.5:1.5:1000000".into()], end: Some("1e-3".into()), ..Request::default() };
+    let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("read");
+    let sweep = request.sweep(file).expect("a sweep");
+    let native = Native::compile_thread(sweep.family.problem()).expect("a compiler").stand_in(1 << 14, None);
+    let points = sweep.family.len();
+    let each = |seconds: f64| seconds / points as f64 * 1e9;
+    let kernel = || native.spent().map_or(0.0, |spent| spent.seconds);
+    let dir = std::env::temp_dir().join(format!("saltus-around-{}", std::process::id()));
+    let plan = Plan {
+        family: &sweep.family,
+        wanted: sweep.wanted.clone(),
+        native: Some(native.clone()),
+        threads: 1,
+        stop: Arc::default(),
+    };
+    for _ in 0..3 {
+        let begun = Instant::now();
+        let mut maker = sweep.family.maker();
+        let jobs: Vec<Job> = (0..1 << 14).map(|point| maker.job(point, None).job).collect();
+        (1 << 14..points).for_each(|point| drop(std::hint::black_box(maker.job(point, None))));
+        let made = begun.elapsed().as_secs_f64();
+        let (begun, before) = (Instant::now(), kernel());
+        let mut worker = native.worker(sweep.family.problem(), sweep.wanted.tolerance, &Arc::default());
+        (0..points.div_ceil(1 << 14)).for_each(|_| drop(std::hint::black_box(worker.run(&jobs, &sweep.wanted))));
+        let (run, inside) = (begun.elapsed().as_secs_f64(), kernel() - before);
+        let mut store = Store::create(&dir, &sweep, (1, 1), false).expect("a directory");
+        let layout = store.layout();
+        let (begun, before) = (Instant::now(), kernel());
+        let digest = |block: Block| layout.piece(&sweep.family, block);
+        plan.run(&[0..points], &digest, &mut |piece: Piece| store.take(piece), &mut |_| {}).expect("a disk");
+        store.flush().expect("a disk");
+        let (whole, within) = (begun.elapsed().as_secs_f64(), kernel() - before);
+        let begun = Instant::now();
+        store.tables(&[Format::Npz], 1).expect("a disk");
+        let tables = begun.elapsed().as_secs_f64();
+        drop(store);
+        std::fs::remove_dir_all(&dir).expect("removed");
+        println!(
+            "ns per trajectory: jobs {:.0}, worker {:.0} (and kernel {:.0}); all, stored: {:.0} (and kernel {:.0}); table {:.0}",
+            each(made),
+            each(run - inside),
+            each(inside),
+            each(whole - within),
+            each(within),
+            each(tables)
         );
     }
 }

@@ -188,6 +188,12 @@ struct Last {
     span: Result<Span, String>,
 }
 
+impl Last {
+    fn nothing() -> Self {
+        Last { parameters: Vec::new(), q: Vec::new(), v: Vec::new(), span: Err(String::new()) }
+    }
+}
+
 impl Maker<'_> {
     /// The job of a point, from its own start or from a state that its neighbour reached.
     pub fn job(&mut self, point: u64, from: Option<&State>) -> Made {
@@ -217,7 +223,13 @@ impl Maker<'_> {
             let (q, v) = self.starts.at(&start.parameters);
             let defined = self.domain.as_mut().map_or(Ok(()), |domain| domain.check(&start.parameters));
             let span = defined.map_err(|e| e.message).and_then(|()| self.clock.times(&start.parameters));
-            self.last = Some(Last { parameters: start.parameters.clone(), q: q.to_vec(), v: v.to_vec(), span });
+            // (In the place of the one before.)
+            let mut last = self.last.take().unwrap_or_else(Last::nothing);
+            copy(&mut last.parameters, &start.parameters);
+            copy(&mut last.q, q);
+            copy(&mut last.v, v);
+            last.span = span;
+            self.last = Some(last);
         }
         let last = self.last.as_ref()?;
         start.t = t;

@@ -91,14 +91,12 @@ struct Digested<T> {
 
 impl<T> Digested<T> {
     fn new(block: Block, digest: Digest<T>) -> Self {
-        let by_events = |o: &&Outcome| !matches!(o.engine, Engine::Lanes | Engine::Steps) && o.status.is_ok();
-        Digested {
-            done: block.outcomes.len() as u64,
-            scalar: block.outcomes.iter().filter(by_events).count() as u64,
-            impacts: block.outcomes.iter().map(|o| o.impacts).sum(),
-            time: block.time(),
-            made: digest(block),
+        let (mut scalar, mut impacts) = (0, 0);
+        for o in block.outcomes {
+            scalar += u64::from(!matches!(o.engine, Engine::Lanes | Engine::Steps) && o.status.is_ok());
+            impacts += o.impacts;
         }
+        Digested { done: block.outcomes.len() as u64, scalar, impacts, time: block.time(), made: digest(block) }
     }
 }
 

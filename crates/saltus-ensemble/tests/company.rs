@@ -58,7 +58,7 @@ fn a_gpu_computes_whatever_it_is_given() {
 #[test]
 fn a_gpu_that_fails_stops_a_sweep_and_nothing_wrong_is_stored() {
     let request = request(200);
-    let Some(mut sweep) = on_gpu(&request, 32, Some(70)) else { return };
+    let Some(mut sweep) = on_gpu(&request, 32, Some(5)) else { return };
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("sweep");
     let go_on = |sweep: &Sweep, resume: bool| {
@@ -97,7 +97,7 @@ fn lanes_compute_what_a_gpu_that_fails_leaves() {
     let request = request(200);
     let Some(whole) = on_gpu(&request, 32, None) else { return };
     let (_, truth) = run(&whole, 1);
-    for fails_after in [0, 1, 70] {
+    for fails_after in [0, 1, 5] {
         let mut sweep = on_gpu(&request, 32, Some(fails_after)).expect("as before");
         sweep.native = sweep.native.map(Native::or_lanes);
         let (finished, outcomes) = run(&sweep, 2);
@@ -126,7 +126,7 @@ fn exponents_that_a_gpu_leaves_are_computed_and_it_is_said() {
             (job.start, saltus::analysis::LyapunovOptions::blocks(job.strobe.expect("a period"), 5, 10))
         })
         .collect();
-    for fails_after in [None, Some(0), Some(8)] {
+    for fails_after in [None, Some(0), Some(3)] {
         let native = Native::compile_thread(problem).expect("as before").stand_in(32, fails_after);
         let exponents = saltus_ensemble::Exponents::new(problem, &native, 1e-10).expect("perturbations");
         let ways = std::sync::Mutex::new(Vec::new());
@@ -138,5 +138,29 @@ fn exponents_that_a_gpu_leaves_are_computed_and_it_is_said() {
         println!("after {fails_after:?}: {ways:?}, {:?}", exponents.failure());
         assert_eq!((ways.len(), exponents.failure().is_some()), (3, fails_after.is_some()));
         assert!(fails_after.is_some() || !ways.contains(&Way::Scalar), "{ways:?}");
+    }
+}
+
+#[test]
+fn what_comes_back_from_a_gpu_is_what_its_thread_computed() {
+    let sections = vec!["x':down".to_string(), "x - 0.2".to_string()];
+    let wanted = [
+        Request { impacts: Some("all".into()), strobe: true, ..request(150) },
+        Request { sections: sections.clone(), impacts: Some("2".into()), ..request(150) },
+        Request { sections: sections.clone(), last: Some(3), returns: Some(12), ..request(150) },
+        Request { sections, settled: true, ..request(150) },
+        Request { scheme: Some("moreau-jean".into()), step: Some("2*pi/w/200".into()), strobe: true, ..request(150) },
+    ];
+    for (k, request) in wanted.iter().enumerate() {
+        // (Records of a trajectory that has no more room for them come back before it has ended.)
+        let Some(mut sweep) = on_gpu(request, 64, None) else { return };
+        let (finished, outcomes) = run(&sweep, 2);
+        let (problem, scheme) = (sweep.family.problem(), sweep.wanted.scheme.as_deref());
+        let thread = Native::compile_for(problem, scheme, saltus_ensemble::Target::Thread).expect("as before");
+        sweep.native = Some(thread);
+        let (_, truth) = run(&sweep, 1);
+        assert!(finished && outcomes == truth, "{k}");
+        let kept = |o: &Outcome| o.hits.len() + o.strobe.len() + o.sections.len();
+        assert!(truth.iter().all(|o| kept(o) > 5), "{k}");
     }
 }

@@ -22,18 +22,19 @@ pub struct Tally {
     complaints: Vec<String>,
     /// Whether the event engine computed a part of it.
     pub by_events: bool,
-    tracker: Option<Tracker>,
-    pub gatherer: Option<Gatherer>,
+    // (Most trajectories have neither: they are elsewhere, so that a tally is small.)
+    tracker: Option<Box<Tracker>>,
+    pub gatherer: Option<Box<Gatherer>>,
     /// The same before the last step.
-    pub before: Option<Gatherer>,
+    pub before: Option<Box<Gatherer>>,
     /// The number of the next instant of the stroboscope.
     pub next: u64,
 }
 
 impl Tally {
     pub fn new(model: &Model, wanted: &Wanted) -> Self {
-        let tracker = wanted.settled.then(|| Tracker::new(model.degrees(), model.dimension()));
-        let gatherer = (!wanted.statistics.is_empty()).then(|| Gatherer::new(&wanted.statistics));
+        let tracker = wanted.settled.then(|| Box::new(Tracker::new(model.degrees(), model.dimension())));
+        let gatherer = (!wanted.statistics.is_empty()).then(|| Box::new(Gatherer::new(&wanted.statistics)));
         Tally { tracker, gatherer, sections: Crossings::new(wanted), ..Tally::default() }
     }
 
@@ -92,7 +93,7 @@ impl Tally {
 
     /// What states on the way have left, where they are of use.
     pub fn seen(&self) -> Option<Seen<'_>> {
-        self.tracker.as_ref().map(Tracker::seen)
+        self.tracker.as_deref().map(Tracker::seen)
     }
 
     /// Takes that back.
@@ -176,7 +177,7 @@ impl Tally {
             returns: self.sections.returns,
             sections: self.sections.finish(),
             hits: self.hits.into(),
-            statistics: self.gatherer.map_or_else(Vec::new, Gatherer::finish),
+            statistics: self.gatherer.map_or_else(Vec::new, |gatherer| gatherer.finish()),
             settled: self.tracker.map(|tracker| if is_whole { tracker.settled() } else { Settled::Neither }),
             checks,
             engine: if self.by_events { Engine::Both } else { Engine::Lanes },

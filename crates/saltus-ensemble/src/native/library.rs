@@ -44,6 +44,11 @@ impl Iteration {
         let log = width * slots * record;
         Ok(Iteration { advance, width, rows, log, slots, is_thread: false, _library: Arc::new(library) })
     }
+
+    /// Room for records of one trajectory.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
 }
 
 impl Iterate for Iteration {

@@ -194,7 +194,8 @@ impl Native {
     #[must_use]
     pub fn stand_in(mut self, width: usize, fails_after: Option<u64>) -> Self {
         if let Made::Library(made) = self.made {
-            self.made = Made::StandIn(StandIn::new(made, width.max(1), fails_after));
+            let rows = if self.scheme.is_some() { Rows::of_steps(&self.code) } else { Rows::new(&self.code) };
+            self.made = Made::StandIn(StandIn::new(made, rows, width.max(1), fails_after));
         }
         self
     }

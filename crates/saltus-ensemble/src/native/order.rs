@@ -9,34 +9,48 @@ const MOST: usize = 4;
 /// Jobs in an order in which neighbours differ little, in all that varies: along a curve that fills the space of parameters and starts
 /// (Z-order).
 pub fn neighbours(jobs: &[Job]) -> Vec<usize> {
-    let values = |k: usize| {
-        let start = &jobs[k].start;
-        start.parameters.iter().chain(&start.q).chain(&start.v).copied()
-    };
     let Some(first) = jobs.first() else { return Vec::new() };
-    let count = first.start.parameters.len() + first.start.q.len() + first.start.v.len();
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); count];
-    for k in 0..jobs.len() {
-        ranges.iter_mut().zip(values(k)).for_each(|(range, x)| *range = (range.0.min(x), range.1.max(x)));
-    }
-    let varied: Vec<(usize, f64, f64)> =
-        ranges.iter().enumerate().filter(|(_, r)| r.1 > r.0).take(MOST).map(|(i, r)| (i, r.0, r.1)).collect();
-    let bits = 64 / varied.len().max(2);
-    let key = |k: usize| {
-        // (No difference is too large for it: halves of numbers do not overflow.)
-        let place = |&(i, low, high): &(usize, f64, f64)| {
-            let share = (0.5 * values(k).nth(i).unwrap_or(low) - 0.5 * low) / (0.5 * high - 0.5 * low);
-            ((share * (1_u64 << bits) as f64) as u64).min((1 << bits) - 1)
+    let (open, d) = (first.start.parameters.len(), first.start.q.len());
+    let count = open + d + first.start.v.len();
+    let value = |k: usize, i: usize| {
+        let start = &jobs[k].start;
+        let (list, place) = match i {
+            i if i < open => (&start.parameters, i),
+            i if i < open + d => (&start.q, i - open),
+            i => (&start.v, i - open - d),
         };
-        let mut places = [0; MOST];
-        places.iter_mut().zip(&varied).for_each(|(at, quantity)| *at = place(quantity));
-        let places = &places[..varied.len()];
-        (0..bits).rev().fold(0_u64, |key, bit| places.iter().fold(key, |key, place| (key << 1) | ((place >> bit) & 1)))
+        list.get(place).copied().unwrap_or(f64::NAN)
     };
-    let keys: Vec<u64> = (0..jobs.len()).map(key).collect();
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|&k| keys[k]);
-    order
+    let mut varied = [(0, 0.0, 0.0); MOST];
+    let mut found = 0;
+    for i in 0..count {
+        let widen = |(low, high): (f64, f64), x: f64| (low.min(x), high.max(x));
+        let (low, high) = (0..jobs.len()).map(|k| value(k, i)).fold((f64::INFINITY, f64::NEG_INFINITY), widen);
+        if high > low && found < MOST {
+            varied[found] = (i, low, high);
+            found += 1;
+        }
+    }
+    let varied = &varied[..found];
+    let bits = 64 / found.max(2);
+    let cells = (1_u64 << bits) as f64;
+    let key = |k: usize| {
+        let mut places = [0; MOST];
+        for (at, &(i, low, high)) in places.iter_mut().zip(varied) {
+            // (No difference is too large for it: halves of numbers do not overflow.)
+            let share = (0.5 * value(k, i) - 0.5 * low) / (0.5 * high - 0.5 * low);
+            *at = ((share * cells) as u64).min((1 << bits) - 1);
+        }
+        match &places[..found] {
+            [place] => *place,
+            places => (0..bits)
+                .rev()
+                .fold(0_u64, |key, bit| places.iter().fold(key, |key, place| (key << 1) | ((place >> bit) & 1))),
+        }
+    };
+    let mut order: Vec<(u64, usize)> = (0..jobs.len()).map(|k| (key(k), k)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, k)| k).collect()
 }
 
 #[cfg(test)]

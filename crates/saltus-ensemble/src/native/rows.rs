@@ -41,9 +41,12 @@ const SINGLE: [&str; 33] = [
     "LEFT",
 ];
 
-/// Where the rows are.
+/// Where the rows are: the first one of each group, and behind the last.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows {
+pub struct Rows([u32; GROUPS.len() + 1]);
+
+/// What there is a row for.
+struct Lengths {
     d: usize,
     m: usize,
     events: usize,
@@ -100,19 +103,13 @@ single! {
     LEFT = 32;
 }
 
-/// Groups of rows.
+/// Groups of rows, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     Q,
     V,
     Parameters,
-    Scale,
-    GapScale,
-    Extent,
     Zeros,
-    Slope,
-    Pull,
-    Predicted,
     Before,
     Largest,
     Noise,
@@ -120,6 +117,20 @@ pub enum Group {
     /// Of sections: the side, and that where the last step began.
     Side,
     SideBefore,
+    /// Perturbations, one column after the other, and those at the beginning of the last step.
+    Frame,
+    FrameBefore,
+    /// For each of them: how much sooner or later its last event is, while it is seen at that instant; by which factor it has grown, and
+    /// the logarithms of earlier factors.
+    Shift,
+    Stretch,
+    Logs,
+    Scale,
+    GapScale,
+    Extent,
+    Slope,
+    Pull,
+    Predicted,
     Reach,
     OwnScale,
     /// The value before the last impact, and what is rounding in it.
@@ -129,14 +140,6 @@ pub enum Group {
     Span,
     Linear,
     March,
-    /// Perturbations, one column after the other, and those at the beginning of the last step.
-    Frame,
-    FrameBefore,
-    /// For each of them: how much sooner or later its last event is, while it is seen at that instant; by which factor it has grown, and
-    /// the logarithms of earlier factors.
-    Shift,
-    Stretch,
-    Logs,
 }
 
 /// Those that the code has for itself are last, from `SCALE` on.
@@ -174,10 +177,10 @@ const GROUPS: [(Group, &str); 28] = [
 /// What steps of a scheme share with the processor.
 const STEPPED: [Group; 4] = [Group::Q, Group::V, Group::Parameters, Group::Largest];
 
-impl Rows {
-    pub fn new(code: &LaneCode) -> Self {
+impl Lengths {
+    fn new(code: &LaneCode) -> Self {
         let linear = code.linear.as_deref().map_or(0, glide::length);
-        Rows {
+        Lengths {
             d: code.d,
             m: code.m.max(1),
             events: code.events,
@@ -188,13 +191,7 @@ impl Rows {
         }
     }
 
-    /// Those of steps of a scheme.
-    pub fn of_steps(code: &LaneCode) -> Self {
-        let march = code.linear.as_deref().map_or(0, march::length);
-        Rows { linear: 0, march: Some(march), ..Rows::new(code) }
-    }
-
-    fn length(self, group: Group) -> usize {
+    fn of(&self, group: Group) -> usize {
         match group {
             Group::March => self.march.unwrap_or(0),
             // (Steps of a scheme have no use for what belongs to events.)
@@ -212,16 +209,35 @@ impl Rows {
             Group::Shift | Group::Stretch | Group::Logs => self.columns,
         }
     }
+}
+
+impl Rows {
+    pub fn new(code: &LaneCode) -> Self {
+        Self::of_lengths(&Lengths::new(code))
+    }
+
+    /// Those of steps of a scheme.
+    pub fn of_steps(code: &LaneCode) -> Self {
+        let march = code.linear.as_deref().map_or(0, march::length);
+        Self::of_lengths(&Lengths { linear: 0, march: Some(march), ..Lengths::new(code) })
+    }
+
+    fn of_lengths(lengths: &Lengths) -> Self {
+        let mut first = [SINGLE.len() as u32; GROUPS.len() + 1];
+        for (k, (group, _)) in GROUPS.iter().enumerate() {
+            first[k + 1] = first[k] + lengths.of(*group) as u32;
+        }
+        Rows(first)
+    }
 
     /// The first row of a group.
     pub fn at(self, group: Group) -> usize {
-        let before = GROUPS.iter().take_while(|(g, _)| *g != group);
-        SINGLE.len() + before.map(|(g, _)| self.length(*g)).sum::<usize>()
+        self.0[group as usize] as usize
     }
 
     /// The rows of a group.
     pub fn of(self, group: Group) -> std::ops::Range<usize> {
-        self.at(group)..self.at(group) + self.length(group)
+        self.at(group)..self.0[group as usize + 1] as usize
     }
 
     /// How many rows there are.
@@ -251,6 +267,11 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_are_in_their_order() {
+        assert!(GROUPS.iter().enumerate().all(|(k, (group, _))| *group as usize == k));
+    }
 
     #[test]
     fn rows_have_the_same_numbers_in_both_languages() {

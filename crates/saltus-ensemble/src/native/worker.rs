@@ -179,21 +179,22 @@ impl<I: Iterate> CompiledWorker<I> {
 
     /// Brings the tally of a lane up to date.
     fn sync(&mut self, l: usize) {
-        let largest = self.all(Group::Largest, l);
-        let last = self.get(rows::SEEN, l);
-        let seen = Seen {
-            start: last.is_finite().then(|| self.get(rows::FROM, l)),
-            fastest: self.get(rows::FASTEST, l),
-            moved: self.get(rows::MOVED, l),
-            last,
-            largest: &largest,
-        };
+        if self.lanes[l].tally.is_tracking() {
+            let (largest, last) = (self.all(Group::Largest, l), self.get(rows::SEEN, l));
+            let seen = Seen {
+                start: last.is_finite().then(|| self.get(rows::FROM, l)),
+                fastest: self.get(rows::FASTEST, l),
+                moved: self.get(rows::MOVED, l),
+                last,
+                largest: &largest,
+            };
+            self.lanes[l].tally.see(&seen);
+        }
         let (impacts, accumulations) = (self.get(rows::IMPACTS, l) as u64, self.get(rows::ACCUMULATIONS, l) as u64);
         let (next, law) = (self.get(rows::NEXT, l) as u64, self.get(rows::LAW, l));
         let tally = &mut self.lanes[l].tally;
         (tally.impacts, tally.accumulations, tally.next) = (impacts, accumulations, next);
         tally.checks.law = tally.checks.law.max(law);
-        tally.see(&seen);
     }
 
     /// What a lane signals.

@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn a_gpu_that_fails_is_a_mistake_or_said() {
-        let Some(sweep) = on_gpu(&request(300, 20), Some(100)) else { return };
+        let Some(sweep) = on_gpu(&request(300, 20), Some(3)) else { return };
         let (finished, done) = run(&sweep);
         assert!(!finished && done.done < 300);
         assert!(lost(sweep.native.as_ref()).is_err());
-        let mut sweep = on_gpu(&request(300, 20), Some(100)).expect("as before");
+        let mut sweep = on_gpu(&request(300, 20), Some(3)).expect("as before");
         sweep.native = sweep.native.map(Native::or_lanes);
         let (finished, done) = run(&sweep);
         assert!(finished && lost(sweep.native.as_ref()).is_ok());
