@@ -241,3 +241,39 @@ fn alone_and_together() {
         }
     }
 }
+
+/// A product changes its sign where one of its factors does, also where another one vanishes: at the stroboscope, at an impact.
+#[test]
+fn products_and_their_factors() {
+    let cases: [(&str, &str, &[&str]); 7] = [
+        ("5", "sin(w*t)*x'", &["sin(w*t)", "x'"]),
+        ("0.9", "sin(w*t)*x'", &["sin(w*t)", "x'"]),
+        ("5", "sin(2*w*t)*x'", &["sin(2*w*t)", "x'"]),
+        ("5", "cos(t)*cos(t+0.05)", &["cos(t)", "cos(t+0.05)"]),
+        // (The gap vanishes where the velocity jumps, and has no sign.)
+        ("1", "(s-x)*x'", &["x'"]),
+        ("1", "(s-x)*(x-s+0.2)*x'", &["x-s+0.2", "x'"]),
+        ("1", "(s-x)*(x-s+0.01)*x'", &["x-s+0.01", "x'"]),
+    ];
+    for (s, product, factors) in cases {
+        let sections: Vec<&str> = [product].into_iter().chain(factors.iter().copied()).collect();
+        for (range, e) in [("w=0.6:3:49", "0.8"), ("w=0.8:1.3:11", "0.3")] {
+            let set = [("s", s), ("e", e)].map(|(name, value)| (name.to_string(), value.to_string()));
+            let request = Request { end: Some("60".into()), set: set.to_vec(), ..over(range) };
+            let (problem, jobs, wanted) = family(oscillator(), request, &sections);
+            for (code, mut worker) in agree::crew("oscillator", &problem, TOLERANCE) {
+                for (job, outcome) in jobs.iter().zip(worker.run(&jobs, &wanted)) {
+                    assert_eq!(outcome.status, Ok(Status::Finished), "{code}");
+                    let times = |k: usize| rows(&outcome, k).iter().map(|row| row[1]).collect::<Vec<f64>>();
+                    let found = times(0);
+                    let mut parts: Vec<f64> = (1..sections.len()).flat_map(times).collect();
+                    parts.sort_by(f64::total_cmp);
+                    let w = job.start.parameters[0];
+                    assert_eq!(found.len(), parts.len(), "{code}, {product}, s = {s}, e = {e}, w = {w}");
+                    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-6;
+                    assert!(found.iter().zip(&parts).all(near), "{code}, {product}, s = {s}, e = {e}, w = {w}");
+                }
+            }
+        }
+    }
+}

@@ -49,6 +49,8 @@ pub struct Group<const W: usize> {
     pub tolerance: f64,
     pub series: SeriesLanes<W>,
     pub sections: Sections<W>,
+    /// How late an impact at the end of the step may be.
+    pub late: Lane<W>,
     pub modes: Vec<Mode>,
     pub t: Lane<W>,
     pub stop: Lane<W>,
@@ -96,6 +98,7 @@ impl<const W: usize> Group<W> {
         Some(Group {
             series,
             sections: Sections::new(code.events),
+            late: Lane::all(0.0),
             tolerance,
             modes: vec![Mode::default(); W],
             t: Lane::all(0.0),

@@ -12,6 +12,9 @@ pub const LAW: f64 = 1e-9;
 /// Gap velocities below this part of what they are made of are none.
 pub const STILL: f64 = 1e-12;
 
+/// Beside an impact, values of a section below this part of the largest of them are zero: differences of numbers that nearly agree.
+pub const ROUNDED: f64 = 16.0 * f64::EPSILON;
+
 /// A lane that has made so many steps and would need so many more at this pace is handed over for good.
 pub const WINDOW: u64 = 1 << 16;
 /// See [`WINDOW`].

@@ -6,6 +6,7 @@
 //! the last one was.
 
 use super::group::{Event, Group};
+use super::limits::ROUNDED;
 use super::vector::{self, each};
 use super::watch::{Turns, turns};
 use saltus_expr::Lane;
@@ -117,11 +118,17 @@ impl<const W: usize> Group<W> {
         for l in (0..W).filter(|&l| h[l] > 0.0) {
             span[l] = h[l].max((0.5 * span[l]).min(fits[l]));
         }
+        for l in 0..W {
+            self.late[l] = match events[l] {
+                Some(Event::Hit(a)) => lateness(self.series.output(self.code.gaps + a), l, h[l]),
+                _ => 0.0,
+            };
+        }
         for k in 0..self.code.events {
             self.watch_one(k, h, events);
         }
         for k in 0..self.code.events {
-            self.seek(k, h);
+            self.seek(k, h, events);
         }
         self.end_with_returns(h, events);
     }
@@ -131,17 +138,23 @@ impl<const W: usize> Group<W> {
         let row = self.series.output(self.code.own + k);
         let size = vector::sizes(row, &self.sections.span);
         let clear = vector::clearance_of_size(row, h, 0.0);
+        let clock: Lane<W> = each(|l| clock(self.t[l], h[l]));
         let section = &mut self.sections.all[k];
         let value = row[0];
         let modes = &self.modes;
         for l in (0..W).filter(|&l| h[l] > 0.0) {
             section.reach[l] = section.reach[l].max(value[l].abs());
         }
-        // (In contact what does not move has a series of rounding alone: it is measured by what was there before.)
+        // (In contact what does not move has a series of rounding alone: it is measured by what was there before. So is the difference of
+        // numbers that agree at an impact.)
         let tolerance = self.tolerance;
         let noise: Lane<W> = each(|l| {
-            let held = if modes[l].held.is_some() { tolerance * section.reach[l] } else { 0.0 };
-            held.max(ZERO * size[l])
+            let of_reach = match &modes[l] {
+                mode if mode.held.is_some() => tolerance,
+                mode if mode.is_plain() => 0.0,
+                _ => ROUNDED,
+            };
+            (of_reach * section.reach[l]).max(ZERO * size[l]) + row[1][l].abs() * clock[l]
         });
         (section.now, section.first, section.noise) = (section.side, value, noise);
         (section.at_once, section.within) = ([false; W], [false; W]);
@@ -181,7 +194,9 @@ impl<const W: usize> Group<W> {
         }
         let rounding = vector::bernstein(&self.shifted, h, &self.ratios, &mut self.scaled, &mut self.forms);
         for l in (0..W).filter(|&l| open[l]) {
-            match turns(&self.forms, self.code.order, l, floor[l].max(rounding[l])) {
+            let floor = floor[l].max(rounding[l]);
+            let nothing = at_end(row, l, h[l], noise[l], clock[l], self.late[l]);
+            match turns(&self.forms, self.code.order, l, floor, nothing.max(floor)) {
                 Turns::Never => {}
                 // (That there is one is seen from where the step ends.)
                 Turns::Once => section.within[l] = true,
@@ -195,12 +210,14 @@ impl<const W: usize> Group<W> {
     }
 
     /// Whether section k is crossed within the steps, which do so once at most, and where.
-    fn seek(&mut self, k: usize, h: &Lane<W>) {
+    fn seek(&mut self, k: usize, h: &Lane<W>, events: &[Option<Event>; W]) {
         let row = self.series.output(self.code.own + k);
         let section = &mut self.sections.all[k];
         let within = section.within;
         for l in (0..W).filter(|&l| within[l]) {
-            let (first, noise) = (section.first[l], section.noise[l]);
+            let first = section.first[l];
+            let late = if matches!(events[l], Some(Event::Hit(_))) { self.late[l] } else { 0.0 };
+            let noise = at_end(row, l, h[l], section.noise[l], clock(self.t[l], h[l]), late);
             let root = if h[l] > 0.0 { root(row, l, section.now[l], first, noise, h[l]) } else { None };
             section.within[l] = root.is_some();
             section.root[l] = root.unwrap_or(h[l]);
@@ -241,7 +258,8 @@ impl<const W: usize> Group<W> {
             for c in row.iter().rev() {
                 (value, size) = (value * h + c[l], size * h + c[l].abs());
             }
-            (section.ended[l], section.rounding[l]) = (value, ZERO * size);
+            (section.ended[l], section.rounding[l]) =
+                (value, at_end(row, l, h, ZERO * size, clock(self.t[l], 0.0), self.late[l]));
         }
     }
 
@@ -253,6 +271,34 @@ impl<const W: usize> Group<W> {
         let jump = (value - section.ended[l]).abs();
         self.code.is_section_of_speed[k] && -section.side[l] * value > ZERO * jump && jump > section.rounding[l]
     }
+}
+
+/// What is rounding in the times of a step.
+fn clock(t: f64, h: f64) -> f64 {
+    4.0 * f64::EPSILON * (t.abs() + h)
+}
+
+/// How late, or early, an impact is at a place of a step: the gap there is not zero to the last digit.
+fn lateness<const W: usize>(gap: &[Lane<W>], l: usize, h: f64) -> f64 {
+    let (mut value, mut slope, mut size) = (0.0, 0.0, 0.0);
+    for c in gap.iter().rev() {
+        slope = slope * h + value;
+        value = value * h + c[l];
+        size = size * h + c[l].abs();
+    }
+    2.0 * (f64::abs(value) + 4.0 * f64::EPSILON * size) / f64::abs(slope)
+}
+
+/// What is nothing at the end of a step: what is rounding in time (`clock`) moves it. A section that vanishes at an impact, which may be late, may do
+/// so a little before it, or after, and is known there to the last terms of its series.
+fn at_end<const W: usize>(row: &[Lane<W>], l: usize, h: f64, noise: f64, clock: f64, late: f64) -> f64 {
+    let (mut slope, mut last) = (0.0, 0.0);
+    for (k, c) in row.iter().enumerate().skip(1).rev() {
+        slope = slope * h + k as f64 * c[l];
+        last = h * if k + 2 >= row.len() { last + c[l].abs() } else { last };
+    }
+    let (late, last) = if late > 0.0 && late < h { (late, last) } else { (0.0, 0.0) };
+    noise + f64::abs(slope) * (clock + late) + last
 }
 
 /// The sign that a motion on a section takes: that of the first term that is more than noise.

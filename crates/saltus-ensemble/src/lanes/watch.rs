@@ -101,8 +101,10 @@ pub enum Turns {
 /// are above rounding.)
 const FLATTEST: usize = 26;
 
-/// Counts the changes of sign in lane l of a polynomial that begins above zero; its degree is n, and what is below the floor is zero.
-pub fn turns<const W: usize>(forms: &Forms<W>, n: usize, l: usize, floor: f64) -> Turns {
+/// Counts the changes of sign in lane l of a polynomial that begins above zero; its degree is n, and what is below the floor is zero. Where it
+/// ends in what is nothing (`noise`) after it was below that, it may have come back: the interval is shortened until it does not. (Where it ends is summed up
+/// in another way to look for its root.)
+pub fn turns<const W: usize>(forms: &Forms<W>, n: usize, l: usize, floor: f64, noise: f64) -> Turns {
     let mut b = [0.0; MAX_ORDER + 1];
     for (b, form) in b.iter_mut().zip(&forms[..=n]) {
         *b = form.0[l];
@@ -119,7 +121,9 @@ pub fn turns<const W: usize>(forms: &Forms<W>, n: usize, l: usize, floor: f64) -
                 changes += 1;
             }
         }
+        let may_come_back = changes == 1 && !(b[n] < -2.0 * noise) && b[..n].iter().any(|b| *b < -noise);
         match changes {
+            _ if may_come_back => {}
             0 if part == 1.0 => return Turns::Never,
             1 if part == 1.0 => return Turns::Once,
             0 | 1 => return Turns::Later(part),

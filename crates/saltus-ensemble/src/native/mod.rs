@@ -68,7 +68,7 @@ pub enum Target {
 enum Made {
     Library(Iteration),
     Kernel(Kernel),
-    StandIn(StandIn),
+    StandIn(Box<StandIn>),
 }
 
 /// The name of what is in the place of a GPU.
@@ -135,7 +135,7 @@ impl Native {
         match self.made.clone() {
             Made::Library(made) => Box::new(Traveller::new(made, code, tolerance, account)),
             Made::Kernel(made) => Box::new(Traveller::new(made.launches(), code, tolerance, account)),
-            Made::StandIn(made) => Box::new(Traveller::new(made, code, tolerance, account)),
+            Made::StandIn(made) => Box::new(Traveller::new(*made, code, tolerance, account)),
         }
     }
 
@@ -195,7 +195,7 @@ impl Native {
     pub fn stand_in(mut self, width: usize, fails_after: Option<u64>) -> Self {
         if let Made::Library(made) = self.made {
             let rows = if self.scheme.is_some() { Rows::of_steps(&self.code) } else { Rows::new(&self.code) };
-            self.made = Made::StandIn(StandIn::new(made, rows, width.max(1), fails_after));
+            self.made = Made::StandIn(Box::new(StandIn::new(made, rows, width.max(1), fails_after)));
         }
         self
     }
@@ -289,7 +289,7 @@ impl Native {
         match self.made.clone() {
             Made::Library(made) => Box::new(CompiledWorker::new(made, rest)),
             Made::Kernel(made) => Box::new(Company::new(CompiledWorker::new(made.launches(), rest), &self.terms)),
-            Made::StandIn(made) => Box::new(Company::new(CompiledWorker::new(made, rest), &self.terms)),
+            Made::StandIn(made) => Box::new(Company::new(CompiledWorker::new(*made, rest), &self.terms)),
         }
     }
 }

@@ -131,16 +131,19 @@ pub fn within(code: &LaneCode, series: &SeriesSource) -> String {
         return String::new();
     }
     let watch = each(&all, |u, watched| {
-        // (In contact what does not move has a series of rounding alone: it is measured by what was there before.)
+        // (In contact what does not move has a series of rounding alone: it is measured by what was there before. So is the difference of
+        // numbers that agree at an impact.)
         let (p, row) = (&watched.series, watched.row());
         format!(
             "side[{u}] = S(R_SIDE + {row});\n\
-             at_once[{u}] = watch({p}, go, tolerance, S(R_SPAN), SEL(is_held, tolerance * S(R_REACH + {row}), ZERO), \
+             at_once[{u}] = watch({p}, go, tolerance, S(R_SPAN), SEL(is_held, ALL(tolerance), SEL(leaves, ALL(ROUNDED), ZERO)) * S(R_REACH + {row}), clock, late, \
              &side[{u}], &first[{u}], &noise[{u}], &h, &event);\n"
         )
     });
     let seek = each(&all, |u, watched| {
-        format!("within[{u}] = seek({}, go, side[{u}], first[{u}], noise[{u}], h, &root[{u}]);\n", watched.series)
+        let p = &watched.series;
+        let nothing = format!("at_end({p}, h, noise[{u}], clock, SEL(event >= (double)HIT, late, ZERO))");
+        format!("within[{u}] = seek({p}, go, side[{u}], first[{u}], {nothing}, h, &root[{u}]);\n")
     });
     let cut = each(&all, |u, _| format!("within[{u}] &= NOT(ends) | (root[{u}] <= h);\n"));
     let returns = match has_returns(&all) {
@@ -156,11 +159,17 @@ pub fn within(code: &LaneCode, series: &SeriesSource) -> String {
         ),
         false => String::new(),
     };
+    let late = |a: usize| {
+        let gap = series.output("r", code.gaps + a);
+        format!("late = SEL(event == (double)(HIT + {a}), lateness({gap}, h), late);\n")
+    };
+    let late: String = (0..code.m).map(late).collect();
     let n = all.len();
     format!(
-        "real side[{n}], first[{n}], noise[{n}], root[{n}];\nmask at_once[{n}], within[{n}];\n\
+        "real late = ZERO, clock = 4.0 * EPSILON * (size_of(S(R_T)) + h), side[{n}], first[{n}], noise[{n}], root[{n}];\nmask at_once[{n}], within[{n}];\n\
          if (flags & SECTIONS) {{\n\
-         S(R_SPAN) = SEL(h > 0.0, larger(h, smaller(0.5 * S(R_SPAN), fits)), S(R_SPAN));\n{watch}{seek}{returns}}}\n"
+         S(R_SPAN) = SEL(h > 0.0, larger(h, smaller(0.5 * S(R_SPAN), fits)), S(R_SPAN));\n\
+         mask leaves = NONE;\nUNROLL for (int a = 0; a < M; a++) leaves |= S(R_ZEROS + a) > 0.0;\n{late}{watch}{seek}{returns}}}\n"
     )
 }
 
@@ -187,7 +196,9 @@ pub fn crossed(code: &LaneCode, series: &SeriesSource) -> String {
         );
         let sides = set_sides(watched, "R_SIDE", &format!("SEL(acts, side[{u}], S(R_SIDE + {row}))"));
         let values = match watched.is_of_speed {
-            true => format!("if (ANY(hits)) note_value({p}, hits, h, &S(R_ENDED + {row}), &S(R_ROUNDING + {row}));\n"),
+            true => format!(
+                "if (ANY(hits)) note_value({p}, hits, h, clock, late, &S(R_ENDED + {row}), &S(R_ROUNDING + {row}));\n"
+            ),
             false => String::new(),
         };
         format!(

@@ -124,6 +124,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ("STILL", limits::STILL),
         ("SHARE", limits::SHARE),
         ("QUIET", QUIET),
+        ("ROUNDED", limits::ROUNDED),
         ("WINDOW", limits::WINDOW as f64),
         ("MANY", limits::MANY),
         ("PATIENCE", f64::from(limits::PATIENCE)),
