@@ -1,7 +1,7 @@
 //! States that are carried on from point to point.
 
-use saltus::problem::Reached;
-use saltus::{Kind, Problem, Start};
+use saltus::problem::{Gaps, Reached};
+use saltus::{Kind, Options, Problem, Start};
 
 /// In which direction along the first axis each point starts where its neighbour ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -29,6 +29,9 @@ pub struct State {
 /// What rounding makes of a gap, relative to the largest position, or to 1.
 const ROUNDING: f64 = 1e-9;
 
+/// A gap velocity above this part of what it is made of is one.
+const MOVES: f64 = 1e-6;
+
 /// The start of a trajectory that goes on from where another one was in contact, beyond a constraint by no more than that one was: with the
 /// constraints that are closed there. None if it is admissible as it is, or deeper. Steps of a scheme end a contact with a velocity in which
 /// their last step is not complete: `by_steps`, whatever touches is closed.
@@ -47,5 +50,53 @@ pub(crate) fn landed(problem: &Problem, start: &Start, depth: f64, by_steps: boo
     let lowest = gaps.values.iter().copied().fold(refused, f64::min);
     let closed = (0..gaps.values.len()).filter(|&a| gaps.values[a] <= rounding).collect();
     let touches = lowest >= -depth.max(rounding) && lowest <= rounding;
-    touches.then(|| start.clone().reached(Reached { closed, ..Reached::default() }))
+    if !touches {
+        return None;
+    }
+    if !by_steps && let Some(free) = beside(problem, start) {
+        return Some(free);
+    }
+    Some(start.clone().reached(Reached { closed, ..Reached::default() }))
+}
+
+/// A start that is where an impact is, to rounding, put on the near side of it: what is about to hit what it touches, or has just done so, is not
+/// held by it. None if it is held, or there is no such place.
+fn beside(problem: &Problem, start: &Start) -> Option<Start> {
+    let mut gaps = problem.gaps();
+    let mut start = start.clone();
+    gaps.evaluate(start.t, &start.q, &start.v);
+    gaps.kinematics(start.t, &start.q, &start.v);
+    for a in 0..gaps.values.len() {
+        // (What is there to rounding touches.)
+        let (gap, clear) = (gaps.values[a], 16.0 * gaps.rounding(a, &start.q));
+        if gap > clear {
+            continue;
+        }
+        let size = gaps.gradients.dot_abs(a, &start.v) + gaps.partial_t[a].abs();
+        if !(gaps.rate(a, &start.v).abs() > MOVES * size) {
+            return None;
+        }
+        let slope: f64 = gaps.gradients.entries(a).map(|(_, g)| g * g).sum();
+        let by = (clear - gap) / slope;
+        gaps.gradients.entries(a).for_each(|(i, g)| start.q[i] += by * g);
+    }
+    problem.instance(&start).is_ok().then_some(start)
+}
+
+/// Whether a state is about to hit something, within a time.
+pub(crate) fn is_before_impact(gaps: &mut Gaps, (t, q, v): (f64, &[f64], &[f64]), within: f64) -> bool {
+    gaps.evaluate(t, q, v);
+    gaps.kinematics(t, q, v);
+    (0..gaps.values.len()).any(|a| {
+        let (gap, rate) = (gaps.values[a], gaps.rate(a, v));
+        let size = gaps.gradients.dot_abs(a, v) + gaps.partial_t[a].abs();
+        rate < -MOVES * size && gap <= within * -rate
+    })
+}
+
+/// A state that is about to hit something within a time, after the impact.
+pub(crate) fn after_impact(problem: &Problem, start: &Start, within: f64, tolerance: f64) -> Option<Start> {
+    let options = Options::events(start.t + 4.0 * within).tolerance(tolerance);
+    let run = problem.run_from(&beside(problem, start)?, &options).ok()?;
+    run.status.is_complete().then(|| run.last().clone())
 }

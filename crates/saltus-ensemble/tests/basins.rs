@@ -379,3 +379,52 @@ fn a_motion_that_travels_attracts_from_everywhere() {
     assert_eq!(found.attractors.len(), 1, "{:?}", found.attractors);
     assert_eq!(found.attractors[0].name, "period 1, 0 impacts, travelling");
 }
+
+/// How many starts are of each attractor, by name.
+fn counted(found: &Basins) -> Vec<(String, usize)> {
+    let of = |k: usize| found.labels.iter().filter(|label| usize::from(**label) == k).count();
+    found.attractors.iter().enumerate().map(|(k, a)| (a.name.clone(), of(k))).filter(|(_, n)| *n > 0).collect()
+}
+
+/// An orbit whose impact is just at the stroboscope, where rounding puts it before or after. (Counts by the map of a bouncing ball.)
+#[test]
+fn impacts_at_the_stroboscope() {
+    let axes = ["y=2:8:10", "y'=-2:2:3"];
+    for off in ["", "+1e-12", "+1e-13", "-1e-15", "+1e-15", "+1e-9"] {
+        let phase = format!("0.634215868925774158{off}");
+        let found = basins(shipped("ball-table"), &[("phase", &phase)], &axes, false, None);
+        let counts = counted(&found);
+        assert_eq!(counts, [("period 1, chatter".to_string(), 18), ("period 1, 1 impact".to_string(), 12)], "{off}");
+    }
+}
+
+/// A spring with negative damping, which a stop holds back: seen at the largest positions, which are its impacts.
+#[test]
+fn cycles_seen_at_their_impacts() {
+    let text = |force: &str, stops: &str| {
+        format!(
+            "[parameters]\nc = 1.0\ne = 0.5\n[coordinates]\nx = {{ position = 0.1, velocity = 0.0 }}\n[dynamics]\n\
+             kinetic = \"x'^2/2\"\n[dynamics.force]\nx = \"{force}\"\n{stops}[impact]\nrestitution = \"e\"\n[run]\nend = 60\n"
+        )
+    };
+    let one = text("-x + c*x'", "[[constraint]]\ngap = \"0.5 - x\"\n");
+    let timed = Some(("60", "x':down"));
+    let set = [("c", "0.1"), ("e", "0.6")];
+    let found = basins(model(&one), &set, &["x=-1:0.4:10", "x'=-2:2:10"], false, timed);
+    let Kind::Periodic { unstable, time, .. } = &found.attractors[0].kind else { panic!("{:?}", found.attractors) };
+    assert!(!unstable && (time - 4.614437763).abs() < 1e-8 && counted(&found).len() == 1, "{:?}", found.attractors);
+    // Between two stops, over a hill: with what drives it on, a cycle and two places of rest (by brute force); without, each start has its own orbit.
+    let two = text("x + c*x'", "[[constraint]]\ngap = \"1 - x\"\n[[constraint]]\ngap = \"1.5 + x\"\n");
+    let axes = ["x=-1.4:0.9:20", "x'=-2:2:20"];
+    for (c, e) in [("1", "0.5"), ("2", "0.3"), ("2", "0.5"), ("0.7", "0.8")] {
+        let found = basins(model(&two), &[("c", c), ("e", e)], &axes, false, timed);
+        assert!(found.attractors.iter().all(|a| a.kind.attracts()), "{c} {e}: {:?}", counted(&found));
+        if (c, e) == ("1", "0.5") {
+            assert_eq!(counted(&found).iter().map(|(_, n)| *n).collect::<Vec<_>>(), [338, 43, 19]);
+        }
+    }
+    let found = basins(model(&two), &[("c", "0"), ("e", "1")], &axes, false, timed);
+    // (Two starts are on the way to the top of the hill.)
+    let is_orbit = |kind: &Kind| matches!(kind, Kind::Periodic { .. });
+    assert!(!found.attractors.iter().any(|a| a.kind.attracts() || is_orbit(&a.kind)), "{:?}", counted(&found));
+}

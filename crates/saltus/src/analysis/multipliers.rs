@@ -8,6 +8,9 @@ use crate::problem::{Problem, Start};
 /// A direction that the map leaves as it is, to this.
 const KEPT: f64 = 1e-5;
 
+/// For so many periods a motion is looked at for events: one may be at the end of the first.
+const BEYOND: f64 = 1.25;
+
 /// The multipliers of the motion from `start` that repeats itself after the time `lasts`, largest first, without those that are 1 for
 /// every such motion: along the motion itself where nothing depends on time, and along `shifts`, directions of the coordinates in which
 /// the whole motion may be moved. A multiplier of size 1 that is left belongs to a family of such motions, none of which attracts.
@@ -32,7 +35,9 @@ pub fn neighbour_multipliers(
     tolerance: f64,
 ) -> Result<Vec<(f64, f64)>, NoMap> {
     let space = PhaseSpace::of(problem);
-    let passage = space.pass(problem, start, lasts, &Options::events(start.t).tolerance(tolerance))?;
+    let options = Options::events(start.t).tolerance(tolerance);
+    let in_flight = between_events(problem, start, lasts, &options)?;
+    let passage = space.pass(problem, in_flight.as_ref().unwrap_or(start), lasts, &options)?;
     let (n, map) = (space.dimension(), &passage.jacobian);
     let along = (!problem.model().depends_on_time()).then(|| passage.rate.clone());
     let mut basis: Vec<Vec<f64>> = Vec::new();
@@ -59,6 +64,28 @@ pub fn neighbour_multipliers(
     let mut found = eigenvalues(others.len(), &reduced).unwrap_or_default();
     found.sort_by(|a, b| b.0.hypot(b.1).total_cmp(&a.0.hypot(a.1)));
     Ok(found)
+}
+
+/// A state of the motion in the middle of its longest flight. A start where an impact is, to rounding, may lie on either side of it, and so may
+/// the end of the period: the same multipliers are found from where nothing happens. None if nothing ever does, up to a little later than the end,
+/// or there is no flight.
+fn between_events(problem: &Problem, start: &Start, lasts: f64, options: &Options) -> Result<Option<Start>, NoMap> {
+    let until = |end: f64| problem.run_from(start, &Options { end, ..options.clone() });
+    let end = start.t + BEYOND * lasts;
+    let run = until(end)?;
+    let motion = &run.trajectory;
+    if motion.impacts.is_empty() && motion.contacts.is_empty() {
+        return Ok(None);
+    }
+    let mut instants = vec![start.t, end];
+    instants.extend(motion.impacts.iter().map(|impact| impact.t));
+    instants.extend(motion.contacts.iter().flat_map(|contact| [contact.start, contact.end]));
+    instants.sort_by(f64::total_cmp);
+    let is_held = |t: f64| motion.contacts.iter().any(|contact| (contact.start..contact.end).contains(&t));
+    let flights = instants.windows(2).map(|pair| (f64::midpoint(pair[0], pair[1]), pair[1] - pair[0]));
+    let longest = flights.filter(|(middle, _)| !is_held(*middle)).max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((middle, _)) = longest.filter(|(_, long)| *long > 0.0) else { return Ok(None) };
+    Ok(Some(until(middle)?.last().clone()))
 }
 
 /// The part of a vector that is orthogonal to others, as a unit vector, and its length; None if there is none.

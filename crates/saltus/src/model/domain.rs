@@ -5,13 +5,17 @@ use crate::SetupError;
 use saltus_expr::{Program, Scalar};
 use std::sync::Arc;
 
+/// Speeds at which restitutions that depend on it are looked at.
+const SPEEDS: [f64; 5] = [0.0, 1e-2, 1.0, 1e2, 1e10];
+
 /// Tells for which values of its open parameters a model is defined: for those with which it could be built, closed. Its code does not
 /// know that, for `k/k` is 1 there.
 #[derive(Clone, Debug)]
 pub struct Domain {
-    /// First what must not be zero, then what must be finite.
+    /// First what must not be zero, then what must be finite, then restitutions.
     numbers: Scalar,
     nonzero: usize,
+    finite: usize,
     outputs: usize,
     description: Arc<Description>,
 }
@@ -20,14 +24,29 @@ impl Model {
     /// Where the model is defined; None if it is for all values.
     pub fn domain(&self) -> Option<Domain> {
         let demands = &self.demands;
-        let outputs: Vec<_> = demands.nonzero.iter().chain(&demands.finite).copied().collect();
+        let mut outputs: Vec<_> = demands.nonzero.iter().chain(&demands.finite).copied().collect();
+        let inputs: Vec<_> = self.open.iter().map(|p| p.symbol).collect();
+        let (nonzero, finite) = (demands.nonzero.len(), outputs.len());
+        let mut graph = self.graph.clone();
+        for c in &self.constraints {
+            match self.speed.filter(|&speed| graph.depends_on(c.restitution_node, speed)) {
+                None => outputs.push(c.restitution_node),
+                Some(speed) => {
+                    for s in SPEEDS {
+                        let at = graph.constant(s);
+                        outputs.push(graph.substitute(c.restitution_node, &[(speed, at)]));
+                    }
+                }
+            }
+        }
+        let mut place = 0..outputs.len();
+        outputs.retain(|&node| place.next().is_some_and(|k| k < finite) || graph.depends_on_any(node, &inputs));
         if outputs.is_empty() {
             return None;
         }
-        let inputs: Vec<_> = self.open.iter().map(|p| p.symbol).collect();
-        let numbers = Scalar::new(Arc::new(Program::compile(&self.graph, &inputs, &outputs).ok()?));
-        let (nonzero, outputs) = (demands.nonzero.len(), outputs.len());
-        Some(Domain { numbers, nonzero, outputs, description: self.description.clone() })
+        let numbers = Scalar::new(Arc::new(Program::compile(&graph, &inputs, &outputs).ok()?));
+        let outputs = outputs.len();
+        Some(Domain { numbers, nonzero, finite, outputs, description: self.description.clone() })
     }
 }
 
@@ -41,7 +60,7 @@ impl Domain {
         self.numbers.run();
         let is_plain = |k: usize| {
             let x = self.numbers.output(k);
-            x.is_finite() && (x != 0.0 || k >= self.nonzero)
+            x.is_finite() && (x != 0.0 || k >= self.nonzero) && (k < self.finite || (0.0..=1.0).contains(&x))
         };
         if (0..self.outputs).all(is_plain) || !parameters.iter().all(|x| x.is_finite()) {
             return Ok(());

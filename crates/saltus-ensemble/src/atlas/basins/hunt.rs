@@ -5,8 +5,9 @@ use super::crew::{Crew, Piece, Track, Tracks};
 use super::extent::Extent;
 use super::judge::{FAR, Returns, Verdict, grows, has_failed, judge, plain_rules};
 use super::{BasinPlan, Found, REFUSED};
+use crate::carry::{after_impact, is_before_impact};
 use crate::{Outcome, Wanted};
-use saltus::{Model, SetupError};
+use saltus::{Model, SetupError, Start};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ const SHORT: u64 = 5;
 pub(super) const LONG: u64 = 256;
 /// Periods of pieces in which a motion of a family shows itself.
 const FAMILY: u64 = 48;
+/// An impact that follows an instant of the stroboscope within this part of a period is at it.
+const MEANWHILE: f64 = 1e-10;
 /// Units in the time that is given where nothing has a period.
 pub(super) const PARTS: u64 = 16;
 
@@ -269,7 +272,7 @@ impl<'a> Hunt<'a> {
     fn seen(
         &self,
         mut track: Track,
-        outcome: Outcome,
+        mut outcome: Outcome,
         piece: Piece,
         long: bool,
         is_judged: bool,
@@ -285,6 +288,9 @@ impl<'a> Hunt<'a> {
         }
         if has_failed(&outcome) {
             return Break((point, Seen::Class(if far > 1e3 { Kind::Unbounded } else { Kind::Open })));
+        }
+        if long {
+            self.pass_impacts(&mut outcome);
         }
         let returns = Returns::of(&outcome, d, self.by_section);
         track.periods += piece.periods;
@@ -305,6 +311,33 @@ impl<'a> Hunt<'a> {
             return Break((point, Seen::Known(k)));
         }
         Break((point, Seen::New(track, Box::new(Shown { outcome, verdict }))))
+    }
+
+    /// Where an impact falls on instants of the stroboscope, rounding puts it before some of them and after others: in the states of an outcome it is
+    /// before all of them.
+    pub(super) fn pass_impacts(&self, outcome: &mut Outcome) {
+        let (problem, d) = (self.plan.sweep.family.problem(), self.model.dimension());
+        if self.by_section || self.model.constraints.is_empty() {
+            return;
+        }
+        let (begin, tolerance) = (self.crew.start(), self.plan.sweep.wanted.tolerance);
+        let (within, mut gaps) = (MEANWHILE * self.crew.unit, problem.gaps());
+        let mut after = |q: &[f64], v: &[f64]| {
+            if !is_before_impact(&mut gaps, (begin.t, q, v), within) {
+                return None;
+            }
+            let start = Start::new(begin.t, q.to_vec(), v.to_vec()).with_parameters(begin.parameters.clone());
+            after_impact(problem, &start, within, tolerance)
+        };
+        for row in outcome.strobe.chunks_exact_mut(1 + 2 * d) {
+            if let Some(state) = after(&row[1..=d], &row[1 + d..]) {
+                row[1..=d].copy_from_slice(&state.q);
+                row[1 + d..].copy_from_slice(&state.v);
+            }
+        }
+        if let Some(state) = after(&outcome.q, &outcome.v) {
+            (outcome.q, outcome.v) = (state.q, state.v);
+        }
     }
 
     /// Whether a track may be on a chaotic set.

@@ -175,7 +175,8 @@ impl Hunt<'_> {
             true => Piece { periods: LONG, kept: LONG },
             false => Piece { periods: pieces, kept: pieces },
         };
-        let outcome = self.witness.follow(std::slice::from_ref(&near), piece).pop()?;
+        let mut outcome = self.witness.follow(std::slice::from_ref(&near), piece).pop()?;
+        self.pass_impacts(&mut outcome);
         let returns = Returns::of(&outcome, self.model.dimension(), self.by_section);
         let Some(last) = returns.states.len().checked_sub(1).filter(|&last| last >= n) else {
             return self.rest(&near);
@@ -220,10 +221,11 @@ impl Hunt<'_> {
         let mut before: Vec<Vec<f64>> = if self.by_section { Vec::new() } else { vec![end(&near)] };
         let mut gap = f64::INFINITY;
         for left in (0..most).rev() {
-            let outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept }).pop()?;
+            let mut outcome = self.witness.follow(std::slice::from_ref(&near), Piece { periods, kept }).pop()?;
             if outcome.status.is_err() {
                 return None;
             }
+            self.pass_impacts(&mut outcome);
             let mut now = vec![outcome.q.iter().chain(&outcome.v).copied().collect::<Vec<f64>>()];
             if self.by_section {
                 let returns = Returns::of(&outcome, self.model.dimension(), true).states;
