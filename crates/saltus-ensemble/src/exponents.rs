@@ -154,13 +154,13 @@ impl Chunk<'_> {
             return;
         }
         // A motion may have settled only now.
-        let mut made: HashMap<usize, Travelled> = HashMap::new();
+        let mut made: HashMap<usize, (Start, Travelled)> = HashMap::new();
         let (mut undecided, mut ends) = (Vec::new(), Vec::new());
         for (settled, found) in open.iter().zip(travelled) {
             match found.and_then(|found| Some((found.end.clone()?, found))) {
                 Some((end, found)) => {
                     ends.push((settled.k, end, 0.0));
-                    made.insert(settled.k, found);
+                    made.insert(settled.k, (settled.at.clone(), found));
                 }
                 None => undecided.push(settled.k),
             }
@@ -171,8 +171,8 @@ impl Chunk<'_> {
         let mut rest = settled;
         rest.extend(self.close(back));
         for Settled { k, .. } in rest {
-            if let Some(found) = made.get(&k) {
-                (self.deliver)(k, (mean(&self.motions[k].1, found), Way::Compiled));
+            if let Some((begin, found)) = made.get(&k) {
+                (self.deliver)(k, (mean(&self.motions[k].1, begin, found), Way::Compiled));
             }
         }
     }
@@ -263,13 +263,14 @@ impl Chunk<'_> {
 }
 
 /// Means and errors from what the columns have grown by.
-fn mean(options: &LyapunovOptions, found: &Travelled) -> Result<Lyapunov, NoExponents> {
+fn mean(options: &LyapunovOptions, begin: &Start, found: &Travelled) -> Result<Lyapunov, NoExponents> {
     let column = |c: usize| {
         let grown = || found.logs.windows(2).map(|pair| pair[1][c] - pair[0][c]).collect();
         (!found.gone[c]).then(grown)
     };
     let columns: Vec<Option<Vec<f64>>> = (0..found.gone.len()).map(column).collect();
-    Lyapunov::from_growth(options, &columns, found.impacts as usize).map_err(NoExponents::Setup)
+    let mean = Lyapunov::from_growth(options, &columns, found.impacts as usize).map_err(NoExponents::Setup)?;
+    Ok(found.end.iter().fold(mean, |mean, end| mean.with_growth(begin, end)))
 }
 
 /// The states at the stroboscope; None if the motion did not come to its end, as sound as it should be.

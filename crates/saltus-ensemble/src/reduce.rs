@@ -5,7 +5,7 @@ use crate::settled::Tracker;
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Wanted};
 use saltus::problem::{Gaps, Quantities};
-use saltus::{PhaseKind, Problem, Run, Side, Status, Trajectory};
+use saltus::{PhaseKind, Problem, Run, Side, Start, Status, Trajectory};
 use std::collections::VecDeque;
 
 /// A trajectory in the making.
@@ -168,7 +168,12 @@ impl<'a> Reduction<'a> {
         outcome.returns = self.sections.returns;
         outcome.sections = self.sections.finish();
         outcome.statistics = self.gatherer.finish();
-        outcome.settled = self.tracker.map(|t| if is_whole { t.settled() } else { crate::Settled::Neither });
+        let end = Start::new(outcome.t, outcome.q.clone(), outcome.v.clone());
+        let end = end.with_parameters(self.job.start.parameters.clone());
+        outcome.settled = self.tracker.map(|tracker| match is_whole {
+            true => tracker.settled_in(&|advance| self.problem.repeats_after(&end, advance)),
+            false => crate::Settled::Neither,
+        });
         outcome
     }
 }

@@ -96,9 +96,10 @@ impl Tracker {
         Tracker { largest: extent.to_vec(), fastest, ..Tracker::new(degrees, dimension) }
     }
 
-    /// After how many states they repeat, as far as states at the stroboscope say.
-    pub(crate) fn repeats(&self) -> Settled {
-        if self.states.len() < 2 { Settled::Neither } else { self.strobed(true) }
+    /// After how many states they repeat, as far as states at the stroboscope say. What goes on by an advance repeats itself if the model does
+    /// after it.
+    pub(crate) fn repeats(&self, after: &dyn Fn(&[f64]) -> bool) -> Settled {
+        if self.states.len() < 2 { Settled::Neither } else { self.strobed(true, after) }
     }
 
     /// A speed on the way, kept or not.
@@ -185,8 +186,13 @@ impl Tracker {
         self.hits.push_back(hit);
     }
 
-    /// What it settled on.
+    /// What it settled on, in a model that is the same everywhere.
     pub fn settled(&self) -> Settled {
+        self.settled_in(&|_| true)
+    }
+
+    /// What it settled on. What goes on by an advance repeats itself if the model does after it.
+    pub(crate) fn settled_in(&self, after: &dyn Fn(&[f64]) -> bool) -> Settled {
         let Some(start) = self.start else { return Settled::Neither };
         let span = self.last - start;
         let since = match self.instants.len() > INTERVALS {
@@ -201,7 +207,7 @@ impl Tracker {
                 Settled::Neither => self.returned(),
                 found => found,
             },
-            _ => self.strobed(true),
+            _ => self.strobed(true, after),
         }
     }
 
@@ -216,7 +222,9 @@ impl Tracker {
             tracker.strobe(*t, q, v, *impacts);
         }
         // (The limit of returns may be an equilibrium, which they do not show: what is on its way does not count.)
-        let Settled::Periodic { intervals, impacts } = tracker.strobed(false) else { return Settled::Neither };
+        let Settled::Periodic { intervals, impacts } = tracker.strobed(false, &|_| false) else {
+            return Settled::Neither;
+        };
         let last = self.returns.len() - 1;
         // (Returns to an equilibrium, with amplitudes that vanish: nothing moves between them.)
         let (time, state, _) = &self.returns[last];
@@ -229,7 +237,7 @@ impl Tracker {
 
     /// Repeats of the states at the stroboscope, the shortest period first: what converges to one with a factor near −1 is soon
     /// closer to a repeat after two.
-    fn strobed(&self, by_limit: bool) -> Settled {
+    fn strobed(&self, by_limit: bool, after: &dyn Fn(&[f64]) -> bool) -> Settled {
         let last = self.states.len() - 1;
         let impacts =
             |n: usize| u32::try_from(self.states.impacts(last) - self.states.impacts(last - n)).unwrap_or(u32::MAX);
@@ -247,7 +255,7 @@ impl Tracker {
             if let Some(n) = self.approached(n).filter(|_| by_limit && is_even()) {
                 return Settled::Periodic { intervals: n as u32, impacts: impacts(n) };
             }
-            if self.travels(n) {
+            if self.travels(n).is_some_and(|advance| after(&advance)) {
                 return Settled::Travelling { intervals: n as u32, impacts: impacts(n) };
             }
         }
@@ -315,22 +323,22 @@ impl Tracker {
             && sizes[PARTS - 1].max(rest) <= REST * self.earlier(n)
     }
 
-    /// Whether each period of n intervals is the one before it, moved on by a constant.
-    fn travels(&self, n: usize) -> bool {
+    /// By how much each period of n intervals is the one before it moved on, if all are by the same.
+    fn travels(&self, n: usize) -> Option<Vec<f64>> {
         let last = self.states.len() - 1;
         let (a, b) = (self.states.at(last), self.states.at(last - n));
-        let advance: Vec<f64> = (0..self.degrees).map(|i| a[i] - b[i]).collect();
-        let moves = |i: usize| advance[i].abs() > FIGURE * self.scale(i);
-        (0..self.degrees).any(moves)
-            && (n..=last).all(|k| {
-                let (a, b) = (self.states.at(k), self.states.at(k - n));
-                (0..a.len()).filter(|&i| self.counts(i)).all(|i| {
-                    let by = advance.get(i).copied().filter(|_| moves(i)).unwrap_or(0.0);
-                    // (A motion that creeps to where it will stay has an advance that shrinks.)
-                    let allowed = if by == 0.0 { FIGURE * self.scale(i) } else { STEADY * by.abs() };
-                    (a[i] - b[i] - by).abs() <= allowed
-                })
+        let moved = |i: usize| Some(a[i] - b[i]).filter(|by| by.abs() > FIGURE * self.scale(i)).unwrap_or(0.0);
+        let advance: Vec<f64> = (0..self.degrees).map(moved).collect();
+        let is_steady = |k: usize| {
+            let (a, b) = (self.states.at(k), self.states.at(k - n));
+            (0..a.len()).filter(|&i| self.counts(i)).all(|i| {
+                let by = advance.get(i).copied().unwrap_or(0.0);
+                // (A motion that creeps to where it will stay has an advance that shrinks.)
+                let allowed = if by == 0.0 { FIGURE * self.scale(i) } else { STEADY * by.abs() };
+                (a[i] - b[i] - by).abs() <= allowed
             })
+        };
+        (advance.iter().any(|by| *by != 0.0) && (n..=last).all(is_steady)).then_some(advance)
     }
 
     /// What a component is compared with: the largest of its kind.

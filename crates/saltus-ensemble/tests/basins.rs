@@ -428,3 +428,44 @@ fn cycles_seen_at_their_impacts() {
     let is_orbit = |kind: &Kind| matches!(kind, Kind::Periodic { .. });
     assert!(!found.attractors.iter().any(|a| a.kind.attracts() || is_orbit(&a.kind)), "{:?}", counted(&found));
 }
+
+/// What the starts are like says nothing of the motions: those side by side in a place that none of them stays in.
+#[test]
+fn starts_beside_one_another_show_how_far_motions_go() {
+    let found = basins(shipped("oscillator"), &[], &["x=-1e-6:0:3"], false, None);
+    assert_eq!(counted(&found), [("period 1, 1 impact".to_string(), 3)]);
+    let force = |force: &str| {
+        format!(
+            "[coordinates]\nx = {{ position = 0.5, velocity = 0.0 }}\n[dynamics]\nkinetic = \"x'^2/2\"\n[dynamics.force]\n\
+             x = \"{force}\"\n[run]\nend = 30\n"
+        )
+    };
+    let well = basins(model(&force("x - x^3 - 0.3*x'")), &[], &["x=-1e-7:1e-7:20"], false, Some(("30", "x':down")));
+    let places: Vec<f64> = well.attractors.iter().map(|a| a.cycle[0][0].abs()).collect();
+    assert!(places.len() == 2 && places.iter().all(|x| (x - 1.0).abs() < 1e-6), "{:?}", counted(&well));
+    // What grows without bound does so from there as well.
+    let grows = basins(model(&force("-x + 0.5*x'")), &[], &["x=-1e-7:1e-7:20"], false, Some(("30", "x':down")));
+    assert!(
+        grows.attractors.iter().all(|a| matches!(a.kind, Kind::Unbounded | Kind::Growing)),
+        "{:?}",
+        counted(&grows)
+    );
+}
+
+/// A driven pendulum that goes over in either direction is in one chaotic set, wherever its angle has come to.
+#[test]
+fn a_chaotic_set_of_angles_is_one() {
+    let text = "[coordinates]\na = { position = 0.1, velocity = 0.0 }\n[dynamics]\nkinetic = \"a'^2/2\"\npotential = \"-cos(a)\"\n\
+        [dynamics.force]\na = \"-0.5*a' + 1.15*cos(0.667*t)\"\n[run]\nend = 30\n";
+    let found = basins(model(text), &[], &["a=-3.1:3.1:12", "a'=-4:4:12"], false, None);
+    assert_eq!(found.attractors.iter().filter(|a| a.kind.attracts()).count(), 1, "{:?}", counted(&found));
+    assert!(matches!(found.attractors[0].kind, Kind::Chaotic { exponent, .. } if (0.08..0.12).contains(&exponent)));
+}
+
+/// The middle of oscillations that go on for ever attracts nothing.
+#[test]
+fn a_centre_is_no_attractor() {
+    let text = "[coordinates]\nx = { position = 1.0, velocity = 0.0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[run]\nend = 30\n";
+    let found = basins(model(text), &[], &["x=-3:3:5", "x'=-3:3:5"], false, Some(("30", "x':down")));
+    assert_eq!(counted(&found), [("neutral oscillation, 0 impacts".to_string(), 25)]);
+}

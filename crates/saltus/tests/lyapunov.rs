@@ -371,3 +371,39 @@ fn a_motion_that_still_alternates_has_the_period_of_its_orbit() {
         }
     }
 }
+
+/// A stretch where nothing acts is not a motion that goes on for ever: a shuttle between two walls, driven near them.
+#[test]
+fn a_stretch_of_uniform_motion_is_no_travelling() {
+    let shuttle = |force: &str| {
+        let model =
+            Builder::new("shuttle").coordinate("x", 0.0, 1.0).kinetic("x'^2/2").force("x", force).restitution("0.5");
+        let model = model.constraint("right", "50 - x").constraint("left", "50 + x");
+        model.build().expect("a model").problem().expect("a problem")
+    };
+    for (force, exact) in [("(1-x'^2)*x'*max(0, abs(x)-40)^2*0.02", -0.2673), ("(1-x'^2)*x'*(x/50)^40", -0.04698)] {
+        let problem = shuttle(force);
+        // (Blocks much shorter than its period, and about as long as it.)
+        for (block, count) in [(1.0, 1500), (50.0, 60)] {
+            let options = LyapunovOptions::blocks(block, 200, count);
+            let found = lyapunov(&problem, &problem.start(), &options, &mut |_| true).expect("exponents");
+            assert!(found.advance.is_empty() && !found.is_chaotic(), "{force} {block}: {found:?}");
+            let [first, second] = &found.exponents[..] else { panic!("{found:?}") };
+            assert!(first.value.abs() < 1e-3, "{force} {block}: {found:?}");
+            assert!((second.value - exact).abs() < (3.0 * second.error).max(1e-3), "{force} {block}: {found:?}");
+        }
+    }
+}
+
+/// What grows without bound is no chaos, though its neighbours part.
+#[test]
+fn what_runs_away_is_not_chaotic() {
+    for (force, exact) in [("-x + 0.1*x'", 0.05), ("0.005*x - 0.1*x' + cos(t)", 0.036_602_540_378_4)] {
+        let problem = Builder::new("one").coordinate("x", 0.3, 0.5).kinetic("x'^2/2").force("x", force);
+        let problem = problem.build().expect("a model").problem().expect("a problem");
+        let found = lyapunov(&problem, &problem.start(), &LyapunovOptions::blocks(6.3, 20, 200), &mut |_| true);
+        let found = found.expect("exponents");
+        assert!(found.runs_away() && !found.is_chaotic(), "{found:?}");
+        assert!((found.largest().value - exact).abs() < 1e-3 && (found.growth - exact).abs() < 2e-3, "{found:?}");
+    }
+}

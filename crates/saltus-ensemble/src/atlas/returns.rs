@@ -48,7 +48,7 @@ pub fn improve(tables: &Tables, observer: &Observer, labels: &mut [Label]) -> Re
                 tracker.strobe(times[row], &state[..d], &state[d..], 0);
             }
             let last = first + rows - 1;
-            if let Settled::Periodic { intervals, .. } = tracker.repeats() {
+            if let Settled::Periodic { intervals, .. } = tracker.repeats(&|_| false) {
                 let time = times[last] - times[last - intervals as usize];
                 let (here, there) = (at(&returns, last), at(&ends, point as usize));
                 // Returns to an equilibrium, with amplitudes that vanish: nothing moves between them.

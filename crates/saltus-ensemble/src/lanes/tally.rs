@@ -6,7 +6,7 @@ use crate::reduce::with_breaches;
 use crate::settled::{Seen, Tracker};
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
-use saltus::{Model, Status};
+use saltus::{Model, Problem, Start, Status};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
@@ -159,13 +159,19 @@ impl Tally {
         self.complaints = all.collect();
     }
 
-    pub fn outcome(mut self, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+    /// What is kept of it, at its end.
+    pub fn outcome(mut self, problem: &Problem, status: Status, end: Start) -> Outcome {
         let status = with_breaches(status, std::mem::take(&mut self.breaches).into_iter());
         let mut checks = self.checks;
         checks.is_breached = matches!(status, Status::Breached { .. });
         // (What has no statistics may well have settled.)
         let is_whole = status == Status::Finished;
         let status = with_breaches(status, std::mem::take(&mut self.complaints).into_iter());
+        let settled = self.tracker.as_deref().map(|tracker| match is_whole {
+            true => tracker.settled_in(&|advance| problem.repeats_after(&end, advance)),
+            false => Settled::Neither,
+        });
+        let Start { t, q, v, .. } = end;
         Outcome {
             status: Ok(status),
             t,
@@ -178,7 +184,7 @@ impl Tally {
             sections: self.sections.finish(),
             hits: self.hits.into(),
             statistics: self.gatherer.map_or_else(Vec::new, |gatherer| gatherer.finish()),
-            settled: self.tracker.map(|tracker| if is_whole { tracker.settled() } else { Settled::Neither }),
+            settled,
             checks,
             engine: if self.by_events { Engine::Both } else { Engine::Lanes },
         }

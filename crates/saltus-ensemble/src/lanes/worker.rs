@@ -9,7 +9,7 @@ use super::limits::TRUST;
 use super::noise::Noise;
 use super::tally::Tally;
 use crate::{Job, Outcome, Scalar, Wanted, Worker};
-use saltus::{Problem, Status};
+use saltus::{Problem, Start, Status};
 use saltus_expr::Scalar as Evaluator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -178,7 +178,8 @@ impl<const W: usize> LaneWorker<W> {
         let group = &self.group;
         tally.check(group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
         tally.complain(self.hand.problem.model(), wanted);
-        tally.outcome(status, t, q.to_vec(), v.to_vec())
+        let end = Start::new(t, q.to_vec(), v.to_vec()).with_parameters(self.lanes[l].open.to_vec());
+        tally.outcome(&self.hand.problem, status, end)
     }
 }
 

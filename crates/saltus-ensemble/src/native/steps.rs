@@ -6,8 +6,8 @@ use super::source::signal;
 use super::worker::CompiledWorker;
 use crate::lanes::{Hand, march};
 use crate::{Job, Outcome, Scalar, StepWorker, Wanted, Worker};
-use saltus::Options;
 use saltus::scheme::Scheme;
+use saltus::{Options, Start};
 use std::sync::Arc;
 
 /// The steps of a worker.
@@ -58,6 +58,7 @@ impl<I: Iterate> CompiledWorker<I> {
         };
         let (h, speed) = (self.get(rows::LAST, l), self.get(rows::WIDEST, l));
         let (q, v) = (self.all(Group::Q, l), self.all(Group::V, l));
-        Some(residuals.judge(tally, (h, speed), self.get(rows::T, l), q, v))
+        let end = Start::new(self.get(rows::T, l), q, v).with_parameters(self.all(Group::Parameters, l));
+        Some(residuals.judge(tally, (h, speed), &self.hand.problem, end))
     }
 }

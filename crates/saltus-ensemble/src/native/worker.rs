@@ -288,7 +288,8 @@ impl<I: Iterate> CompiledWorker<I> {
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
         let (residual, violation) = (self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l));
         tally.check(residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &q);
-        tally.outcome(status, t, q, v)
+        let parameters = if tally.is_tracking() { self.all(Group::Parameters, l) } else { Vec::new() };
+        tally.outcome(&self.hand.problem, status, Start::new(t, q, v).with_parameters(parameters))
     }
 }
 

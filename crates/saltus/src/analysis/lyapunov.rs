@@ -104,6 +104,8 @@ pub struct Lyapunov {
     pub advance: Vec<f64>,
     /// The largest exponent over the second half of the time alone, where it is a mean.
     pub late: Option<Exponent>,
+    /// The rate at which the motion itself grows meanwhile, exponentially: none where it is bounded.
+    pub growth: f64,
 }
 
 /// Why there are no exponents.
@@ -172,7 +174,16 @@ impl Lyapunov {
         let parts = columns.iter().flatten().map(Vec::len).max().unwrap_or(1).max(1);
         let columns: Vec<Option<&[f64]>> = columns.iter().map(Option::as_deref).collect();
         let (exponents, late) = frame::means(&columns, time / parts as f64);
-        Ok(Lyapunov { exponents, time, blocks, impacts, repeats: None, advance: Vec::new(), late })
+        Ok(Lyapunov { exponents, time, blocks, impacts, repeats: None, advance: Vec::new(), late, growth: 0.0 })
+    }
+
+    /// The same with the rate at which the motion itself grows from one state to a later one.
+    #[must_use]
+    pub fn with_growth(mut self, begin: &Start, end: &Start) -> Self {
+        let size = |at: &Start| at.q.iter().chain(&at.v).fold(0.0_f64, |m, x| m.hypot(*x));
+        let rate = (size(end) / size(begin)).ln() / (end.t - begin.t);
+        self.growth = if rate.is_finite() { rate } else { 0.0 };
+        self
     }
 
     /// The largest exponent.
@@ -201,7 +212,13 @@ impl Lyapunov {
         self.exponents.len() as f64
     }
 
-    /// Whether neighbours part exponentially: the largest exponent over the second half of the time is positive by more than two of its errors,
+    /// Whether neighbours part because the motion itself grows, exponentially: it has no bound, as far as it was followed.
+    pub fn runs_away(&self) -> bool {
+        let grows = self.growth >= KEEPS * self.largest().value && self.growth * self.time > SHEAR;
+        self.repeats.is_none() && grows
+    }
+
+    /// Whether neighbours of a bounded motion part exponentially: the largest exponent over the second half of the time is positive by more than two of its errors,
     /// is no less than half of that over the first, and neighbours part in that half by more than what parts like a power of the time does.
     /// (Neighbours on another orbit of a motion that is not chaotic part in proportion to the time, by a factor of two in the second
     /// half of it.)
@@ -210,7 +227,7 @@ impl Lyapunov {
             let first = 2.0 * self.largest().value - late.value;
             late.value > 2.0 * late.error && late.value >= KEEPS * first && 0.5 * self.time * late.value > SHEAR
         };
-        self.repeats.is_none() && self.late.is_some_and(goes_on)
+        self.repeats.is_none() && self.late.is_some_and(goes_on) && !self.runs_away()
     }
 }
 
@@ -265,12 +282,13 @@ pub fn lyapunov(
     let impacts = sim.impacts() - impacts;
     // A motion may have settled only now, after a chaotic transient, say: a mean over both is that of neither.
     let (exponents, late) = frame.exponents(options.block);
-    let at = sim.finish().last().clone();
-    if let Some(found) = repeats::exponents(problem, &space, &at, options)? {
+    let end = sim.finish().last().clone();
+    if let Some(found) = repeats::exponents(problem, &space, &end, options)? {
         return Ok(found);
     }
     let time = blocks as f64 * options.block;
-    Ok(Lyapunov { exponents, time, blocks, impacts, repeats: None, advance: Vec::new(), late })
+    let found = Lyapunov { exponents, time, blocks, impacts, repeats: None, advance: Vec::new(), late, growth: 0.0 };
+    Ok(found.with_growth(&at, &end))
 }
 
 /// The exponents of a motion that repeats itself from a state on, the transient being over; None if it does not.

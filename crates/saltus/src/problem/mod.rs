@@ -21,6 +21,7 @@ mod power;
 mod slopes;
 mod start;
 mod starts;
+mod translation;
 mod variational;
 
 pub(crate) use blocks::{Blocks, Evaluator};
@@ -89,6 +90,7 @@ struct Inner {
     stiffness: OnceLock<Option<Arc<Blocks>>>,
     events: OnceLock<Option<Arc<Blocks>>>,
     quantities: OnceLock<Option<Arc<Blocks>>>,
+    translation: OnceLock<Option<Arc<Blocks>>>,
 }
 
 pub(crate) fn unbound(e: MissingInput) -> SetupError {
@@ -186,6 +188,7 @@ impl Problem {
             stiffness: OnceLock::new(),
             events: OnceLock::new(),
             quantities: OnceLock::new(),
+            translation: OnceLock::new(),
         };
         Ok(Problem { inner: Arc::new(inner) })
     }

@@ -27,6 +27,7 @@ fn kind(found: &Lyapunov) -> &'static str {
     match &found.repeats {
         Some(_) if !found.advance.is_empty() => "travelling",
         Some(_) => "periodic",
+        None if found.runs_away() => "running away",
         None if found.is_chaotic() => "chaotic",
         None if found.largest().value == f64::NEG_INFINITY => "merging",
         None => "undecided",
@@ -97,6 +98,9 @@ impl Shown<'_> {
                 format!(
                     "The motion repeats itself after {period}{on}: the exponents are those of its multipliers, {each}."
                 )
+            }
+            None if found.runs_away() => {
+                "The motion runs away: it grows as fast as its neighbours part. That is no chaos.".into()
             }
             None if found.is_chaotic() => {
                 "Chaotic: neighbours part exponentially, in the second half of the time as in the first.".into()

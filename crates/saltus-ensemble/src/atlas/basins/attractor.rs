@@ -138,7 +138,8 @@ impl Cells {
             let component = || states.iter().map(|state| state[i]);
             0.5 * (component().fold(f64::MIN, f64::max) - component().fold(f64::MAX, f64::min))
         };
-        let extent: Vec<f64> = least.iter().enumerate().map(|(i, &least)| half(i).max(least)).collect();
+        let of = |(i, &least): (usize, &f64)| if rules[i] == Rule::Turns { TAU / 2.0 } else { half(i).max(least) };
+        let extent: Vec<f64> = least.iter().enumerate().map(of).collect();
         let visited = visited(states, rules, &extent);
         Cells { extent, visited }
     }
@@ -185,7 +186,8 @@ fn cell(state: &[f64], rules: &[Rule], extent: &[f64]) -> u64 {
         if rules[i] == Rule::Free || extent[i] <= 0.0 {
             continue;
         }
-        let place = (state[i] / extent[i] * fineness).floor() as i64;
+        let x = if rules[i] == Rule::Turns { state[i].rem_euclid(TAU) } else { state[i] };
+        let place = (x / extent[i] * fineness).floor() as i64;
         hash = (hash ^ place as u64).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(23);
     }
     hash

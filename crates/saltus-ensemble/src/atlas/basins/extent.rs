@@ -3,11 +3,14 @@
 use super::crew::{Crew, Piece, Track};
 use super::hunt::PARTS;
 use super::judge::{FAR, has_failed};
+use crate::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// Motions whose way within a period is looked at, and the phases at which that is done.
 const SAMPLE: usize = 32;
 const PHASES: u64 = 8;
+/// What grows by less than this in a few periods does not escape.
+const STAYS: f64 = 10.0;
 /// Components of one kind extend at least by this share of the one that extends most,
 const LEAST: f64 = 1e-4;
 /// and of their own size: rounding is no motion.
@@ -45,12 +48,22 @@ impl Extent {
             let counts = i < degrees || (d..d + degrees).contains(&i);
             x.is_finite() && (!counts || reach == 0.0 || (x - begun.centre[i]).abs() <= FAR * reach)
         };
-        let there: Vec<Track> = outcomes
-            .into_iter()
-            .filter(|o| o.status.is_ok() && !has_failed(o))
-            .filter(|o| o.q.iter().chain(&o.v).enumerate().all(|(i, x)| is_here(i, *x)))
-            .map(|o| Track { point: 0, q: o.q, v: o.v, periods: 1, sizes: Vec::new() })
-            .collect();
+        let sound = outcomes.into_iter().filter(|o| o.status.is_ok() && !has_failed(o));
+        let ended = sound.map(|o| Track { point: 0, q: o.q, v: o.v, periods: 1, sizes: Vec::new() });
+        let is_inside = |t: &Track| t.q.iter().chain(&t.v).enumerate().all(|(i, x)| is_here(i, *x));
+        let (mut there, left): (Vec<Track>, Vec<Track>) = ended.partition(is_inside);
+        if there.len() < left.len() {
+            // Starts beside one another say nothing of how far motions go: those that go no further in the same time again are where they belong.
+            let size =
+                |q: &[f64], v: &[f64]| q[..degrees].iter().chain(&v[..degrees]).fold(0.0_f64, |m, x| m.max(x.abs()));
+            let again = crew.follow(&left, Piece { periods: PARTS, kept: 1 });
+            let stays = |(before, after): &(&Track, &Outcome)| {
+                after.status.is_ok()
+                    && !has_failed(after)
+                    && size(&after.q, &after.v) <= STAYS * size(&before.q, &before.v)
+            };
+            there.extend(left.iter().zip(&again).filter(stays).map(|(track, _)| track.clone()));
+        }
         // The middle half of them: some may be on their way to infinity.
         for i in 0..2 * d {
             let list: Vec<f64> = there.iter().map(|t| if i < d { t.q[i] } else { t.v[i - d] }).collect();

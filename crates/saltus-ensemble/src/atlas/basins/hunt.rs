@@ -306,7 +306,8 @@ impl<'a> Hunt<'a> {
         if known.is_none() && !is_judged {
             return Continue(track);
         }
-        let verdict = judge(&self.model, &self.rules, &returns, &outcome, &self.extent);
+        let verdict =
+            judge(self.plan.sweep.family.problem(), self.crew.start(), &self.rules, &returns, &outcome, &self.extent);
         if let Some(k) = known.filter(|_| !verdict.repeats()) {
             return Break((point, Seen::Known(k)));
         }

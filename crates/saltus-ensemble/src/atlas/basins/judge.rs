@@ -4,7 +4,7 @@ use super::attractor::Rule;
 use super::extent::Extent;
 use crate::settled::Tracker;
 use crate::{Outcome, Settled};
-use saltus::{Model, Status};
+use saltus::{Model, Problem, Start, Status};
 use std::f64::consts::TAU;
 
 /// States beyond so many extents of all motions are on their way to infinity.
@@ -62,8 +62,15 @@ pub fn plain_rules(model: &Model) -> Vec<Rule> {
 }
 
 /// Judges the returns of a piece; `plain` are the rules by which states are compared if nothing travels.
-pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, extent: &Extent) -> Verdict {
-    let (degrees, d) = (model.degrees(), model.dimension());
+pub fn judge(
+    problem: &Problem,
+    begin: &Start,
+    plain: &[Rule],
+    returns: &Returns,
+    end: &Outcome,
+    extent: &Extent,
+) -> Verdict {
+    let (degrees, d) = (problem.model().degrees(), problem.dimension());
     let still = extent.is_still(&end.v, degrees);
     if returns.states.len() < 8 {
         return if still { Verdict::Still } else { Verdict::Nothing };
@@ -73,7 +80,8 @@ pub fn judge(model: &Model, plain: &[Rule], returns: &Returns, end: &Outcome, ex
         tracker.strobe(*t, &state[..d], &state[d..], 0);
     }
     let mut rules = plain.to_vec();
-    match tracker.repeats() {
+    let here = || Start::new(begin.t, end.q.clone(), end.v.clone()).with_parameters(begin.parameters.clone());
+    match tracker.repeats(&|advance| problem.repeats_after(&here(), advance)) {
         Settled::Periodic { intervals, .. } => {
             Verdict::Repeats { returns: intervals as usize, rules, advance: Vec::new() }
         }

@@ -7,6 +7,7 @@ use super::hunt::{Hunt, LONG, MOST, ROUNDS};
 use super::judge::{Returns, plain_rules};
 use saltus::Start;
 use saltus::analysis::neighbour_multipliers;
+use std::f64::consts::TAU;
 
 /// Starts around a cycle that are tried,
 const TRIES: usize = 256;
@@ -47,7 +48,13 @@ impl Hunt<'_> {
         let closed = self.closed(&track);
         // Places of rest that are not isolated are one attractor: all that friction holds, or all of a set.
         let sticks = !self.model.frictions.is_empty();
-        let unstable = !sticks && self.repels(&here, self.crew.unit, &[]);
+        let multipliers = if sticks { None } else { self.multipliers(&here, self.crew.unit, &[]) };
+        let sizes = multipliers.unwrap_or_default();
+        // (In the middle of oscillations that go on for ever.)
+        if closed.is_empty() && !sizes.is_empty() && sizes.iter().all(|size| (size - 1.0).abs() <= ON_CIRCLE) {
+            return Some(self.class(Kind::Neutral { periods: None, hits: Vec::new(), travels: false }));
+        }
+        let unstable = sizes.first().is_some_and(|largest| *largest > 1.0 + REPELS);
         let far = |k: &Known| distance(&here, &k.attractor.cycle[0], &rules, &self.extent.size);
         let of_kind = |k: &Known| match &k.attractor.kind {
             Kind::Rest { closed: others, unstable: other, .. } => *others == closed && *other == unstable,
@@ -92,12 +99,17 @@ impl Hunt<'_> {
 
     /// The size of the largest multiplier of a motion that comes back after a time, but for such shifts of it.
     fn multiplier(&self, state: &[f64], lasts: f64, shifts: &[Vec<f64>]) -> Option<f64> {
+        self.multipliers(state, lasts, shifts)?.first().copied()
+    }
+
+    /// The sizes of all of them, largest first.
+    fn multipliers(&self, state: &[f64], lasts: f64, shifts: &[Vec<f64>]) -> Option<Vec<f64>> {
         let (q, v) = state.split_at(state.len() / 2);
         let begin = self.crew.start();
         let start = Start::new(begin.t, q.to_vec(), v.to_vec()).with_parameters(begin.parameters.clone());
         let tolerance = self.plan.sweep.wanted.tolerance.min(1e-11);
         let found = neighbour_multipliers(self.plan.sweep.family.problem(), &start, lasts, shifts, tolerance).ok()?;
-        found.first().map(|z| z.0.hypot(z.1))
+        Some(found.iter().map(|z| z.0.hypot(z.1)).collect())
     }
 
     /// Whether there is rest at places between two such places as well. (One in the middle may be a saddle.)
@@ -321,6 +333,20 @@ impl Hunt<'_> {
         false
     }
 
+    /// The rules by which states are compared where angles are about: coordinates after a turn of which the model is the same.
+    fn with_turns(&self, track: &Track) -> Vec<Rule> {
+        let (problem, begin) = (self.plan.sweep.family.problem(), self.crew.start());
+        let near = Start::new(begin.t, track.q.clone(), track.v.clone()).with_parameters(begin.parameters.clone());
+        let mut rules = plain_rules(&self.model);
+        for i in (0..self.model.degrees()).filter(|&i| rules[i] == Rule::Plain).collect::<Vec<_>>() {
+            let turn: Vec<f64> = (0..self.model.degrees()).map(|j| if i == j { TAU } else { 0.0 }).collect();
+            if problem.repeats_after(&near, &turn) {
+                rules[i] = Rule::Turns;
+            }
+        }
+        rules
+    }
+
     /// A chaotic set, if neighbours part.
     pub(super) fn chaotic(&mut self, track: &Track) -> Option<u16> {
         let sets = self.known.iter().filter(|k| matches!(k.attractor.kind, Kind::Chaotic { .. })).count();
@@ -333,7 +359,7 @@ impl Hunt<'_> {
             self.quiet += 1;
             return None;
         }
-        let rules = plain_rules(&self.model);
+        let rules = self.with_turns(track);
         let states = chaos::visited(&self.crew, track, degrees, &self.extent.size, self.by_section);
         let same = |k: &Known| matches!(k.attractor.kind, Kind::Chaotic { .. }) && k.cells.are_of(&states, &rules);
         if let Some(k) = self.known.iter().position(same) {

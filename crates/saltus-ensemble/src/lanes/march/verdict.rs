@@ -2,7 +2,7 @@
 
 use crate::lanes::tally::Tally;
 use crate::{Engine, Outcome};
-use saltus::Status;
+use saltus::{Problem, Start, Status};
 
 /// The equation of the scheme may be off by this part of the velocity.
 const OFF: f64 = 1e-9;
@@ -20,7 +20,7 @@ pub struct Residuals {
 
 impl Residuals {
     /// The outcome of a trajectory at its end, with steps of length h and up to a speed.
-    pub fn judge(self, mut tally: Tally, (h, speed): (f64, f64), t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+    pub fn judge(self, mut tally: Tally, (h, speed): (f64, f64), problem: &Problem, end: Start) -> Outcome {
         let Residuals { violation, law, equation } = self;
         let checks = &mut tally.checks;
         (checks.violation, checks.law, checks.balance) = (violation, law, equation);
@@ -33,6 +33,6 @@ impl Residuals {
         if !(equation <= OFF) {
             tally.breaches.push(format!("the equation of the steps has a relative residual of {equation:.3e}"));
         }
-        Outcome { engine: Engine::Steps, ..tally.outcome(Status::Finished, t, q, v) }
+        Outcome { engine: Engine::Steps, ..tally.outcome(problem, Status::Finished, end) }
     }
 }

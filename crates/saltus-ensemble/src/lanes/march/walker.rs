@@ -11,7 +11,7 @@ use crate::lanes::linear::{Linear, LinearCode, ROOM, Row};
 use crate::lanes::tally::Tally;
 use crate::{Hit, Job, Wanted};
 use saltus::scheme::{Method, Node, Scheme};
-use saltus::{ImpactFinder, Options, Problem};
+use saltus::{ImpactFinder, Options, Problem, Start};
 
 /// An instant is that of a node if it is this close to it, in steps.
 pub const NEAR: f64 = 1e-6;
@@ -451,6 +451,7 @@ impl Walker {
         let speed = self.linear.gaps.iter().map(moving).fold(fastest.max(self.approach), f64::max);
         let law = if self.deviation == 0.0 { 0.0 } else { self.deviation / self.fastest };
         let residuals = Residuals { violation: self.violation, law, equation: self.residual };
-        residuals.judge(std::mem::take(&mut self.tally), (self.h, speed), t, q, v)
+        let end = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
+        residuals.judge(std::mem::take(&mut self.tally), (self.h, speed), &self.problem, end)
     }
 }

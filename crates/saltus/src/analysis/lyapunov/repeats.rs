@@ -279,7 +279,7 @@ impl Closed<'_> {
         let exponents: Vec<Exponent> = found.iter().map(exponent).collect();
         let repeats = Some((blocks, found.iter().map(|m| m.z).collect()));
         let impacts = passage.run.trajectory.impacts.len();
-        Ok(Some(Lyapunov { exponents, time: lasts, blocks, impacts, repeats, advance, late: None }))
+        Ok(Some(Lyapunov { exponents, time: lasts, blocks, impacts, repeats, advance, late: None, growth: 0.0 }))
     }
 }
 

@@ -127,6 +127,11 @@ pub(super) fn close(
     let nearness =
         Nearness { apart: apart(&away(&first.end, 1.0)).max(apart(&away(&next.end, 0.0))), misfit: f64::INFINITY };
     let advance = advance(&space.state(&best.start), &best.passage.end);
+    // (A stretch of uniform motion goes on in the same way for a while.)
+    let moved: Vec<f64> = advance.iter().map(|by| if by.abs() > ENOUGH * far { *by } else { 0.0 }).collect();
+    if !problem.repeats_after(&best.start, &moved) {
+        return Ok(None);
+    }
     let Trial { start, passage, residual, .. } = best;
     Ok(Some(Travelling { start, passage, advance, residual, nearness, free: free.len() }))
 }
