@@ -170,6 +170,10 @@ impl Request {
         let mut more = FamilyText { numbers: numbers.0, ..FamilyText::default() };
         more.quantities = self.statistics.iter().chain(&self.observe).cloned().collect();
         more.sections = self.sections.iter().map(|text| section(text)).collect::<Result<_, _>>().map_err(whole)?;
+        if let Some(twice) = (1..more.sections.len()).find(|&k| more.sections[..k].contains(&more.sections[k])) {
+            let message = format!("the section `{}` is given twice", self.sections[twice]);
+            return Err(whole(SetupError::new(message).help("leave one of them out, or give it another direction")));
+        }
         let changes = self.changes();
         let base = file.family(&changes, &more)?;
         let listed = self.listed.iter().flat_map(|l| l.names.iter());
@@ -326,6 +330,10 @@ fn impacts(text: &str) -> Result<usize, SetupError> {
 
 /// The expression of a section, and the direction behind it.
 fn section(text: &str) -> Result<(String, Option<Crossing>), SetupError> {
+    let (expression, _) = text.rsplit_once(':').unwrap_or((text, ""));
+    if expression.trim().is_empty() {
+        return Err(SetupError::new("a section needs an expression").help("such as  \"x':down\"  or  \"x - 0.5\""));
+    }
     let Some((expression, word)) = text.rsplit_once(':') else { return Ok((text.trim().to_string(), None)) };
     match Crossing::ALL.into_iter().find(|c| c.name() == word.trim()) {
         Some(crossing) => Ok((expression.trim().to_string(), Some(crossing))),

@@ -155,8 +155,8 @@ pub enum Reason {
     },
     /// Something is not a number: an expression left its domain.
     Undefined {
-        /// The coordinate whose force it is.
-        coordinate: String,
+        /// The force on a coordinate, or the rate of a state.
+        what: String,
     },
     /// A load of a structure is infinite or not a number.
     Load {
@@ -283,10 +283,9 @@ impl fmt::Display for Reason {
                 f,
                 "a force or gap switches (sign, if, abs, max) back and forth here indefinitely. If it jumps with a velocity, as dry friction does, write it as such: [[friction]] with slip = \"x'\" and limit = \"F\" instead of F*sign(x'); a jump of another kind can be smoothed, tanh(x/0.001) for sign(x); if it is continuous, a time-stepping scheme crosses it: --scheme moreau-jean"
             ),
-            Reason::Undefined { coordinate } => write!(
-                f,
-                "the force on `{coordinate}` is not a number here: a root, logarithm or division in it left its domain"
-            ),
+            Reason::Undefined { what } => {
+                write!(f, "{what} is not a number here: a root, logarithm or division in it left its domain")
+            }
             Reason::Inside { constraint } => write!(
                 f,
                 "the gap of `{constraint}` jumps here and leaves the body inside the obstacle; a wall that moves must move continuously"

@@ -319,8 +319,9 @@ impl Flow {
             self.free[i] = series.coefficient(layout.force + i, 0);
             if !self.free[i].is_finite() {
                 let coordinate = model.unknown(i).to_string();
+                let kind = if i < self.degrees { "the force on" } else { "the rate of the state" };
                 return Err(match self.free[i].is_nan() {
-                    true => Reason::Undefined { coordinate },
+                    true => Reason::Undefined { what: format!("{kind} `{coordinate}`") },
                     false => Reason::NotFinite { coordinate },
                 });
             }

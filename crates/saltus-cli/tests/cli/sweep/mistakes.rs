@@ -46,7 +46,9 @@ fn mistakes_are_named() {
         refused(&dir, &[args, &["--periods", "2"]].concat(), texts);
     }
     let over = ["--over", "w=1:2:3"];
-    let cases: [(&[&str], &[&str]); 12] = [
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["--section", ""], &["a section needs an expression"]),
+        (&["--section", "x'", "--section", " x'"], &["section ` x'` is given twice"]),
         (&["--native", "--stat", "x"], &["--native does not support statistics"]),
         (&["--stat", "foo"], &["unknown name `foo`"]),
         (&["--section", "1"], &["never occurs"]),

@@ -65,3 +65,14 @@ fn points_at_which_the_model_is_not_defined_are_refused() {
     assert!(swept.succeeded() && swept.stdout.contains("2 finished"), "{swept:?}");
     assert!(dir.saltus(&["run", "cut.toml", "--set", "k=0"]).succeeded());
 }
+
+/// What a single run refuses, a sweep refuses as well, whether it comes to matter or not.
+#[test]
+fn restitutions_and_rates_of_every_point_are_checked() {
+    let dir = Scratch::new();
+    let swept = dir.saltus(&["sweep", "oscillator", "--over", "e=2,0.5,-0.1", "--end", "5", "--out", "e"]);
+    assert!(swept.stdout.contains("point 0: the restitution 2 is outside [0, 1]"), "{swept:?}");
+    assert_eq!(column(&dir, "e/points.csv", "status"), ["refused", "finished", "refused"]);
+    let swept = dir.saltus(&["sweep", "valve", "--over", "p=1,-1", "--end", "5", "--out", "p"]);
+    assert!(swept.stdout.contains("the rate of the state `p` is not a number here"), "{swept:?}");
+}
