@@ -273,6 +273,11 @@ impl Store {
         tables::counts(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
     }
 
+    /// How many trajectories finished before they had returned to the first section so often.
+    pub fn fewer_returns(&self, wanted: u64) -> Result<u64, SetupError> {
+        tables::fewer_returns(self, wanted).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
+    }
+
     /// The first trajectory that has a reason for how it ended, and the reason.
     pub fn complaint(&self) -> Result<Option<(u64, String)>, SetupError> {
         tables::complaint(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))

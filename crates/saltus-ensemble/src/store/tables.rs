@@ -97,6 +97,18 @@ pub fn counts(store: &Store) -> io::Result<Vec<(&'static str, u64)>> {
     Ok(STATUS.into_iter().zip(counts).filter(|(_, n)| *n > 0).collect())
 }
 
+/// See [`Store::fewer_returns`].
+pub fn fewer_returns(store: &Store, wanted: u64) -> io::Result<u64> {
+    let (status, returns) = (place(store, "status")?, place(store, "returns")?);
+    let mut fewer = 0;
+    for shard in &store.shards {
+        let words = shard.read(0, status)?;
+        fewer +=
+            words.iter().zip(shard.read(0, returns)?).filter(|(word, n)| **word == 0 && *n < wanted).count() as u64;
+    }
+    Ok(fewer)
+}
+
 /// See [`Store::complaint`].
 pub fn complaint(store: &Store) -> io::Result<Option<(u64, String)>> {
     let reason = place(store, "reason")?;

@@ -48,7 +48,7 @@ fn left_out(pane: &Pane) -> (u64, u64) {
 
 /// What is said where no value is left.
 pub fn no_numbers((out, all): (u64, u64)) -> Option<SetupError> {
-    let be = if out == 1 { "is no number" } else { "are no numbers" };
+    let be = if out == 1 { "is not a number" } else { "are not numbers" };
     let message = format!("there is nothing to draw: {} of {} {be}", grouped(out), count(all, "value"));
     let help = "choose an expression that is a number along the motion";
     (out > 0 && out == all).then(|| SetupError::new(message).help(help))
@@ -56,7 +56,7 @@ pub fn no_numbers((out, all): (u64, u64)) -> Option<SetupError> {
 
 /// What is said where values are left out.
 pub fn without((out, all): (u64, u64)) -> Option<String> {
-    let be = if out == 1 { "is no number and is" } else { "are no numbers and are" };
+    let be = if out == 1 { "is not a number and is" } else { "are not numbers and are" };
     (out > 0).then(|| format!("{} of {} {be} left out", grouped(out), count(all, "value")))
 }
 

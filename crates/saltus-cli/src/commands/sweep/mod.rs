@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Examples:
 ///
-///   saltus sweep oscillator --over w=0.5:1.5:500 --transient 100 --periods 50 --impacts all --out sweep
+///   saltus sweep oscillator --over w=0.5:1.5:500 --transient 60 --periods 20 --impacts all --out sweep
 ///
 ///   saltus plot sweep --what speed --out speeds.svg
 ///

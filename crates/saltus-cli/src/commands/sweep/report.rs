@@ -27,6 +27,26 @@ fn axes(sweep: &Sweep) -> Vec<String> {
     request.over.iter().cloned().chain(request.vary.iter().cloned()).chain(sampled).chain(listed).collect()
 }
 
+/// How long trajectories are left to settle, and what is kept of them.
+fn times(sweep: &Sweep) -> String {
+    let request = &sweep.request;
+    if let Some(periods) = &request.periods {
+        let settles = request.transient.iter().map(|n| format!(", after {n} to settle"));
+        return format!("each over {periods} periods{}", settles.collect::<String>());
+    }
+    let mut maker = sweep.family.maker();
+    let mut at = |point: u64| {
+        let job = maker.job(point, None).job;
+        [job.from, job.end].map(|t| number(t, 6))
+    };
+    let (first, last) = (at(0), at(sweep.family.len() - 1));
+    let range = |k: usize| match first[k] == last[k] {
+        true => first[k].clone(),
+        false => format!("{} (first point) or {} (last)", first[k], last[k]),
+    };
+    format!("each from t = {} to t = {}", range(0), range(1))
+}
+
 /// The end of `saltus sweep`.
 pub fn swept(
     sweep: &Sweep,
@@ -44,6 +64,7 @@ pub fn swept(
     let part = store.manifest.part;
     let complaint = store.complaint()?;
     let on_gpu = OnGpu::of(sweep, done, threads).filter(|_| finished);
+    let fewer = sweep.wanted.returns.map(|n| store.fewer_returns(n).map(|fewer| (n, fewer))).transpose()?;
     if is_json {
         crate::text::print_json(&json!({
             "model": sweep.file.name, "trajectories": sweep.family.len(), "part": [part.0, part.1], "complete": finished,
@@ -51,7 +72,7 @@ pub fn swept(
             "seconds": done.seconds, "trajectories_per_second": rate, "threads": threads, "scalar_share": share,
             "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
             "out": store.dir().display().to_string(), "files": written,
-            "gpu": on_gpu.as_ref().map(OnGpu::json),
+            "gpu": on_gpu.as_ref().map(OnGpu::json), "fewer_returns": fewer.map(|(_, fewer)| fewer),
         }));
     } else {
         out!("{BOLD}{}{BOLD:#}\n", printable(sweep.file.title()));
@@ -70,6 +91,11 @@ pub fn swept(
         if let Some((point, reason)) = &complaint {
             out!("point {point}: {}\n", printable(reason));
             out!("{DIM}saltus sweep rerun {} --point {point}{DIM:#} runs it alone\n", store.dir().display());
+        }
+        out!("{}\n", times(sweep));
+        if let Some((n, fewer)) = fewer.filter(|(_, fewer)| *fewer > 0) {
+            let ended = format!("{} ended before {n} returns", trajectories(fewer));
+            out!("{ended}: --end, or --periods, allows them more time\n");
         }
         if done.done > 0 {
             let (now, earlier) = (done.done, total.saturating_sub(done.done));

@@ -5,14 +5,14 @@ use crate::done::Done;
 use crate::progress::{self, Bar};
 use crate::report;
 use crate::setup::{Ready, Refusal, run_directory};
-use crate::text::{number, out, printable};
-use saltus::{SetupError, run_observed};
-use saltus_ensemble::Scalar;
+use crate::text::{number, out, printable, wrapped};
+use saltus::{SetupError, Start, run_observed};
 use saltus_ensemble::points::Slot;
 use saltus_ensemble::store::{Manifest, Store};
+use saltus_ensemble::{Scalar, Sweep};
 use saltus_io::Rerun;
 use saltus_io::output::{self, Format};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,6 +39,9 @@ pub struct Args {
     #[arg(long)]
     pub json: bool,
 }
+
+/// Final states are the same to this part of the largest of their components.
+const SAME: f64 = 1e-6;
 
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let manifest = Manifest::read(&args.dir)?.ok_or_else(|| {
@@ -107,17 +110,44 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         let page = report::of_run(&ready, &done, Vec::new(), (&[], &[]))?;
         progress::saving(|| report::save(path, &page))?;
     }
+    let differs = differs(&args.dir, &sweep, args.point, done.run.last());
     if args.json {
         let mut object = serde_json::to_value(done.summary(&ready, false)).unwrap_or_default();
         object["point"] = serde_json::json!(args.point);
+        object["differs_from_table"] = serde_json::json!(differs.is_some());
         crate::text::print_json(&object);
     } else {
         out!("point {}: {}\n", args.point, printable(&shown.join(", ")));
         summary::print(&ready, &done);
+        if let Some(state) = differs {
+            let text = format!(
+                "The table has another final state, {state}: the last digits of the two computations differ, and this motion is sensitive to them."
+            );
+            out!("\n{}\n", wrapped(&text, 0, 100));
+        }
         if let Some(path) = &args.report {
             report::announce(path);
         }
     }
     summary::verdict(&done.run, args.json);
     Ok(if done.run.status.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The final state that the table has, if it is another one.
+fn differs(dir: &Path, sweep: &Sweep, point: u64, end: &Start) -> Option<String> {
+    let stored = Store::open(dir).ok()?.0.reached(sweep, point, 1).ok()?.into_iter().next().flatten()?;
+    let model = sweep.family.problem().model();
+    let degrees = model.degrees();
+    let pairs = || stored.q[..degrees].iter().zip(&end.q).chain(stored.v.iter().zip(&end.v));
+    let size = pairs().fold(0.0_f64, |m, (a, b)| m.max(a.abs()).max(b.abs()));
+    if pairs().all(|(a, b)| (a - b).abs() <= SAME * size) {
+        return None;
+    }
+    let shown = model.coordinates.iter().zip(stored.q.iter().zip(&stored.v));
+    Some(
+        shown
+            .map(|(name, (q, v))| format!("{name} = {} ({})", number(*q, 6), number(*v, 6)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    )
 }

@@ -34,13 +34,13 @@ fn pictures_say_what_they_leave_out() {
     let times = ["--transient", "20", "--periods", "10", "--out"];
     let words = ["bifurcation", "oscillator", "--over", "w=1:2:20", "--of", "log(x)"];
     let drawn = dir.saltus(&[&words[..], &times, &["b"]].concat());
-    assert!(drawn.succeeded() && drawn.stdout.contains("of 220 values are no numbers and are left out"), "{drawn:?}");
+    assert!(drawn.succeeded() && drawn.stdout.contains("of 220 values are not numbers and are left out"), "{drawn:?}");
     let json = dir.json(&[&words[..], &times, &["c", "--json"]].concat());
     assert!(json["left_out"].as_u64() > Some(0) && json["values"] == 220, "{json}");
     let words = ["section", "oscillator", "--start", "x=-0.3", "--x", "log(-1-x^2)", "--y", "1/x'"];
     let drawn = dir.saltus(&[&words[..], &times, &["s"]].concat());
     assert!(!drawn.succeeded(), "{drawn:?}");
-    assert!(drawn.stderr.contains("there is nothing to draw: 11 of 11 values are no numbers"), "{drawn:?}");
+    assert!(drawn.stderr.contains("there is nothing to draw: 11 of 11 values are not numbers"), "{drawn:?}");
 }
 
 /// Simplified, k/k is 1 even where k is zero.
