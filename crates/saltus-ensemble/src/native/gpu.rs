@@ -104,6 +104,22 @@ fn refused(error: CompileError) -> NoNative {
     }
 }
 
+/// How sources are compiled for GPUs of a compute capability.
+fn options((major, minor): (i32, i32)) -> Vec<String> {
+    vec![format!("--gpu-architecture=compute_{major}{minor}"), "--extra-device-vectorization".into()]
+}
+
+/// Whether NVIDIA's run-time compiler takes a source, for a GPU of compute capability 9.0; None where the compiler is not there. Needs no
+/// GPU.
+pub fn compiles(text: &str) -> Option<Result<(), NoNative>> {
+    // SAFETY: it looks for a library and loads it if it is there.
+    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+        return None;
+    }
+    let options = CompileOptions { options: options((9, 0)), ..CompileOptions::default() };
+    Some(compile_ptx_with_opts(text, options).map(drop).map_err(refused))
+}
+
 /// A compiled kernel on a GPU.
 #[derive(Clone)]
 pub struct Kernel {
@@ -146,10 +162,9 @@ impl Kernel {
                 "NVIDIA's run-time compiler was not found (libnvrtc): it comes with the CUDA toolkit".into(),
             ));
         }
-        let (major, minor) = context.compute_capability().map_err(driver)?;
-        let options = [format!("--gpu-architecture=compute_{major}{minor}"), "--extra-device-vectorization".into()];
+        let options = options(context.compute_capability().map_err(driver)?);
         let make = |_: &Path, output: &Path| {
-            let options = CompileOptions { options: options.to_vec(), ..CompileOptions::default() };
+            let options = CompileOptions { options: options.clone(), ..CompileOptions::default() };
             let made = compile_ptx_with_opts(text, options).map_err(refused)?;
             let write = fs::write(output, made.to_src());
             write.map_err(|error| NoNative(format!("cannot keep the compiled kernel: {error}")))

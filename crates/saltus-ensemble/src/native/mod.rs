@@ -184,6 +184,20 @@ impl Native {
         text(problem, scheme, Place::Gpu, false).map(|made| made.text)
     }
 
+    /// Whether NVIDIA's run-time compiler takes the CUDA source of a model, plain and with perturbations where it has them; None where the compiler
+    /// is not on this machine. It needs no GPU.
+    ///
+    /// # Errors
+    /// Lanes cannot compute the model in this way, or the compiler refuses the source.
+    pub fn cuda_compiles(problem: &Problem, scheme: Option<&str>) -> Option<Result<(), NoNative>> {
+        let plain = match text(problem, scheme, Place::Gpu, false) {
+            Ok(made) => gpu::compiles(&made.text)?,
+            Err(why) => return Some(Err(why)),
+        };
+        let varied = text(problem, scheme, Place::Gpu, true).ok().filter(|_| scheme.is_none());
+        Some(plain.and(varied.and_then(|made| gpu::compiles(&made.text)).unwrap_or(Ok(()))))
+    }
+
     /// How many numbers the registers of this machine's processor hold, and its compiler, by its first line about itself.
     pub fn processor() -> (usize, Result<String, NoNative>) {
         (compiler::width(), compiler::version())

@@ -20,32 +20,32 @@ FUNCTION real lateness(const real *gap, real h) {
     return 2.0 * (size_of(value) + 4.0 * EPSILON * size) / size_of(slope);
 }
 
-/* What is nothing at the end of a step: what is rounding in time (`clock`) moves it. A section that vanishes at an impact may do so a little before it, or
+/* What is nothing at the end of a step: what is rounding in time (`blur`) moves it. A section that vanishes at an impact may do so a little before it, or
  * after, and is known there to the last terms of its series. */
-FUNCTION real at_end(const real *p, real h, real noise, real clock, real late) {
+FUNCTION real at_end(const real *p, real h, real noise, real blur, real late) {
     real slope = ZERO, last = ZERO;
     UNROLL for (int k = N; k > 0; k--) {
         slope = slope * h + (double)k * p[k];
         last = h * (k + 1 >= N ? last + size_of(p[k]) : last);
     }
     mask is_late = (late > 0.0) & (late < h);
-    return noise + size_of(slope) * (clock + SEL(is_late, late, ZERO)) + SEL(is_late, last, ZERO);
+    return noise + size_of(slope) * (blur + SEL(is_late, late, ZERO)) + SEL(is_late, last, ZERO);
 }
 
 /* The value where the step ends, and what is nothing in it. */
-FUNCTION void note_value(const real *p, mask m, real h, real clock, real late, real *ended, real *rounding) {
+FUNCTION void note_value(const real *p, mask m, real h, real blur, real late, real *ended, real *rounding) {
     real value = p[N], size = size_of(p[N]);
     UNROLL for (int k = N - 1; k >= 0; k--) {
         value = value * h + p[k];
         size = size * h + size_of(p[k]);
     }
     *ended = SEL(m, value, *ended);
-    *rounding = SEL(m, at_end(p, h, 1e-13 * size, clock, late), *rounding);
+    *rounding = SEL(m, at_end(p, h, 1e-13 * size, blur, late), *rounding);
 }
 
 /* How a section begins: the value there, what is nothing in it, and the side. Shortens the step until there is at most one crossing in it. Says
  * which trajectories cross where the step begins. */
-FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real still, real clock, real late, real *side, real *first, real *noise, real *h, real *event) {
+FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real still, real blur, real late, real *side, real *first, real *noise, real *h, real *event) {
     *first = p[0];
     *noise = ZERO;
     looks &= *h > 0.0;
@@ -59,7 +59,7 @@ FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real
     }
     size += rest;
     UNROLL for (int k = N - 1; k >= 0; k--) whole = whole * span + size_of(p[k]);
-    *noise = larger(1e-13 * whole, still) + size_of(p[1]) * clock;
+    *noise = larger(1e-13 * whole, still) + size_of(p[1]) * blur;
     mask unknown = looks & (*side == 0.0);
     if (ANY(unknown)) {
         /* (A motion that starts on a section does not cross it there.) */
@@ -95,7 +95,7 @@ FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real
     UNROLL for (int k = 1; k <= N; k++) b[k] *= over_binomial[k];
     UNROLL for (int r = 1; r <= N; r++)
         UNROLL for (int k = N; k >= r; k--) b[k] += b[k - 1];
-    real nothing = larger(at_end(p, *h, *noise, clock, SEL(*event >= (double)HIT, late, ZERO)), floor);
+    real nothing = larger(at_end(p, *h, *noise, blur, SEL(*event >= (double)HIT, late, ZERO)), floor);
     mask unclear = open & NOT(size < 1e300);
     open &= NOT(unclear);
     for (int halving = 0;; halving++) {

@@ -136,13 +136,13 @@ pub fn within(code: &LaneCode, series: &SeriesSource) -> String {
         let (p, row) = (&watched.series, watched.row());
         format!(
             "side[{u}] = S(R_SIDE + {row});\n\
-             at_once[{u}] = watch({p}, go, tolerance, S(R_SPAN), SEL(is_held, ALL(tolerance), SEL(leaves, ALL(ROUNDED), ZERO)) * S(R_REACH + {row}), clock, late, \
+             at_once[{u}] = watch({p}, go, tolerance, S(R_SPAN), SEL(is_held, ALL(tolerance), SEL(leaves, ALL(ROUNDED), ZERO)) * S(R_REACH + {row}), blur, late, \
              &side[{u}], &first[{u}], &noise[{u}], &h, &event);\n"
         )
     });
     let seek = each(&all, |u, watched| {
         let p = &watched.series;
-        let nothing = format!("at_end({p}, h, noise[{u}], clock, SEL(event >= (double)HIT, late, ZERO))");
+        let nothing = format!("at_end({p}, h, noise[{u}], blur, SEL(event >= (double)HIT, late, ZERO))");
         format!("within[{u}] = seek({p}, go, side[{u}], first[{u}], {nothing}, h, &root[{u}]);\n")
     });
     let cut = each(&all, |u, _| format!("within[{u}] &= NOT(ends) | (root[{u}] <= h);\n"));
@@ -166,7 +166,7 @@ pub fn within(code: &LaneCode, series: &SeriesSource) -> String {
     let late: String = (0..code.m).map(late).collect();
     let n = all.len();
     format!(
-        "real late = ZERO, clock = 4.0 * EPSILON * (size_of(S(R_T)) + h), side[{n}], first[{n}], noise[{n}], root[{n}];\nmask at_once[{n}], within[{n}];\n\
+        "real late = ZERO, blur = 4.0 * EPSILON * (size_of(S(R_T)) + h), side[{n}], first[{n}], noise[{n}], root[{n}];\nmask at_once[{n}], within[{n}];\n\
          if (flags & SECTIONS) {{\n\
          S(R_SPAN) = SEL(h > 0.0, larger(h, smaller(0.5 * S(R_SPAN), fits)), S(R_SPAN));\n\
          mask leaves = NONE;\nUNROLL for (int a = 0; a < M; a++) leaves |= S(R_ZEROS + a) > 0.0;\n{late}{watch}{seek}{returns}}}\n"
@@ -197,7 +197,7 @@ pub fn crossed(code: &LaneCode, series: &SeriesSource) -> String {
         let sides = set_sides(watched, "R_SIDE", &format!("SEL(acts, side[{u}], S(R_SIDE + {row}))"));
         let values = match watched.is_of_speed {
             true => format!(
-                "if (ANY(hits)) note_value({p}, hits, h, clock, late, &S(R_ENDED + {row}), &S(R_ROUNDING + {row}));\n"
+                "if (ANY(hits)) note_value({p}, hits, h, blur, late, &S(R_ENDED + {row}), &S(R_ROUNDING + {row}));\n"
             ),
             false => String::new(),
         };
