@@ -13,7 +13,7 @@ use crate::progress::{self, Bar};
 use crate::setup::{Refusal, pairs};
 use crate::text::{complain, count, duration, grouped, out, printable};
 use crate::{locate, report};
-use saltus::SetupError;
+use saltus::{Problem, SetupError};
 use saltus_ensemble::atlas::Picture;
 use saltus_ensemble::atlas::basins::{BasinPlan, Basins, Found, SavedBasins, cost, forget, is_begun};
 use saltus_ensemble::store::{Lock, Manifest, axis_names, vacant};
@@ -134,9 +134,14 @@ impl Args {
             return Err(error.into());
         }
         let model = file.family(&request.changes(), &saltus_io::FamilyText::default())?;
-        // Where nothing is forced, motions return to where the first coordinate has a maximum.
-        let section = format!("{}':down", model.coordinates[0]);
-        let timed = Request { periods: None, end: self.end.clone(), sections: vec![section], ..request };
+        // Where nothing is forced, motions return to where the first coordinate has a maximum; an angle that turns, to its zero.
+        let first = &model.coordinates[0];
+        let mut sections = vec![format!("{first}':down")];
+        let turn: Vec<f64> = (0..model.degrees()).map(|i| if i == 0 { std::f64::consts::TAU } else { 0.0 }).collect();
+        if Problem::unchecked(model.clone()).is_ok_and(|problem| problem.repeats_after(&problem.start(), &turn)) {
+            sections.push(format!("sin({first}/2)"));
+        }
+        let timed = Request { periods: None, end: self.end.clone(), sections, ..request };
         Ok(self.code.sweep(&timed, file)?)
     }
 }

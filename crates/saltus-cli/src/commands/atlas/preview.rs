@@ -2,10 +2,12 @@
 
 use crate::sketch::Plane;
 use crate::text::{DIM, number, out, printable};
-use saltus_report::chart::Chart;
+use saltus_report::chart::{Chart, Tint};
 
-/// Signs of the classes of a map.
-const SIGNS: &str = "123456789abcdefghijklmnopqrstuvwxyz";
+/// Signs of the classes of a map: letters, because many names of classes have numbers;
+const SIGNS: &str = "abcdefghijklmnopqrstuvwxyz";
+/// and of those that have no colour: what failed, or cannot start.
+const NONE: char = '.';
 
 /// Draws a chart on standard output.
 pub fn print(chart: &Chart) {
@@ -21,7 +23,7 @@ pub fn print(chart: &Chart) {
             let range = map.range();
             let mut lines = Vec::new();
             for r in 0..rows {
-                let cell = |&c: &usize| sign(map.value(c, up[rows - 1 - r]), range, map.classes.len());
+                let cell = |&c: &usize| sign(map.value(c, up[rows - 1 - r]), range, &map.classes);
                 let label = match r {
                     0 => number(high, 4),
                     r if r + 1 == rows => number(low, 4),
@@ -34,7 +36,7 @@ pub fn print(chart: &Chart) {
             lines.push(format!("{:>10} └{}", "", "─".repeat(columns)));
             lines.push(format!("{:>12}{left}{:^space$}{right}", "", pane.x.name));
             for (k, (name, _)) in map.classes.iter().enumerate() {
-                lines.push(format!("{:>12}{} {name}", "", sign(k as f64, range, map.classes.len())));
+                lines.push(format!("{:>12}{} {name}", "", sign(k as f64, range, &map.classes)));
             }
             if map.classes.is_empty() {
                 lines.push(format!("{:>12}{}: {} to {}", "", map.label, number(range.0, 4), number(range.1, 4)));
@@ -52,12 +54,14 @@ pub fn print(chart: &Chart) {
     }
 }
 
-fn sign(value: f64, (low, high): (f64, f64), classes: usize) -> char {
+fn sign(value: f64, (low, high): (f64, f64), classes: &[(String, Tint)]) -> char {
     const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
-    match (value.is_finite(), classes) {
+    match (value.is_finite(), classes.get(value as usize)) {
         (false, _) => ' ',
-        (true, 0) if high > low => SHADES[((value - low) / (high - low) * 4.99) as usize % 5],
-        (true, 0) => SHADES[2],
-        (true, _) => SIGNS.chars().nth(value as usize).unwrap_or('?'),
+        (true, Some((_, Tint::None))) => NONE,
+        (true, Some(_)) => SIGNS.chars().nth(value as usize).unwrap_or('?'),
+        (true, None) if !classes.is_empty() => '?',
+        (true, None) if high > low => SHADES[((value - low) / (high - low) * 4.99) as usize % 5],
+        (true, None) => SHADES[2],
     }
 }

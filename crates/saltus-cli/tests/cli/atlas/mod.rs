@@ -157,7 +157,7 @@ fn two_parameters_make_a_map() {
         assert!(drawn.succeeded() && here.read("again.svg") == svg, "{drawn:?}");
     }
     let shown = here.saltus(&[&base[..], &["--out", "shown"]].concat());
-    assert!(shown.stdout.contains("1 period 1"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("a period 1"), "{}", shown.stdout);
 }
 
 #[test]
@@ -236,4 +236,26 @@ fn basins_name_their_attractors() {
     assert!(format!("{why:?}").contains("wall"), "{why:?}");
     let text = here.saltus(&["basins", "well.toml", "--start", "x=-1.5:1.5:6", "--end", "30", "--out", "text"]);
     assert!(text.stdout.contains("rest at x = -1") && text.stdout.contains("50 %"), "{}", text.stdout);
+}
+
+/// A pendulum with a constant torque turns for ever, or hangs: no force depends on time, and it has no maximum where it turns.
+#[test]
+fn rotations_without_forcing_are_found() {
+    let here = Scratch::new();
+    let text = "[parameters]\nc = 0.5\nM = 2.0\n[coordinates]\na = { position = 1.0, velocity = 0.0 }\n[dynamics]\n\
+        kinetic = \"a'^2/2\"\npotential = \"-cos(a)\"\n[dynamics.force]\na = \"M - c*a'\"\n[run]\nend = 60\n";
+    here.write("pendulum.toml", text);
+    let basins = |out: &str, set: &[&str]| {
+        let words = ["basins", "pendulum.toml", "--start", "a=-3:3:6", "--start", "a'=-3:6:6", "--out", out, "--json"];
+        let said = here.json(&[&words[..], set].concat());
+        let named = |a: &serde_json::Value| {
+            (a["attractor"]["name"].as_str().unwrap_or_default().to_string(), a["share"]["count"].as_u64())
+        };
+        said["attractors"].as_array().expect("a list").iter().map(named).collect::<Vec<_>>()
+    };
+    // The torque is more than any weight can hold.
+    assert_eq!(basins("fast", &[]), [("period 1.574, 0 impacts, travelling".to_string(), Some(36))]);
+    // Less damping and less torque: it turns, or it hangs at asin(1/2).
+    let both = basins("both", &["--set", "c=0.1", "--set", "M=0.5"]);
+    assert!(both.len() > 1 && both[0].0.ends_with("travelling") && both[1].0.contains("rest at a = 0.524"), "{both:?}");
 }

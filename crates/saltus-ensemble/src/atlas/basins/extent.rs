@@ -1,5 +1,6 @@
 //! Where motions are, and how far they extend.
 
+use super::attractor::Rule;
 use super::crew::{Crew, Piece, Track};
 use super::hunt::PARTS;
 use super::judge::{FAR, has_failed};
@@ -110,14 +111,14 @@ impl Extent {
         self.size.iter_mut().filter(|size| !(**size > 0.0)).for_each(|size| *size = 1.0);
     }
 
-    /// How far a state is from where motions are, relative to how far they extend.
-    pub fn far(&self, q: &[f64], v: &[f64], degrees: usize) -> f64 {
+    /// How far a state is from where motions are, relative to how far they extend. (An angle goes nowhere, however often it turns.)
+    pub fn far(&self, q: &[f64], v: &[f64], degrees: usize, rules: &[Rule]) -> f64 {
         let d = q.len();
         let part = |i: usize, x: f64| match (x - self.centre[i]).abs() {
             0.0 => 0.0,
             off => off / self.size[i],
         };
-        let q = (0..degrees).map(|i| part(i, q[i]));
+        let q = (0..degrees).filter(|&i| rules[i] != Rule::Turns).map(|i| part(i, q[i]));
         let v = (0..d).map(|i| part(d + i, v[i]));
         q.chain(v).fold(0.0, |m, x| if x <= m { m } else { x })
     }
@@ -174,7 +175,7 @@ mod tests {
         };
         assert_eq!(of(0.0).size, of(512.0).size);
         assert_eq!(of(0.0).size, [1.0, LEAST, 2.0, 2.0 * LEAST]);
-        assert_eq!(of(512.0).far(&[514.0, 512.0], &[0.0, 0.0], 2), 2.0);
+        assert_eq!(of(512.0).far(&[514.0, 512.0], &[0.0, 0.0], 2, &[Rule::Plain; 4]), 2.0);
         // Rounding is no motion: what does not move is measured by where it is.
         let ends = [(5.0, 5.0 + 1e-14), (0.0, 0.0)];
         let mut extent = Extent::between(&ends);

@@ -3,7 +3,7 @@
 use super::attractor::{Attractor, Cells, Event, Kind, Known, Rule, distance};
 use super::crew::{Crew, Piece, Track, Tracks};
 use super::extent::Extent;
-use super::judge::{FAR, Returns, Verdict, grows, has_failed, judge, plain_rules};
+use super::judge::{FAR, Returns, Verdict, grows, has_failed, judge, plain_rules, with_turns};
 use super::{BasinPlan, Found, REFUSED};
 use crate::carry::{after_impact, is_before_impact};
 use crate::{Outcome, Wanted};
@@ -57,8 +57,9 @@ struct Shown {
 
 pub struct Hunt<'a> {
     pub(super) model: Arc<Model>,
-    /// See [`plain_rules`].
+    /// See [`plain_rules`], and [`with_turns`].
     rules: Vec<Rule>,
+    pub(super) angles: Vec<Rule>,
     pub(super) crew: Crew<'a>,
     /// The same with impacts kept.
     pub(super) witness: Crew<'a>,
@@ -93,9 +94,11 @@ impl<'a> Hunt<'a> {
         let extent = Extent::default();
         let most = plan.most.max(LONG);
         let rules = plain_rules(&model);
+        let angles = with_turns(family.problem(), crew.start(), &rules);
         Ok(Hunt {
             model,
             rules,
+            angles,
             crew,
             witness,
             by_section,
@@ -278,7 +281,7 @@ impl<'a> Hunt<'a> {
         is_judged: bool,
     ) -> ControlFlow<(u32, Seen), Track> {
         let (degrees, d, point) = (self.model.degrees(), self.model.dimension(), track.point);
-        let far = self.extent.far(&outcome.q, &outcome.v, degrees);
+        let far = self.extent.far(&outcome.q, &outcome.v, degrees, &self.angles);
         if outcome.status.is_err() {
             // A start that is not admissible; later it is a state that the engine cannot go on from.
             return Break((point, if track.periods == 0 { Seen::Refused } else { Seen::Class(Kind::Open) }));

@@ -61,6 +61,19 @@ pub fn plain_rules(model: &Model) -> Vec<Rule> {
     (0..2 * d).map(|i| if i < d && !means(i) { Rule::Free } else { Rule::Plain }).collect()
 }
 
+/// The same where angles are about: coordinates after a turn of which the model is the same.
+pub fn with_turns(problem: &Problem, near: &Start, plain: &[Rule]) -> Vec<Rule> {
+    let degrees = problem.model().degrees();
+    let mut rules = plain.to_vec();
+    for i in (0..degrees).filter(|&i| plain[i] == Rule::Plain) {
+        let turn: Vec<f64> = (0..degrees).map(|j| if i == j { TAU } else { 0.0 }).collect();
+        if problem.repeats_after(near, &turn) {
+            rules[i] = Rule::Turns;
+        }
+    }
+    rules
+}
+
 /// Judges the returns of a piece; `plain` are the rules by which states are compared if nothing travels.
 pub fn judge(
     problem: &Problem,

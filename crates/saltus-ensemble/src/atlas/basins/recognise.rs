@@ -7,7 +7,6 @@ use super::hunt::{Hunt, LONG, MOST, ROUNDS};
 use super::judge::{Returns, plain_rules};
 use saltus::Start;
 use saltus::analysis::neighbour_multipliers;
-use std::f64::consts::TAU;
 
 /// Starts around a cycle that are tried,
 const TRIES: usize = 256;
@@ -333,20 +332,6 @@ impl Hunt<'_> {
         false
     }
 
-    /// The rules by which states are compared where angles are about: coordinates after a turn of which the model is the same.
-    fn with_turns(&self, track: &Track) -> Vec<Rule> {
-        let (problem, begin) = (self.plan.sweep.family.problem(), self.crew.start());
-        let near = Start::new(begin.t, track.q.clone(), track.v.clone()).with_parameters(begin.parameters.clone());
-        let mut rules = plain_rules(&self.model);
-        for i in (0..self.model.degrees()).filter(|&i| rules[i] == Rule::Plain).collect::<Vec<_>>() {
-            let turn: Vec<f64> = (0..self.model.degrees()).map(|j| if i == j { TAU } else { 0.0 }).collect();
-            if problem.repeats_after(&near, &turn) {
-                rules[i] = Rule::Turns;
-            }
-        }
-        rules
-    }
-
     /// A chaotic set, if neighbours part.
     pub(super) fn chaotic(&mut self, track: &Track) -> Option<u16> {
         let sets = self.known.iter().filter(|k| matches!(k.attractor.kind, Kind::Chaotic { .. })).count();
@@ -359,7 +344,7 @@ impl Hunt<'_> {
             self.quiet += 1;
             return None;
         }
-        let rules = self.with_turns(track);
+        let rules = self.angles.clone();
         let states = chaos::visited(&self.crew, track, degrees, &self.extent.size, self.by_section);
         let same = |k: &Known| matches!(k.attractor.kind, Kind::Chaotic { .. }) && k.cells.are_of(&states, &rules);
         if let Some(k) = self.known.iter().position(same) {
