@@ -299,10 +299,16 @@ mod tests {
             odd.sort_by(f64::total_cmp);
             let mut roots = Roots::new(20);
             let found = roots.first_negative(&c, 1.0, 0.0);
+            // (Where many roots are close to each other the values between them are the rounding of the coefficients.)
+            let size: Vec<f64> = c.iter().map(|x| x.abs()).collect();
+            let is_rounding = |s: f64| value(&c, s).abs() <= 64.0 * f64::EPSILON * value(&size, s);
             match (odd.first(), found) {
-                (Some(first), Some(s)) => prop_assert!((s - first).abs() < 1e-6, "{s} {first}"),
+                (Some(first), Some(s)) => prop_assert!((s - first).abs() < 1e-6 || is_rounding(s), "{s} {first}"),
+                (Some(first), None) => {
+                    let next = sorted.iter().chain(&beyond).copied().filter(|x| x > first).fold(1.0, f64::min);
+                    prop_assert!(is_rounding(f64::midpoint(*first, next)), "{first} missed");
+                }
                 // Double roots, in rounded coefficients, dip by rounding.
-                (Some(first), None) => prop_assert!(false, "{first} missed"),
                 (None, Some(s)) => prop_assert!(value(&c, s).abs() < 1e-9, "{s}"),
                 (None, None) => {}
             }
