@@ -4,15 +4,20 @@
 //! cargo run --release -p saltus-bench --bin gpu [-- A B … steps valve]
 //! cargo run --release -p saltus-bench --bin gpu -- --emit FOLDER
 //! cargo run --release -p saltus-bench --bin gpu -- around
+//! cargo run --release -p saltus-bench --bin gpu -- shipped [POINTS [MODEL …]]
+//! cargo run --release -p saltus-bench --bin gpu -- stream [TRAJECTORIES]
 //! ```
 //!
 //! The five problems of `ensemble`, 262 144 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
 //! steps) and in random order. Then fixed steps of the first one, 200 in a period, by each scheme that has them (`steps` for these alone), and
 //! the relief valve of MPGOS: 30 720 flows × 1024 returns to the largest lift. The second form writes the CUDA source of each. The third measures what the processor does for each trajectory before and
-//! after the kernel; it needs no GPU.
+//! after the kernel; it needs no GPU. The fourth compares all shipped models with the processor, at random points; the fifth streams the final states
+//! of very many trajectories. Without a GPU these two use the code of its thread on the processor.
 
-#[path = "../problems.rs"]
+#[path = "../../problems.rs"]
 mod problems;
+mod shipped;
+mod stream;
 
 use problems::{PROBLEMS, VALVE, problem, valve};
 use saltus::Problem;
@@ -47,9 +52,13 @@ fn main() {
         }
         return;
     }
-    if chosen == ["around"] {
-        around();
-        return;
+    let first = chosen.first().map_or("", String::as_str);
+    let count = |default: u64| chosen.get(1).map_or(default, |text| text.parse().expect("a number"));
+    match first {
+        "around" => return around(),
+        "shipped" => return shipped::compare(count(100_000) as usize, chosen.get(2..).unwrap_or_default()),
+        "stream" => return stream::stream(count(100_000_000)),
+        _ => {}
     }
     if chosen.is_empty() || chosen.iter().any(|word| word == "valve") {
         returns();
