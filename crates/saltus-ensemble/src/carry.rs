@@ -45,7 +45,7 @@ pub(crate) fn landed(problem: &Problem, start: &Start, depth: f64, by_steps: boo
         },
     };
     let rounding = ROUNDING * start.q.iter().fold(1.0_f64, |m, q| m.max(q.abs()));
-    let mut gaps = problem.gaps();
+    let mut gaps = problem.gaps_at(start);
     gaps.evaluate(start.t, &start.q, &start.v);
     let lowest = gaps.values.iter().copied().fold(refused, f64::min);
     let closed = (0..gaps.values.len()).filter(|&a| gaps.values[a] <= rounding).collect();
@@ -62,8 +62,7 @@ pub(crate) fn landed(problem: &Problem, start: &Start, depth: f64, by_steps: boo
 /// A start that is where an impact is, to rounding, put on the near side of it: what is about to hit what it touches, or has just done so, is not
 /// held by it. None if it is held, or there is no such place.
 fn beside(problem: &Problem, start: &Start) -> Option<Start> {
-    let mut gaps = problem.gaps();
-    let mut start = start.clone();
+    let (mut gaps, mut start) = (problem.gaps_at(start), start.clone());
     gaps.evaluate(start.t, &start.q, &start.v);
     gaps.kinematics(start.t, &start.q, &start.v);
     for a in 0..gaps.values.len() {

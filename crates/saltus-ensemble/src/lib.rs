@@ -46,6 +46,7 @@ mod scalar;
 mod settled;
 mod statistics;
 pub mod store;
+mod tally;
 mod workers;
 
 pub use carry::{Carry, State};

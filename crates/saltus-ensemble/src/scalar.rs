@@ -1,13 +1,14 @@
 //! The event engine, or a scheme that makes steps, as a worker: one trajectory after the other, each reduced while it is computed.
 
-use crate::reduce::Reduction;
-use crate::{Job, Outcome, Wanted, Worker};
-use saltus::{Problem, Progress, Status, run_slice};
+use crate::reduce::Reader;
+use crate::tally::Tally;
+use crate::{Engine, Job, Outcome, Wanted, Worker};
+use saltus::{Problem, Progress, Start, Status, run_slice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run is made in slices of so many steps, divided by the number of unknowns, so that long ones need no more memory.
-const STEPS: u64 = 40_000;
+pub(crate) const STEPS: u64 = 40_000;
 
 /// Runs jobs with the event engine, or by steps.
 pub struct Scalar {
@@ -23,9 +24,15 @@ impl Scalar {
 
     /// One trajectory; None if it was stopped.
     pub fn one(&self, job: &Job, wanted: &Wanted) -> Option<Outcome> {
-        let mut reduction = match Reduction::new(&self.problem, job, wanted) {
-            Ok(reduction) => reduction,
-            Err(error) => return Some(Outcome::refused(job, error)),
+        if let Err(error) = self.problem.instance(&job.start) {
+            return Some(Outcome::refused(job, error.message));
+        }
+        let mut tally = Tally::new(self.problem.model(), wanted);
+        let mut reader = Reader::new(&self.problem, job, wanted);
+        let engine = if wanted.scheme.is_some() { Engine::Steps } else { Engine::Scalar };
+        let finish = |mut tally: Tally, status: Status, end: Start| {
+            tally.complain(self.problem.model(), wanted);
+            Some(Outcome { engine, ..tally.outcome(&self.problem, status, end) })
         };
         // (A trajectory that ends with a return is computed to the end of the slice in which that is.)
         let steps = if wanted.returns.is_some() { STEPS / 32 } else { STEPS };
@@ -43,21 +50,22 @@ impl Scalar {
             let is_running = &mut |_: Progress| !self.stop.load(Ordering::Relaxed);
             let run = match run_slice(&self.problem, &at, &options, most, is_running) {
                 Ok(run) => run,
-                Err(error) => return Some(reduction.finish(Err(error.message))),
+                Err(error) => return Some(Outcome::refused(job, error.message)),
             };
             // (Where it does not divide the time, a scheme's step is the one that does; that of all slices is the same.)
             step = if wanted.scheme.is_some() { run.step } else { step };
-            if reduction.add(&run) {
-                return Some(reduction.finish(Ok(Status::Finished)));
+            if let Some(end) = reader.add(&mut tally, &run) {
+                return finish(tally, Status::Finished, end);
             }
+            let last = run.last().clone();
             match run.status {
                 Status::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => return None,
                 Status::Interrupted { .. } => {
-                    let before = std::mem::replace(&mut at, run.last().clone()).t;
+                    let before = std::mem::replace(&mut at, last).t;
                     left_over = 1.5 * (at.t - before);
                 }
-                Status::Failed(failure) => return Some(reduction.finish(Ok(Status::Failed(failure)))),
-                _ => return Some(reduction.finish(Ok(Status::Finished))),
+                Status::Failed(failure) => return finish(tally, Status::Failed(failure), last),
+                _ => return finish(tally, Status::Finished, last),
             }
         }
     }

@@ -6,7 +6,7 @@ use super::hand::{Hand, Left};
 use super::limits::{MANY, PATIENCE, STILL, TRUST, WINDOW};
 use super::worker::{LaneState, LaneWorker, returns_left};
 use crate::statistics::Read;
-use crate::{Hit, Job, Outcome, Scalar, Wanted};
+use crate::{Hit, Job, Outcome, Wanted};
 use saltus::Start;
 use saltus::problem::Reached;
 use saltus_expr::Scalar as Evaluator;
@@ -30,14 +30,11 @@ impl<const W: usize> LaneWorker<W> {
         if std::mem::take(&mut self.group.modes[l].is_new) {
             self.group.find_pace(l);
             for a in 0..m {
-                // A start on a constraint, or beyond one, is left to the event engine.
+                // With a start on a constraint, or beyond one, the event engine begins.
                 let [gap, rate, ..] = self.group.gap(a, l);
                 if !(gap > 1e-9 * rate.abs() * self.group.last.0[l]) {
                     return match self.group.t.0[l] == job.start.t {
-                        true => {
-                            self.group.modes[l].is_active = false;
-                            Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted)
-                        }
+                        true => self.begin(l, jobs, wanted),
                         false => self.hand_over(l, false, jobs, wanted),
                     };
                 }
@@ -284,7 +281,22 @@ impl<const W: usize> LaneWorker<W> {
         let sides = self.group.sections.sides(l, t, back);
         let start = start.reached(Reached { closed, sides, ..Reached::default() });
         let last = self.group.last.0[l];
-        let end = match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
+        let left = self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted);
+        self.take_back(l, left, job, wanted)
+    }
+
+    /// The event engine begins with a trajectory that starts on a constraint.
+    pub(super) fn begin(&mut self, l: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
+        let state = &mut self.lanes[l];
+        let job = &jobs[state.job];
+        state.handed += 1;
+        let left = self.hand.begin(&mut state.tally, job, wanted);
+        self.take_back(l, left, job, wanted)
+    }
+
+    /// Lane l goes on from where the event engine left its trajectory.
+    fn take_back(&mut self, l: usize, left: Left, job: &Job, wanted: &Wanted) -> Option<Outcome> {
+        let end = match left {
             Left::Refused(reason) => {
                 self.group.modes[l].is_active = false;
                 return Some(Outcome::refused(job, reason));

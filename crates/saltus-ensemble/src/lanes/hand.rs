@@ -2,18 +2,18 @@
 
 use super::law::Local;
 use super::noise::Noise;
-use super::tally::Tally;
-use crate::{Hit, Job, Wanted};
-use saltus::motion::EventHit;
-use saltus::{Options, PhaseKind, Problem, Run, Side, Start, Status};
+use crate::reduce::Reader;
+use crate::scalar::STEPS;
+use crate::tally::Tally;
+use crate::{Job, Wanted};
+use saltus::{Options, Problem, Progress, Start, Status, run_slice};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A trajectory that is handed over this often stays with the event engine.
 const OFTEN: u32 = 64;
 
-/// The event engine keeps a trajectory for this many of the lane's last steps and for this part of the whole, at least, or until the
-/// next stop.
+/// The event engine keeps a trajectory for this many of the lane's last steps and for this part of the whole, at least, or until the next stop.
 const STRETCH: f64 = 32.0;
 const SHORTEST: f64 = 1e-3;
 
@@ -39,6 +39,13 @@ pub struct Hand {
 }
 
 impl Hand {
+    /// Begins with a trajectory that starts on a constraint.
+    pub fn begin(&mut self, tally: &mut Tally, job: &Job, wanted: &Wanted) -> Left {
+        // (What is hit there is hit before the first instant of the stroboscope.)
+        *tally = Tally::new(self.problem.model(), wanted);
+        self.go_on(tally, job.start.clone(), 0.0, 1, job, wanted)
+    }
+
     /// Goes on from a start for some time, as measured by the last step, and until no constraint is closed; to the end where it was
     /// asked too often.
     pub fn go_on(
@@ -50,42 +57,42 @@ impl Hand {
         job: &Job,
         wanted: &Wanted,
     ) -> Left {
-        let stretch = (STRETCH * last).max(SHORTEST * (job.end - job.start.t));
         tally.by_events = true;
+        let mut reader = Reader::new(&self.problem, job, wanted);
+        let most = STEPS / self.problem.dimension().max(1) as u64;
+        let mut stretch = (STRETCH * last).max(SHORTEST * (job.end - job.start.t));
+        let next = tally.stop(job) - start.t;
+        if next > 16.0 * f64::EPSILON * start.t.abs() {
+            stretch = stretch.min(next);
+        }
         let mut at = start;
-        let mut until = (at.t + stretch).min(tally.stop(job));
         loop {
-            // (A stop that is there but for rounding is no slice of its own.)
-            let reached = tally.stop(job);
-            if reached - at.t <= 16.0 * f64::EPSILON * at.t.abs() {
-                at.t = at.t.max(reached);
+            // (An end that is there but for rounding is no slice of its own.)
+            if job.end - at.t <= 16.0 * f64::EPSILON * at.t.abs() {
+                at.t = job.end;
                 tally.pass(job, wanted, at.t, &at.q, &at.v);
-                if at.t >= job.end {
-                    return Left::Ended(Status::Finished, at);
-                }
-                until = (at.t + stretch).min(tally.stop(job));
-                continue;
+                return Left::Ended(Status::Finished, at);
             }
-            let options = Options::events(until).tolerance(self.tolerance);
-            let stop = self.stop.clone();
-            let run = self.problem.run_observed(&at, &options, &mut |_| !stop.load(Ordering::Relaxed));
-            let run = match run {
+            let until = if job.end - at.t <= 1.5 * stretch { job.end } else { at.t + stretch };
+            // What is stored never changes the motion; the ledger needs few instants beside the pieces.
+            let options = Options::events(until).tolerance(self.tolerance).step((until - at.t) / 4.0);
+            let is_running = &mut |_: Progress| !self.stop.load(Ordering::Relaxed);
+            let run = match run_slice(&self.problem, &at, &options, most, is_running) {
                 Ok(run) => run,
                 Err(refusal) => return Left::Refused(refusal.message),
             };
-            if let Some(end) = self.take(tally, job, wanted, &run) {
+            if let Some(end) = reader.add(tally, &run) {
                 return Left::Ended(Status::Finished, end);
             }
             at = run.last().clone();
             match run.status {
-                Status::Interrupted { .. } => return Left::Stopped,
+                Status::Interrupted { .. } if self.stop.load(Ordering::Relaxed) => return Left::Stopped,
+                Status::Interrupted { .. } => continue,
                 status @ Status::Failed(_) => return Left::Ended(status, at),
                 _ => {}
             }
-            // (The last instant of a run is its end, to rounding.)
-            let reached = tally.stop(job);
-            tally.pass(job, wanted, if until >= reached { at.t.max(reached) } else { at.t }, &at.q, &at.v);
-            if at.t >= job.end || until >= job.end {
+            if until >= job.end {
+                // (The last instant of a run is its end, to rounding.)
                 at.t = job.end;
                 return Left::Ended(Status::Finished, at);
             }
@@ -93,47 +100,8 @@ impl Hand {
             if !(is_closed || handed > OFTEN) {
                 return Left::At(at);
             }
-            until = tally.stop(job);
+            // (What lasts is computed in few slices.)
+            stretch *= 4.0;
         }
-    }
-
-    /// What is kept of a run of the event engine; where it ends, if it does so with its last return to a section.
-    fn take(&mut self, tally: &mut Tally, job: &Job, wanted: &Wanted, run: &Run) -> Option<Start> {
-        let (d, open) = (self.problem.dimension(), &job.start.parameters);
-        let motion = &run.trajectory;
-        let events = motion.events.iter().filter(|e| e.t >= job.from);
-        let events: Vec<&EventHit> = if wanted.sections { events.collect() } else { Vec::new() };
-        let end = tally.sections.last_return(events.iter().copied());
-        let to = end.map_or(f64::INFINITY, |end| end.t);
-        for impact in motion.impacts.iter().filter(|impact| impact.t >= job.from && impact.t <= to) {
-            tally.impacts += 1;
-            self.local.evaluate(impact.t, &impact.q[..d], &impact.v_before[..d], open);
-            for (&a, &impulse) in impact.constraints.iter().zip(impact.impulses) {
-                let speed = -self.local.rate(a, impact.v_before);
-                tally.hit(wanted, Hit { t: impact.t, constraint: a as u32, speed, impulse });
-            }
-        }
-        let since = |p: &&saltus::Phase| p.end >= job.from && p.end <= to;
-        tally.accumulations += run.timeline.of(PhaseKind::Chatter).filter(since).count() as u64;
-        for event in events.iter().filter(|event| event.t <= to) {
-            tally.section(event.event, event.t, &event.q, &event.v);
-        }
-        if tally.is_tracking() {
-            for k in (0..motion.len().saturating_sub(1)).take_while(|&k| motion.t[k] <= to) {
-                tally.pass(job, wanted, motion.t[k], motion.q(k), motion.v(k, Side::Right));
-            }
-        }
-        if let Some(gatherer) = &mut tally.gatherer
-            && let Some(mut quantities) = self.problem.instance(&job.start).ok().and_then(|at| at.quantities())
-            && motion.span().is_some_and(|(_, last)| last > job.from)
-        {
-            gatherer.add(motion, &mut quantities, job.from, to);
-        }
-        let checks = &mut tally.checks;
-        checks.violation = checks.violation.max(run.audit.max_violation);
-        checks.law = checks.law.max(run.audit.worst_law_residual);
-        checks.balance = checks.balance.max(run.ledger.balance.relative());
-        tally.breaches.extend(run.status.breaches().iter().cloned());
-        end.map(|end| Start::new(end.t, end.q.clone(), end.v.clone()).with_parameters(open.clone()))
     }
 }

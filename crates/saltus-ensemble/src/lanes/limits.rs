@@ -1,5 +1,7 @@
 //! What lanes, interpreted or compiled, take for small, large and enough.
 
+use crate::tally::Tally;
+
 /// The last terms of series are kept below this part of the tolerance: many steps add up.
 pub const SHARE: f64 = 0.1;
 
@@ -22,3 +24,17 @@ pub const MANY: f64 = 1e8;
 
 /// Steps without progress after which a lane is handed over.
 pub const PATIENCE: u32 = 12;
+
+/// What a trajectory in lanes promises: the residual of its equations, the deepest violation of a constraint and the largest gap.
+pub fn check(tally: &mut Tally, residual: f64, violation: f64, extent: f64, tolerance: f64, q: &[f64]) {
+    let checks = &mut tally.checks;
+    checks.balance = checks.balance.max(residual);
+    checks.violation = checks.violation.max(violation);
+    let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
+    if checks.violation > TRUST * tolerance * size {
+        tally.breaches.push(format!("a constraint is violated by {:.3e}", checks.violation));
+    }
+    if checks.law > LAW {
+        tally.breaches.push(format!("the impact law has a relative residual of {:.3e}", checks.law));
+    }
+}

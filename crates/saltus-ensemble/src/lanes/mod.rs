@@ -29,7 +29,6 @@ mod meet;
 mod noise;
 mod rows;
 mod section;
-mod tally;
 mod tangent;
 mod trace;
 mod vector;
@@ -43,7 +42,6 @@ pub use law::Local;
 pub use linear::{LinearCode, ROOM, ROUNDING, Row};
 pub use march::{Kind, Rule, StepWorker, kind_of};
 pub use noise::Noise;
-pub use tally::Tally;
 pub use tangent::TangentCode;
 pub use worker::LaneWorker;
 

@@ -5,9 +5,9 @@ use super::glide::Glide;
 use super::group::Group;
 use super::hand::Hand;
 use super::law::Local;
-use super::limits::TRUST;
+use super::limits::{TRUST, check};
 use super::noise::Noise;
-use super::tally::Tally;
+use crate::tally::Tally;
 use crate::{Job, Outcome, Scalar, Wanted, Worker};
 use saltus::{Problem, Start, Status};
 use saltus_expr::Scalar as Evaluator;
@@ -59,8 +59,8 @@ impl<const W: usize> LaneWorker<W> {
         Ok(LaneWorker { hand, group, glide, quantities, lanes })
     }
 
-    /// Gives a lane its next trajectory; false if it is one for the event engine.
-    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
+    /// Gives a lane its next trajectory; its outcome, if the event engine has computed all of it.
+    fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         let code = self.group.code.clone();
         let Job { start, end, .. } = &jobs[job];
         let state = &mut self.lanes[l];
@@ -71,8 +71,8 @@ impl<const W: usize> LaneWorker<W> {
         state.open.extend(&start.parameters);
         let fits = start.q.len() == code.d && start.v.len() == code.d && start.parameters.len() == code.open;
         let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
-        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
-            return false;
+        if !fits || !finite || !(*end > start.t) {
+            return Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[job], wanted);
         }
         self.group.set_state(l, start.t, &start.q, &start.v);
         for (k, &value) in start.parameters.iter().enumerate() {
@@ -95,7 +95,13 @@ impl<const W: usize> LaneWorker<W> {
         tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
         self.group.stop.0[l] = tally.stop(&jobs[job]);
         self.group.sections.load(l, jobs[job].from, returns_left(tally));
-        true
+        if start.closed().is_some_and(|closed| !closed.is_empty()) {
+            let outcome = self.begin(l, jobs, wanted);
+            // (It is expanded before the next step.)
+            self.group.modes[l].waits = false;
+            return outcome;
+        }
+        None
     }
 
     /// Records where lane l crosses sections in its step, which is made.
@@ -176,7 +182,7 @@ impl<const W: usize> LaneWorker<W> {
         self.group.modes[l].is_active = false;
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
         let group = &self.group;
-        tally.check(group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
+        check(&mut tally, group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
         tally.complain(self.hand.problem.model(), wanted);
         let end = Start::new(t, q.to_vec(), v.to_vec()).with_parameters(self.lanes[l].open.to_vec());
         tally.outcome(&self.hand.problem, status, end)
@@ -198,9 +204,7 @@ impl<const W: usize> Worker for LaneWorker<W> {
         loop {
             for l in 0..W {
                 while !self.group.modes[l].is_active && next < jobs.len() {
-                    if !self.load(l, next, jobs, wanted) {
-                        outcomes[next] = Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[next], wanted);
-                    }
+                    outcomes[next] = self.load(l, next, jobs, wanted);
                     next += 1;
                 }
             }

@@ -6,8 +6,10 @@ use super::rows::{self, Group, Rows};
 use super::source::{LASTING, LOG, flag, record_length, signal};
 use super::state::State;
 use super::steps::Steps;
-use crate::lanes::{Hand, LaneCode, Left, Local, Noise, Tally};
+use crate::lanes::limits::check;
+use crate::lanes::{Hand, LaneCode, Left, Local, Noise};
 use crate::settled::Seen;
+use crate::tally::Tally;
 use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
 use saltus::problem::Reached;
 use saltus::scheme::Scheme;
@@ -71,13 +73,13 @@ impl<I: Iterate> CompiledWorker<I> {
         self.rows.of(group).map(|row| self.state.get(row, l)).collect()
     }
 
-    /// Gives a lane its next trajectory; false if it is one for the event engine.
+    /// Gives a lane its next trajectory; false if it is one for others.
     fn load(&mut self, l: usize, job: usize, jobs: &[Job], wanted: &Wanted) -> bool {
         let Job { start, end, from, strobe, .. } = &jobs[job];
         let d = self.code.d;
         let fits = start.q.len() == d && start.v.len() == d && start.parameters.len() == self.code.open;
         let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
-        if !fits || !finite || !(*end > start.t) || start.closed().is_some_and(|closed| !closed.is_empty()) {
+        if !fits || !finite || !(*end > start.t) || (self.steps.is_some() && is_on_constraint(start)) {
             return false;
         }
         let division = match &self.steps {
@@ -225,8 +227,7 @@ impl<I: Iterate> CompiledWorker<I> {
             return Some(self.finish(l, Status::Finished, t, q, v));
         }
         if said == signal::START && t == job.start.t {
-            self.set(rows::ACTIVE, l, 0.0);
-            return Scalar::new(&self.hand.problem, &self.hand.stop).one(job, wanted);
+            return self.begin(l, job, wanted);
         }
         if said == signal::ENDLESS {
             self.lanes[l].handed = u32::MAX / 2;
@@ -265,7 +266,24 @@ impl<I: Iterate> CompiledWorker<I> {
         let last = self.get(rows::LAST, l);
         let state = &mut self.lanes[l];
         state.handed += 1;
-        match self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted) {
+        let left = self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted);
+        self.take_back(l, left, job)
+    }
+
+    /// The event engine begins with a trajectory that starts on a constraint.
+    fn begin(&mut self, l: usize, job: &Job, wanted: &Wanted) -> Option<Outcome> {
+        let state = &mut self.lanes[l];
+        state.handed += 1;
+        let left = self.hand.begin(&mut state.tally, job, wanted);
+        let outcome = self.take_back(l, left, job);
+        // (The code knows nothing about it yet.)
+        self.set(rows::PLACED, l, 2.0);
+        outcome
+    }
+
+    /// A lane goes on from where the event engine left its trajectory.
+    fn take_back(&mut self, l: usize, left: Left, job: &Job) -> Option<Outcome> {
+        match left {
             Left::Refused(reason) => {
                 self.set(rows::ACTIVE, l, 0.0);
                 Some(Outcome::refused(job, reason))
@@ -287,10 +305,15 @@ impl<I: Iterate> CompiledWorker<I> {
         self.set(rows::ACTIVE, l, 0.0);
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
         let (residual, violation) = (self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l));
-        tally.check(residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &q);
+        check(&mut tally, residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &q);
         let parameters = if tally.is_tracking() { self.all(Group::Parameters, l) } else { Vec::new() };
         tally.outcome(&self.hand.problem, status, Start::new(t, q, v).with_parameters(parameters))
     }
+}
+
+/// Whether something is closed at a start.
+fn is_on_constraint(start: &Start) -> bool {
+    start.closed().is_some_and(|closed| !closed.is_empty())
 }
 
 /// Whether the code itself drops states at sections that are not wanted. (What a trajectory settled on is seen from all of them.)
@@ -325,6 +348,12 @@ impl<I: Iterate> CompiledWorker<I> {
             while let Some((&l, job)) = free.last().zip(order.peek().copied()) {
                 order.next();
                 if self.load(l, job, jobs, wanted) {
+                    if is_on_constraint(&jobs[job].start)
+                        && let Some(outcome) = self.begin(l, &jobs[job], wanted)
+                    {
+                        outcomes[job] = Some(outcome);
+                        continue;
+                    }
                     free.pop();
                     busy.push(l);
                 } else if let Some(steps) = &mut self.steps {

@@ -321,6 +321,14 @@ impl Problem {
         Gaps::new(&self.inner.gaps, &self.inner.cells)
     }
 
+    /// The same for the values of open parameters that a start has, which need not be admissible.
+    pub fn gaps_at(&self, start: &Start) -> Gaps {
+        match start.parameters.is_empty() {
+            true => self.gaps(),
+            false => Gaps::new(&self.inner.gaps, &Cells::new(start.parameters.iter().copied())),
+        }
+    }
+
     /// An evaluator of the equations of all joints, with their gradients.
     pub fn joints(&self) -> Gaps {
         Gaps::new(&self.inner.joints, &self.inner.cells)

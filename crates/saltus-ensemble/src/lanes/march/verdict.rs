@@ -1,6 +1,6 @@
 //! What steps promise, and whether they kept it.
 
-use crate::lanes::tally::Tally;
+use crate::tally::Tally;
 use crate::{Engine, Outcome};
 use saltus::{Problem, Start, Status};
 

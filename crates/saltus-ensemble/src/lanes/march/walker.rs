@@ -8,7 +8,7 @@ use super::verdict::Residuals;
 use super::{dot, node};
 use crate::lanes::glide::HUGE;
 use crate::lanes::linear::{Linear, LinearCode, ROOM, Row};
-use crate::lanes::tally::Tally;
+use crate::tally::Tally;
 use crate::{Hit, Job, Wanted};
 use saltus::scheme::{Method, Node, Scheme};
 use saltus::{ImpactFinder, Options, Problem, Start};

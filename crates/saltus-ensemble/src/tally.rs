@@ -1,8 +1,6 @@
 //! What is kept of a trajectory while it is computed.
 
-use super::limits::{LAW, TRUST};
 use crate::crossings::Crossings;
-use crate::reduce::with_breaches;
 use crate::settled::{Seen, Tracker};
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
@@ -23,7 +21,7 @@ pub struct Tally {
     /// Whether the event engine computed a part of it.
     pub by_events: bool,
     // (Most trajectories have neither: they are elsewhere, so that a tally is small.)
-    tracker: Option<Box<Tracker>>,
+    pub tracker: Option<Box<Tracker>>,
     pub gatherer: Option<Box<Gatherer>>,
     /// The same before the last step.
     pub before: Option<Box<Gatherer>>,
@@ -139,20 +137,6 @@ impl Tally {
         }
     }
 
-    /// What a trajectory in lanes promises: the residual of its equations, the deepest violation of a constraint and the largest gap.
-    pub fn check(&mut self, residual: f64, violation: f64, extent: f64, tolerance: f64, q: &[f64]) {
-        let checks = &mut self.checks;
-        checks.balance = checks.balance.max(residual);
-        checks.violation = checks.violation.max(violation);
-        let size = q.iter().fold(extent, |m, q| m.max(q.abs()));
-        if checks.violation > TRUST * tolerance * size {
-            self.breaches.push(format!("a constraint is violated by {:.3e}", checks.violation));
-        }
-        if checks.law > LAW {
-            self.breaches.push(format!("the impact law has a relative residual of {:.3e}", checks.law));
-        }
-    }
-
     /// Says why there are no statistics, where there are none.
     pub fn complain(&mut self, model: &Model, wanted: &Wanted) {
         let all = self.gatherer.iter().flat_map(|gatherer| gatherer.complaints(model, wanted));
@@ -188,5 +172,18 @@ impl Tally {
             checks,
             engine: if self.by_events { Engine::Both } else { Engine::Lanes },
         }
+    }
+}
+
+/// A status with more breaches. What failed stays so.
+fn with_breaches(status: Status, more: impl Iterator<Item = String>) -> Status {
+    let mut more = more.peekable();
+    match status {
+        Status::Finished if more.peek().is_some() => Status::Breached { breaches: more.collect() },
+        Status::Breached { mut breaches } => {
+            breaches.extend(more);
+            Status::Breached { breaches }
+        }
+        other => other,
     }
 }
