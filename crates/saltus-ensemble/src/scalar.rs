@@ -32,7 +32,7 @@ impl Scalar {
         let engine = if wanted.scheme.is_some() { Engine::Steps } else { Engine::Scalar };
         let finish = |mut tally: Tally, status: Status, end: Start| {
             tally.complain(self.problem.model(), wanted);
-            Some(Outcome { engine, ..tally.outcome(&self.problem, status, end) })
+            Some(Outcome { engine, ..tally.outcome(&self.problem, status, end, job, wanted) })
         };
         // (A trajectory that ends with a return is computed to the end of the slice in which that is.)
         let steps = if wanted.returns.is_some() { STEPS / 32 } else { STEPS };

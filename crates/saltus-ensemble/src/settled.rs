@@ -199,7 +199,7 @@ impl Tracker {
             true => self.instants[0],
             false => self.last - STILL * span,
         };
-        if self.fastest == 0.0 || (self.moved < self.last && self.moved <= since) {
+        if (self.fastest == 0.0 || (self.moved < self.last && self.moved <= since)) && !self.bounces_after(since) {
             return Settled::Rest;
         }
         match self.states.len() {
@@ -209,6 +209,31 @@ impl Tracker {
             },
             _ => self.strobed(true, after),
         }
+    }
+
+    /// Whether something is hit after a time, as hard as before. (Flights of one step may be seen at their apexes only, where nothing moves.)
+    fn bounces_after(&self, t: f64) -> bool {
+        let hardest = self.hits.iter().map(|hit| hit.speed).fold(0.0, f64::max);
+        self.hits.iter().rev().take_while(|hit| hit.t > t).any(|h| h.speed > QUIET * hardest && self.is_moving(h.speed))
+    }
+
+    /// Puts states at the stroboscope behind what is hit there: `after` gives the velocity then, and the number of impacts, where something is. Whether
+    /// there are any.
+    pub(crate) fn pass_impacts(
+        &mut self,
+        interval: f64,
+        mut after: impl FnMut(f64, &[f64]) -> Option<(Vec<f64>, u64)>,
+    ) -> bool {
+        let Some(&last) = self.instants.back() else { return false };
+        let mut any = false;
+        for k in 0..self.states.len() {
+            let t = last - (self.states.len() - 1 - k) as f64 * interval;
+            if let Some((v, impacts)) = after(t, self.states.at(k)) {
+                self.states.move_on(k, &v, impacts);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Repeats of the returns to a section.

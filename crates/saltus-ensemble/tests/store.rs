@@ -123,6 +123,80 @@ fn shards_of_another_sweep_are_refused() {
     assert!(Store::open(&dir.path().join("part")).is_ok());
 }
 
+/// Parts that overlap have other boundaries: of a shard, what is missing is taken.
+#[test]
+fn parts_that_overlap_are_merged() {
+    let request = Request {
+        over: vec!["x=0.5:1.2:30".into()],
+        periods: Some("3".into()),
+        strobe: true,
+        impacts: Some("all".into()),
+        ..Request::default()
+    };
+    let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("a model");
+    let sweep = request.sweep(file).expect("a sweep");
+    let dir = tempfile::tempdir().expect("a directory");
+    let tables = |store: &mut Store| {
+        store.tables(&[Format::Csv], 1).expect("tables");
+        ["points", "strobe", "impacts"]
+            .map(|name| std::fs::read(store.dir().join(format!("{name}.csv"))).expect("a table"))
+    };
+    let part = |k: u64, n: u64| {
+        let path = dir.path().join(format!("{k}of{n}"));
+        let mut store = Store::create(&path, &sweep, (k, n), false).expect("a store");
+        let (layout, stop) = (store.layout(), Arc::new(AtomicBool::new(false)));
+        let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads: 1, stop };
+        let digest = |block: Block| layout.piece(&sweep.family, block);
+        plan.run(&store.missing(), &digest, &mut |piece| store.take(piece), &mut |_| {}).expect("runs");
+        store.flush().expect("written");
+        (path, store)
+    };
+    let whole = tables(&mut part(1, 1).1);
+    let [(a, _), (b, _), (c, _), (d, _)] = [part(1, 2), part(2, 3), part(3, 3), part(1, 3)];
+    for (k, parts) in [vec![a.clone(), b.clone(), c.clone()], vec![c.clone(), b, d, a.clone()]].into_iter().enumerate()
+    {
+        let mut merged = Store::merge(&parts, &dir.path().join(format!("merged{k}"))).expect("merged");
+        assert_eq!(tables(&mut merged), whole);
+    }
+    let missing = Store::merge(&[a, c], &dir.path().join("less")).err().expect("something is missing");
+    assert!(missing.message.contains("trajectory 15 of 30 is missing"), "{}", missing.message);
+}
+
+#[test]
+fn columns_of_one_name_are_refused() {
+    let model = "[parameters]\nenergy = 1\n[coordinates]\nx = { position = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"energy*x^2\"\n";
+    let file = || saltus_io::ModelFile::parse("model.toml", model, Path::new(".")).expect("a model");
+    let dir = tempfile::tempdir().expect("a directory");
+    let refused = |over: &str, statistics: &[&str]| {
+        let statistics = statistics.iter().map(ToString::to_string).collect();
+        let request = Request { over: vec![over.into()], end: Some("1".into()), statistics, ..Request::default() };
+        let sweep = request.sweep(file()).expect("a sweep");
+        Store::create(&dir.path().join("new"), &sweep, (1, 1), false).err().map(|e| e.message)
+    };
+    assert_eq!(refused("energy=1,2", &[]).as_deref(), Some("the table `points` would have two columns `energy`"));
+    assert_eq!(refused("x=1,2", &["x", "x"]).as_deref(), Some("the table `points` would have two columns `min(x)`"));
+    assert!(!dir.path().join("new").exists());
+    assert_eq!(refused("x=1,2", &["x"]), None);
+}
+
+/// What is varied need not have a value of its own with which the model is defined; ranges are not made of what is varied.
+#[test]
+fn ranges_stand_for_themselves() {
+    let model = "[parameters]\nm = 0\nk = 1\n[coordinates]\nx = { position = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"k*x^2/2\"\n\n[[constraint]]\nname = \"wall\"\ngap = \"1/m - x\"\n[impact]\nrestitution = 0.5\n";
+    let file = || saltus_io::ModelFile::parse("model.toml", model, Path::new(".")).expect("a model");
+    let request = |over: &[&str], end: &str| Request {
+        over: over.iter().map(ToString::to_string).collect(),
+        end: Some(end.into()),
+        ..Request::default()
+    };
+    assert_eq!(request(&["m=1,2"], "1/m").sweep(file()).expect("a sweep").family.len(), 2);
+    assert_eq!(request(&["m=0,2"], "1/m").sweep(file()).expect("a sweep").family.len(), 2);
+    assert!(request(&["m=0,0"], "1/m").sweep(file()).is_err());
+    assert_eq!(request(&["m=1,2", "k=pi:2*pi:3"], "1").sweep(file()).expect("a sweep").family.len(), 6);
+    let error = request(&["m=1,2", "k=m:2*m:3"], "1").sweep(file()).expect_err("which m?");
+    assert!(error.error.message.contains("depends on `m`, which is varied itself"), "{error:?}");
+}
+
 #[test]
 fn carried_states_are_found_behind_the_number_of_returns() {
     let request = Request {

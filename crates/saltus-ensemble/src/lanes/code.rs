@@ -25,6 +25,8 @@ pub struct LaneCode {
     pub own: usize,
     /// Whether accelerations are outputs: the inertia is diagonal and constant.
     pub is_explicit: bool,
+    /// Whether it is divided by an inertia that open parameters change.
+    pub varies_inertia: bool,
     /// Whether gaps are affine in the position with constant slopes, and the inertia is constant: contact can be held in lanes.
     pub can_hold: bool,
     /// Which gaps are as accurate as the motion: affine in it, on walls that move steadily.
@@ -144,6 +146,7 @@ impl LaneCode {
         let is_section_of_speed = events.iter().map(|&event| graph.depends_on_any(event, &model.v)).collect();
         outputs.extend(&events);
         let open: Vec<NodeId> = model.open.iter().map(|p| p.symbol).collect();
+        let varies_inertia = is_explicit && model.mass.iter().any(|&node| graph.depends_on_any(node, &open));
         let speed = model.speed;
         let inputs: Vec<NodeId> = moving.iter().chain(&open).copied().chain(speed).collect();
         let degree = |k: usize| match k {
@@ -188,6 +191,7 @@ impl LaneCode {
             gamma,
             own,
             is_explicit,
+            varies_inertia,
             can_hold,
             is_affine,
             crossings,

@@ -302,7 +302,7 @@ impl<const W: usize> LaneWorker<W> {
                 return Some(Outcome::refused(job, reason));
             }
             Left::Ended(status, end) => {
-                return Some(self.finish(l, status, (end.t, &end.q, &end.v), wanted));
+                return Some(self.finish(l, status, (end.t, &end.q, &end.v), job, wanted));
             }
             Left::Stopped => return None,
             Left::At(end) => end,

@@ -1,5 +1,6 @@
 //! Trajectories that lanes cannot decide: the event engine goes on with them, and gives them back where nothing is in contact.
 
+use super::code::LaneCode;
 use super::law::Local;
 use super::noise::Noise;
 use crate::reduce::Reader;
@@ -36,9 +37,32 @@ pub struct Hand {
     pub noise: Noise,
     pub tolerance: f64,
     pub stop: Arc<AtomicBool>,
+    /// Whether the inertia is one, where that is the same for all trajectories and known.
+    is_inertia: Option<bool>,
 }
 
 impl Hand {
+    pub fn new(problem: &Problem, code: &LaneCode, tolerance: f64, stop: &Arc<AtomicBool>) -> Self {
+        Hand {
+            problem: problem.clone(),
+            local: Local::new(code),
+            noise: Noise::new(code),
+            tolerance,
+            stop: stop.clone(),
+            is_inertia: (!code.is_explicit).then_some(true),
+        }
+    }
+
+    /// Whether the inertia at a start is positive. (What is divided by it does not notice; elsewhere its factors do.)
+    pub fn has_inertia(&mut self, code: &LaneCode, start: &Start) -> bool {
+        if let Some(known) = self.is_inertia {
+            return known;
+        }
+        let is_one = self.local.evaluate(start.t, &start.q, &start.v, &start.parameters);
+        self.is_inertia = (!code.varies_inertia).then_some(is_one);
+        is_one
+    }
+
     /// Begins with a trajectory that starts on a constraint.
     pub fn begin(&mut self, tally: &mut Tally, job: &Job, wanted: &Wanted) -> Left {
         // (What is hit there is hit before the first instant of the stroboscope.)

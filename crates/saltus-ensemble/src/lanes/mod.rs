@@ -38,10 +38,8 @@ mod worker;
 pub use code::LaneCode;
 pub use glide::HUGE;
 pub use hand::{Hand, Left};
-pub use law::Local;
 pub use linear::{LinearCode, ROOM, ROUNDING, Row};
 pub use march::{Kind, Rule, StepWorker, kind_of};
-pub use noise::Noise;
 pub use tangent::TangentCode;
 pub use worker::LaneWorker;
 

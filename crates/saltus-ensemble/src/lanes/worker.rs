@@ -4,9 +4,7 @@ use super::code::{LaneCode, MOST};
 use super::glide::Glide;
 use super::group::Group;
 use super::hand::Hand;
-use super::law::Local;
 use super::limits::{TRUST, check};
-use super::noise::Noise;
 use crate::tally::Tally;
 use crate::{Job, Outcome, Scalar, Wanted, Worker};
 use saltus::{Problem, Start, Status};
@@ -50,11 +48,10 @@ impl<const W: usize> LaneWorker<W> {
     /// A worker, or why lanes cannot compute this problem. Where `stop` is set, it returns without the outcomes that are missing.
     pub fn new(problem: &Problem, tolerance: f64, stop: &Arc<AtomicBool>) -> Result<Self, &'static str> {
         let code = Arc::new(LaneCode::new(problem)?);
-        let (local, noise) = (Local::new(&code), Noise::new(&code));
         let quantities = code.quantities.clone().map(Evaluator::new);
         let group = Group::new(code, tolerance).ok_or("its series have switches")?;
         let lanes = vec![LaneState::default(); W];
-        let hand = Hand { problem: problem.clone(), local, noise, tolerance, stop: stop.clone() };
+        let hand = Hand::new(problem, &group.code, tolerance, stop);
         let glide = group.code.linear.clone().map(|linear| Glide::new(linear, tolerance));
         Ok(LaneWorker { hand, group, glide, quantities, lanes })
     }
@@ -71,7 +68,7 @@ impl<const W: usize> LaneWorker<W> {
         state.open.extend(&start.parameters);
         let fits = start.q.len() == code.d && start.v.len() == code.d && start.parameters.len() == code.open;
         let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
-        if !fits || !finite || !(*end > start.t) {
+        if !fits || !finite || !(*end > start.t) || !self.hand.has_inertia(&code, start) {
             return Scalar::new(&self.hand.problem, &self.hand.stop).one(&jobs[job], wanted);
         }
         self.group.set_state(l, start.t, &start.q, &start.v);
@@ -168,7 +165,7 @@ impl<const W: usize> LaneWorker<W> {
             self.group.stop.0[l] = tally.stop(job);
             return None;
         }
-        Some(self.finish(l, Status::Finished, (t, &q[..d], &v[..d]), wanted))
+        Some(self.finish(l, Status::Finished, (t, &q[..d], &v[..d]), job, wanted))
     }
 
     /// The trajectory of a lane has ended.
@@ -177,6 +174,7 @@ impl<const W: usize> LaneWorker<W> {
         l: usize,
         status: Status,
         (t, q, v): (f64, &[f64], &[f64]),
+        job: &Job,
         wanted: &Wanted,
     ) -> Outcome {
         self.group.modes[l].is_active = false;
@@ -185,7 +183,7 @@ impl<const W: usize> LaneWorker<W> {
         check(&mut tally, group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
         tally.complain(self.hand.problem.model(), wanted);
         let end = Start::new(t, q.to_vec(), v.to_vec()).with_parameters(self.lanes[l].open.to_vec());
-        tally.outcome(&self.hand.problem, status, end)
+        tally.outcome(&self.hand.problem, status, end, job, wanted)
     }
 }
 

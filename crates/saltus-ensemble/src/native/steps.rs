@@ -43,7 +43,7 @@ impl Steps {
 
 impl<I: Iterate> CompiledWorker<I> {
     /// What a lane that makes steps signals.
-    pub fn answer_steps(&mut self, l: usize, said: f64) -> Option<Outcome> {
+    pub fn answer_steps(&mut self, l: usize, said: f64, jobs: &[Job], wanted: &Wanted) -> Option<Outcome> {
         self.set(rows::ACTIVE, l, 0.0);
         let job = self.lanes[l].job;
         let tally = std::mem::take(&mut self.lanes[l].tally);
@@ -59,6 +59,6 @@ impl<I: Iterate> CompiledWorker<I> {
         let (h, speed) = (self.get(rows::LAST, l), self.get(rows::WIDEST, l));
         let (q, v) = (self.all(Group::Q, l), self.all(Group::V, l));
         let end = Start::new(self.get(rows::T, l), q, v).with_parameters(self.all(Group::Parameters, l));
-        Some(residuals.judge(tally, (h, speed), &self.hand.problem, end))
+        Some(residuals.judge(tally, (h, speed), &self.hand.problem, end, (&jobs[job], wanted)))
     }
 }

@@ -7,7 +7,7 @@ use super::source::{LASTING, LOG, flag, record_length, signal};
 use super::state::State;
 use super::steps::Steps;
 use crate::lanes::limits::check;
-use crate::lanes::{Hand, LaneCode, Left, Local, Noise};
+use crate::lanes::{Hand, LaneCode, Left};
 use crate::settled::Seen;
 use crate::tally::Tally;
 use crate::{Hit, Job, Outcome, Scalar, Wanted, Worker};
@@ -44,13 +44,7 @@ impl<I: Iterate> CompiledWorker<I> {
     pub fn new(iteration: I, (code, scheme, problem, tolerance, stop): Rest) -> Self {
         let (code, (state, log)) = (code.clone(), iteration.room());
         let rows = if scheme.is_some() { Rows::of_steps(&code) } else { Rows::new(&code) };
-        let hand = Hand {
-            problem: problem.clone(),
-            local: Local::new(&code),
-            noise: Noise::new(&code),
-            tolerance,
-            stop: stop.clone(),
-        };
+        let hand = Hand::new(problem, &code, tolerance, stop);
         let (lanes, steps) = (vec![LaneState::default(); state.width], scheme.map(Steps::new));
         CompiledWorker { hand, rows, lanes, state, log, code, iteration, steps }
     }
@@ -80,6 +74,9 @@ impl<I: Iterate> CompiledWorker<I> {
         let fits = start.q.len() == d && start.v.len() == d && start.parameters.len() == self.code.open;
         let finite = start.q.iter().chain(&start.v).chain(&start.parameters).all(|x| x.is_finite());
         if !fits || !finite || !(*end > start.t) || (self.steps.is_some() && is_on_constraint(start)) {
+            return false;
+        }
+        if self.steps.is_none() && !self.hand.has_inertia(&self.code, start) {
             return false;
         }
         let division = match &self.steps {
@@ -212,7 +209,7 @@ impl<I: Iterate> CompiledWorker<I> {
         }
         self.sync(l);
         if self.steps.is_some() {
-            return self.answer_steps(l, said);
+            return self.answer_steps(l, said, jobs, wanted);
         }
         let job = &jobs[self.lanes[l].job];
         if said == signal::OFF && self.is_rounding(l, job) {
@@ -224,7 +221,7 @@ impl<I: Iterate> CompiledWorker<I> {
             if t >= job.from {
                 self.lanes[l].tally.arrive(t, &q, &v);
             }
-            return Some(self.finish(l, Status::Finished, t, q, v));
+            return Some(self.finish(l, Status::Finished, Start::new(t, q, v), (job, wanted)));
         }
         if said == signal::START && t == job.start.t {
             return self.begin(l, job, wanted);
@@ -267,7 +264,7 @@ impl<I: Iterate> CompiledWorker<I> {
         let state = &mut self.lanes[l];
         state.handed += 1;
         let left = self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted);
-        self.take_back(l, left, job)
+        self.take_back(l, left, job, wanted)
     }
 
     /// The event engine begins with a trajectory that starts on a constraint.
@@ -275,20 +272,20 @@ impl<I: Iterate> CompiledWorker<I> {
         let state = &mut self.lanes[l];
         state.handed += 1;
         let left = self.hand.begin(&mut state.tally, job, wanted);
-        let outcome = self.take_back(l, left, job);
+        let outcome = self.take_back(l, left, job, wanted);
         // (The code knows nothing about it yet.)
         self.set(rows::PLACED, l, 2.0);
         outcome
     }
 
     /// A lane goes on from where the event engine left its trajectory.
-    fn take_back(&mut self, l: usize, left: Left, job: &Job) -> Option<Outcome> {
+    fn take_back(&mut self, l: usize, left: Left, job: &Job, wanted: &Wanted) -> Option<Outcome> {
         match left {
             Left::Refused(reason) => {
                 self.set(rows::ACTIVE, l, 0.0);
                 Some(Outcome::refused(job, reason))
             }
-            Left::Ended(status, end) => Some(self.finish(l, status, end.t, end.q, end.v)),
+            Left::Ended(status, end) => Some(self.finish(l, status, end, (job, wanted))),
             Left::Stopped => None,
             Left::At(end) => {
                 self.place(l, &end, job);
@@ -301,13 +298,13 @@ impl<I: Iterate> CompiledWorker<I> {
     }
 
     /// The trajectory of a lane has ended.
-    fn finish(&mut self, l: usize, status: Status, t: f64, q: Vec<f64>, v: Vec<f64>) -> Outcome {
+    fn finish(&mut self, l: usize, status: Status, end: Start, (job, wanted): (&Job, &Wanted)) -> Outcome {
         self.set(rows::ACTIVE, l, 0.0);
         let mut tally = std::mem::take(&mut self.lanes[l].tally);
         let (residual, violation) = (self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l));
-        check(&mut tally, residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &q);
+        check(&mut tally, residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &end.q);
         let parameters = if tally.is_tracking() { self.all(Group::Parameters, l) } else { Vec::new() };
-        tally.outcome(&self.hand.problem, status, Start::new(t, q, v).with_parameters(parameters))
+        tally.outcome(&self.hand.problem, status, end.with_parameters(parameters), job, wanted)
     }
 }
 

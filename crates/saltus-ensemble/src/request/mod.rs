@@ -174,8 +174,19 @@ impl Request {
             let message = format!("the section `{}` is given twice", self.sections[twice]);
             return Err(whole(SetupError::new(message).help("leave one of them out, or give it another direction")));
         }
-        let changes = self.changes();
-        let base = file.family(&changes, &more)?;
+        // (The model need not be defined for its own value of what is varied.)
+        let ends = [false, true].map(|last| self.end_of(&file, (&ranges, &vary, &more.numbers), last));
+        let mut changes = self.changes();
+        let mut base = file.family(&changes, &more);
+        for end in ends {
+            if base.is_err() {
+                let other = Changes { set: self.set.iter().cloned().chain(end).collect(), ..self.changes() };
+                if let Ok(model) = file.family(&other, &more) {
+                    (changes, base) = (other, Ok(model));
+                }
+            }
+        }
+        let base = base?;
         let listed = self.listed.iter().flat_map(|l| l.names.iter());
         let varied: Vec<&String> =
             ranges.iter().map(|r| &r.name).chain(vary.iter().map(|v| &v.name)).chain(listed).collect();
@@ -195,6 +206,7 @@ impl Request {
         more.open.dedup();
         let points = self.points(&base, ranges, vary).map_err(whole)?;
         let model = file.family(&changes, &more)?;
+        self.check_ranges(&model).map_err(whole)?;
         let node = |name: &str| model.settings.iter().find(|s| s.name == name).map(|s| s.node);
         let start = model.settings.iter().find(|s| s.name == "start.time").map_or(0.0, |s| s.value);
         let periods = node("sweep.periods");
@@ -214,6 +226,44 @@ impl Request {
             return Err(whole(SetupError::new(reason)));
         }
         Ok(Sweep { file, request: self.clone(), family, wanted: Arc::new(wanted), native: None })
+    }
+
+    /// The parameters that are varied, at the first point or at the last one, as far as that can be told before the model is known.
+    fn end_of(
+        &self,
+        file: &ModelFile,
+        (ranges, vary, numbers): (&[RangeText], &[VaryText], &[(String, String)]),
+        last: bool,
+    ) -> Vec<(String, String)> {
+        let text = |key: &String| numbers.iter().find(|(name, _)| name == key).map(|(_, text)| text.clone());
+        let of_range = |range: &RangeText| match (range.is_list, last) {
+            (true, true) => range.keys.last().cloned(),
+            (false, true) => range.keys.get(1).cloned(),
+            (_, false) => range.keys.first().cloned(),
+        };
+        let ranges = ranges.iter().filter_map(|range| Some((range.name.clone(), text(&of_range(range)?)?)));
+        let drawn =
+            vary.iter().filter_map(|v| Some((v.name.clone(), text(&v.keys[usize::from(last && !v.is_normal)])?)));
+        let listed = self.listed.iter().flat_map(|list| {
+            let row = if last { list.len().saturating_sub(1) as usize } else { 0 } * list.names.len();
+            let values = list.values.iter().skip(row);
+            list.names.iter().cloned().zip(values.map(|x| format!("{x:?}")))
+        });
+        let all = ranges.chain(drawn).chain(listed);
+        all.filter(|(name, _)| file.parameters().any(|parameter| parameter == name)).collect()
+    }
+
+    /// Refuses ranges that are made of what is varied: which value would it have?
+    fn check_ranges(&self, model: &Model) -> Result<(), SetupError> {
+        let varied = |node| model.open.iter().find(|p| !p.is_port && model.graph.depends_on(node, p.symbol));
+        let mut numbers = model.settings.iter().filter(|setting| setting.name.starts_with(parse::NUMBER));
+        match numbers.find_map(|setting| varied(setting.node)) {
+            None => Ok(()),
+            Some(p) => {
+                let message = format!("a value of --over or --vary depends on `{}`, which is varied itself", p.name);
+                Err(SetupError::new(message).help("give a number, or an expression of parameters that are not varied"))
+            }
+        }
     }
 
     fn points(&self, base: &Model, ranges: Vec<RangeText>, vary: Vec<VaryText>) -> Result<Points, SetupError> {

@@ -2,13 +2,16 @@
 
 use saltus::SetupError;
 
+/// How these names begin.
+pub const NUMBER: &str = "sweep.number.";
+
 /// Expressions with the names under which the model gives their values.
 #[derive(Debug, Default)]
 pub struct Numbers(pub Vec<(String, String)>);
 
 impl Numbers {
     fn add(&mut self, text: &str) -> String {
-        let key = format!("sweep.number.{}", self.0.len());
+        let key = format!("{NUMBER}{}", self.0.len());
         self.0.push((key.clone(), text.trim().to_string()));
         key
     }

@@ -47,6 +47,13 @@ impl Lasts {
         &self.numbers[self.place(k) * width..(self.place(k) + 1) * width]
     }
 
+    /// Puts another velocity into state k, which so many more impacts are before.
+    pub fn move_on(&mut self, k: usize, v: &[f64], impacts: u64) {
+        let (width, place) = (self.numbers.len() / self.len(), self.place(k));
+        self.numbers[(place + 1) * width - v.len()..(place + 1) * width].copy_from_slice(v);
+        self.impacts[place] += impacts;
+    }
+
     /// The number of impacts up to state k.
     pub fn impacts(&self, k: usize) -> u64 {
         self.impacts[self.place(k)]
@@ -69,5 +76,7 @@ mod tests {
                 assert_eq!(lasts.impacts(place), 2 * of);
             }
         }
+        lasts.move_on(1, &[0.5], 3);
+        assert_eq!((lasts.at(0), lasts.at(1), lasts.impacts(1)), (&[5.0, -5.0][..], &[6.0, 0.5][..], 15));
     }
 }

@@ -1,8 +1,8 @@
 //! The tables of a family and their columns.
 
 use crate::points::Slot;
-use crate::{Family, Wanted};
-use saltus::Model;
+use crate::{Family, Sweep, Wanted};
+use saltus::{Model, SetupError};
 use saltus_io::table::{Column, Kind};
 
 /// How a trajectory can end, as a word.
@@ -55,6 +55,22 @@ pub fn axis_names(family: &Family) -> Vec<String> {
 }
 
 impl Layout {
+    /// The tables of a sweep; a mistake where two columns of one would have the same name.
+    pub fn of(sweep: &Sweep) -> Result<Self, SetupError> {
+        let layout = Self::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        for table in &layout.tables {
+            let names = |k: usize| table.columns[..k].iter().any(|c| c.name == table.columns[k].name);
+            if let Some(twice) = (0..table.columns.len()).find(|&k| names(k)) {
+                let message =
+                    format!("the table `{}` would have two columns `{}`", table.name, table.columns[twice].name);
+                return Err(SetupError::new(message).help(
+                    "give another name to the parameter or coordinate of this name, or leave out what is asked for twice",
+                ));
+            }
+        }
+        Ok(layout)
+    }
+
     /// The tables of a family. `statistics` are the expressions asked for.
     pub fn new(family: &Family, wanted: &Wanted, statistics: &[String]) -> Self {
         let model = family.problem().model();

@@ -76,14 +76,13 @@ pub struct Store {
 impl Store {
     /// Begins a family in a directory, or takes it up again. No other command may write there until this is dropped.
     pub fn create(dir: &Path, sweep: &Sweep, part: (u64, u64), resume: bool) -> Result<Self, SetupError> {
-        let manifest = Manifest::new(sweep, part);
+        let (manifest, layout) = (Manifest::new(sweep, part), Layout::of(sweep)?);
         // (Nothing is put into a directory of others, not even a lock; and another command may begin here at the same time.)
         Self::has_begun(dir, &manifest, resume)?;
         let lock = Lock::take(dir)?;
         if !Self::has_begun(dir, &manifest, resume)? {
             manifest.write(dir).map_err(|e| SetupError::new(e.to_string()))?;
         }
-        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
         Ok(Self { lock: Some(lock), ..Self::at(dir, manifest, Arc::new(layout))? })
     }
 
@@ -91,7 +90,7 @@ impl Store {
     pub fn begun(dir: &Path, sweep: &Sweep, part: (u64, u64)) -> Result<Self, SetupError> {
         let manifest = Manifest::new(sweep, part);
         Self::has_begun(dir, &manifest, true)?;
-        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        let layout = Layout::of(sweep)?;
         Self::at(dir, manifest, Arc::new(layout))
     }
 
@@ -133,7 +132,7 @@ impl Store {
                 .help("name the directory that `saltus sweep --out` wrote")
         })?;
         let sweep = manifest.sweep().map_err(|e| *e.error)?;
-        let layout = Layout::new(&sweep.family, &sweep.wanted, &sweep.request.statistics);
+        let layout = Layout::of(&sweep)?;
         Ok((Self::at(dir, manifest, Arc::new(layout))?, sweep))
     }
 
@@ -273,6 +272,11 @@ impl Store {
         tables::counts(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
     }
 
+    /// How many impacts there are after the transients, all together.
+    pub fn impacts(&self) -> Result<u64, SetupError> {
+        tables::impacts(self).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
+    }
+
     /// How many trajectories finished before they had returned to the first section so often.
     pub fn fewer_returns(&self, wanted: u64) -> Result<u64, SetupError> {
         tables::fewer_returns(self, wanted).map_err(|e| SetupError::new(format!("a shard cannot be read: {e}")))
@@ -321,7 +325,7 @@ impl Store {
 
     /// Puts the parts of a family together in a new directory.
     pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Self, SetupError> {
-        let mut parts = dirs.iter().map(|dir| Self::open(dir)).collect::<Result<Vec<_>, _>>()?;
+        let parts = dirs.iter().map(|dir| Self::open(dir)).collect::<Result<Vec<_>, _>>()?;
         let Some((_, sweep)) = parts.first() else { return Err(SetupError::new("there is nothing to merge")) };
         let sweep = sweep.clone();
         for ((part, _), dir) in parts.iter().zip(dirs).skip(1) {
@@ -338,25 +342,33 @@ impl Store {
             let message = format!("there is a sweep in `{}` already", out.display());
             return Err(SetupError::new(message).help("choose another directory"));
         }
-        // What several directories hold is taken once: from the one that holds most.
-        parts.sort_by_key(|(part, _)| std::cmp::Reverse(part.shards.iter().map(|s| s.end - s.first).sum::<u64>()));
-        let mut chosen: Vec<&Shard> = Vec::new();
-        for shard in parts.iter().flat_map(|(part, _)| &part.shards) {
-            let place = chosen.partition_point(|other| other.first < shard.first);
-            let is_free = place.checked_sub(1).is_none_or(|k| chosen[k].end <= shard.first)
-                && chosen.get(place).is_none_or(|next| next.first >= shard.end);
-            if is_free {
-                chosen.insert(place, shard);
-            }
+        // What several directories hold is taken once: whole shards as far as they follow each other, of others the part that is missing.
+        let all: Vec<&Shard> = parts.iter().flat_map(|(part, _)| &part.shards).collect();
+        let (mut chosen, mut at): (Vec<(u64, &Shard)>, u64) = (Vec::new(), 0);
+        let next = |at: u64| {
+            let here = all.iter().filter(|shard| shard.first <= at && shard.end > at);
+            here.max_by_key(|shard| (shard.first == at, shard.end))
+        };
+        while let Some(shard) = next(at) {
+            chosen.push((at, shard));
+            at = shard.end;
         }
-        let at = chosen.iter().fold(0, |at, shard| if shard.first == at { shard.end } else { at });
         if at < sweep.family.len() {
             let message = format!("trajectory {at} of {} is missing from these directories", sweep.family.len());
             return Err(SetupError::new(message).help("name all parts; --resume completes one that was interrupted"));
         }
         let mut merged = Self::create(out, &sweep, (1, 1), false)?;
         let folder = out.join("shards");
-        for shard in chosen {
+        for (first, shard) in chosen {
+            if first > shard.first {
+                let failed = |why: String| {
+                    std::fs::remove_dir_all(out).ok();
+                    SetupError::new(why)
+                };
+                let piece = shard.from(first).map_err(|e| failed(format!("a shard cannot be read: {e}")))?;
+                shard::write(&folder, &merged.identity, vec![piece]).map_err(|e| failed(e.to_string()))?;
+                continue;
+            }
             let Some(name) = shard.path.file_name() else { continue };
             let target = folder.join(name);
             // A second name costs nothing; between file systems it is a copy. (What is there already is never written to: it may be another

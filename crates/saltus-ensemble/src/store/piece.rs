@@ -45,6 +45,21 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Of trajectories without any table.
+    pub(super) fn empty(first: u64, end: u64) -> Self {
+        Piece { first, end, tables: Vec::new(), reasons: Vec::new(), counts: [0; STATUS.len()] }
+    }
+
+    /// One more table, column by column.
+    pub(super) fn add_table<'c>(&mut self, columns: impl Iterator<Item = &'c [u64]>) {
+        let mut rows = Rows::default();
+        for column in columns {
+            (rows.count, rows.width) = (column.len(), rows.width + 1);
+            rows.bytes.extend(column.iter().flat_map(|bits| bits.to_le_bytes()));
+        }
+        self.tables.push(rows);
+    }
+
     /// How many values there are.
     pub fn values(&self) -> usize {
         self.tables.iter().map(|t| t.count * t.width).sum()

@@ -150,6 +150,18 @@ impl Shard {
         Ok(Shard { path: path.to_path_buf(), first, end, rows, reasons, counts: None, data, widths })
     }
 
+    /// The rows of its trajectories from one on. (All tables begin with the number of the trajectory.)
+    pub fn from(&self, first: u64) -> io::Result<Piece> {
+        let mut piece = Piece::empty(first, self.end);
+        for (table, &width) in self.widths.iter().enumerate() {
+            let columns = (0..width).map(|k| self.read(table, k)).collect::<io::Result<Vec<_>>>()?;
+            let before = columns.first().map_or(0, |points| points.partition_point(|&point| point < first));
+            piece.add_table(columns.iter().map(|column| &column[before..]));
+        }
+        piece.reasons.clone_from(&self.reasons);
+        Ok(piece)
+    }
+
     /// The values of a column of a table.
     pub fn read(&self, table: usize, column: usize) -> io::Result<Vec<u64>> {
         let before: u64 = (0..table).map(|t| self.rows[t] * self.widths[t] as u64).sum();

@@ -97,6 +97,12 @@ pub fn counts(store: &Store) -> io::Result<Vec<(&'static str, u64)>> {
     Ok(STATUS.into_iter().zip(counts).filter(|(_, n)| *n > 0).collect())
 }
 
+/// See [`Store::impacts`].
+pub fn impacts(store: &Store) -> io::Result<u64> {
+    let column = place(store, "impacts")?;
+    store.shards.iter().map(|shard| shard.read(0, column).map(|numbers| numbers.iter().sum::<u64>())).sum()
+}
+
 /// See [`Store::fewer_returns`].
 pub fn fewer_returns(store: &Store, wanted: u64) -> io::Result<u64> {
     let (status, returns) = (place(store, "status")?, place(store, "returns")?);

@@ -102,6 +102,11 @@ impl ModelFile {
     pub fn title(&self) -> &str {
         &self.description.title
     }
+
+    /// The names of its parameters.
+    pub fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.description.parameters.iter().map(|parameter| parameter.name.text.as_str())
+    }
 }
 
 /// SHA-256 in hexadecimal.

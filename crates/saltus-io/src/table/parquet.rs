@@ -15,11 +15,11 @@ use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::ops::RangeInclusive;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows in a group, at least, but for the last one.
+/// Rows in a group, but for the last one. (Not so many chunks: how a table is cut into them depends on how long it took to compute.)
 const GROUP: u64 = 1 << 16;
 
 /// The names of the columns of a file and its values, row by row, where all of them are numbers; else what is wrong.
@@ -66,36 +66,36 @@ pub fn write(out: impl Write + Send, table: &dyn Table, threads: usize) -> io::R
     let schema = schema(fields).map_err(plain)?;
     let mut file = SerializedFileWriter::new(out, schema, properties.clone()).map_err(plain)?;
     let kinds: Vec<ColumnDescPtr> = file.schema_descr().columns().to_vec();
-    let mut first = 0;
-    while first < table.chunks().len() {
-        let mut rows = 0;
-        let last = (first..table.chunks().len())
-            .find(|&k| {
-                rows += table.chunks()[k];
-                rows >= GROUP
-            })
-            .unwrap_or(table.chunks().len() - 1);
+    let total: u64 = table.chunks().iter().sum();
+    for first in (0..total).step_by(GROUP as usize) {
+        let rows = first..(first + GROUP).min(total);
         let mut group = file.next_row_group().map_err(plain)?;
-        let encode = |c: usize| encoded(table, c, first..=last, (&kinds[c], &properties));
+        let encode = |c: usize| encoded(table, c, rows.clone(), (&kinds[c], &properties));
         in_order(threads, columns.len(), encode, |(bytes, about)| group.append_column(&bytes, about).map_err(plain))?;
         group.close().map_err(plain)?;
-        first = last + 1;
     }
     file.close().map(|_| ()).map_err(plain)
 }
 
-/// A column of some chunks, as it is in the file, and what the file says about it.
+/// A column of some rows, as it is in the file, and what the file says about it.
 fn encoded(
     table: &dyn Table,
     c: usize,
-    chunks: RangeInclusive<usize>,
+    rows: Range<u64>,
     (kind, properties): (&ColumnDescPtr, &WriterPropertiesPtr),
 ) -> io::Result<(Bytes, ColumnCloseResult)> {
     let (mut numbers, mut whole) = (Vec::new(), Vec::new());
-    for chunk in chunks {
+    let mut end = 0;
+    for (chunk, &count) in table.chunks().iter().enumerate() {
+        let first = end;
+        end += count;
+        if end <= rows.start || first >= rows.end {
+            continue;
+        }
+        let part = (rows.start.max(first) - first) as usize..(rows.end.min(end) - first) as usize;
         match table.read(chunk, c)? {
-            Values::Numbers(x) => numbers.extend(x),
-            Values::Integers(x) => whole.extend(x),
+            Values::Numbers(x) => numbers.extend_from_slice(&x[part]),
+            Values::Integers(x) => whole.extend_from_slice(&x[part]),
         }
     }
     let mut bytes = TrackedWrite::new(Vec::new());
@@ -115,4 +115,41 @@ fn encoded(
     written.map_err(plain)?;
     let about = column.close().map_err(plain)?;
     Ok((bytes.into_inner().map_err(plain)?.into(), about))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Column;
+
+    /// Whole numbers, cut into chunks somehow.
+    struct Numbers(Vec<Column>, Vec<u64>);
+
+    impl Table for Numbers {
+        fn columns(&self) -> &[Column] {
+            &self.0
+        }
+
+        fn chunks(&self) -> &[u64] {
+            &self.1
+        }
+
+        fn read(&self, chunk: usize, _: usize) -> io::Result<Values> {
+            let first: u64 = self.1[..chunk].iter().sum();
+            Ok(Values::Integers((first..first + self.1[chunk]).map(|k| (k * k) as i64).collect()))
+        }
+    }
+
+    #[test]
+    fn bytes_do_not_depend_on_chunks() {
+        let written = |chunks: &[u64]| {
+            let column = Column { name: "k".into(), kind: Kind::Integer };
+            let mut bytes = Vec::new();
+            write(&mut bytes, &Numbers(vec![column], chunks.to_vec()), 2).expect("written");
+            bytes
+        };
+        let whole = written(&[200_000]);
+        assert_eq!(whole, written(&[1, 65_535, 1, 0, 70_000, 64_463]));
+        assert_eq!(whole, written(&[150_000, 50_000]));
+    }
 }

@@ -11,7 +11,7 @@ use crate::commands::sweep::gpu::lost;
 use crate::commands::sweep::{tell_if_new, unwritten};
 use crate::progress::{self, Bar};
 use crate::setup::{Refusal, pairs};
-use crate::text::{complain, count, duration, grouped, out, printable};
+use crate::text::{complain, count, duration, grouped, number, out, printable};
 use crate::{locate, report};
 use saltus::{Problem, SetupError};
 use saltus_ensemble::atlas::Picture;
@@ -184,7 +184,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             tiles: vec![
                 ("starts", grouped(sweep.family.len())),
                 ("attractors", attractors(&saved).to_string()),
-                ("computed in", duration(seconds)),
+                ("tolerance", number(sweep.wanted.tolerance, 2)),
             ],
             findings: findings.clone(),
             table: table(&saved, &sweep),

@@ -35,6 +35,8 @@ struct Found<'a> {
     /// How many trajectories ended in which way, and the first that has a reason for it.
     counts: Vec<(&'static str, u64)>,
     complaint: Option<(u64, String)>,
+    /// All impacts that were counted.
+    impacts: u64,
     /// Trajectories that have no exponent; see [`Exponents::missing`].
     missing: Option<(u64, usize, String)>,
     done: Progress,
@@ -93,8 +95,8 @@ pub fn run(
         return Err(nothing(&store, picture, drawn.left_out).into());
     }
     let transitions = drawn.diagram.as_ref().map(|d| d.transitions()).unwrap_or_default();
-    let (counts, complaint) = (store.counts()?, store.complaint()?);
-    let mut found = Found { args, sweep, drawn, transitions, counts, complaint, missing, done, on_gpu, files };
+    let (counts, complaint, impacts) = (store.counts()?, store.complaint()?, store.impacts()?);
+    let mut found = Found { args, sweep, drawn, transitions, counts, complaint, impacts, missing, done, on_gpu, files };
     let page = saltus_report::atlas(found.report());
     let pictures = draw::save(dir, name, &found.drawn.chart, &page)?;
     found.files.extend(pictures);
@@ -176,10 +178,11 @@ impl Found<'_> {
             subtitle: &self.drawn.subtitle,
             origin: report::origin(&self.sweep.file),
             chart: &self.drawn.chart,
+            // (Nothing that another run of the same command would change.)
             tiles: vec![
                 ("trajectories", grouped(self.sweep.family.len())),
-                ("impacts", grouped(self.done.impacts)),
-                ("computed in", duration(self.done.seconds)),
+                ("impacts", grouped(self.impacts)),
+                ("tolerance", number(self.sweep.wanted.tolerance, 2)),
             ],
             findings: self
                 .complaint
@@ -205,7 +208,7 @@ impl Found<'_> {
             "parameter": self.parameter(), "status": status, "first_complaint": complaint,
             "without_exponent": self.missing.as_ref().map(|(n, point, reason)| json!({ "trajectories": n, "point": point, "reason": reason })),
             "values": self.drawn.left_out.1, "left_out": self.drawn.left_out.0,
-            "transitions": self.transitions.iter().map(change).collect::<Vec<_>>(), "impacts": self.done.impacts,
+            "transitions": self.transitions.iter().map(change).collect::<Vec<_>>(), "impacts": self.impacts,
             "seconds": self.done.seconds, "gpu": self.on_gpu.as_ref().map(OnGpu::json),
             "out": self.args.dir().display().to_string(), "files": self.files,
         }));
@@ -221,7 +224,7 @@ impl Found<'_> {
         }
         self.without_exponent().iter().for_each(|line| out!("{}\n", printable(line)));
         draw::without(self.drawn.left_out).iter().for_each(|line| out!("{line}\n"));
-        out!("{} in {}\n", count(self.done.impacts, "impact"), duration(self.done.seconds));
+        out!("{} in {}\n", count(self.impacts, "impact"), duration(self.done.seconds));
         self.on_gpu.iter().flat_map(OnGpu::lines).for_each(|line| out!("{line}\n"));
         preview::print(&self.drawn.chart);
         for t in self.transitions.iter().take(SHOWN) {

@@ -27,6 +27,9 @@ fn axes(sweep: &Sweep) -> Vec<String> {
     request.over.iter().cloned().chain(request.vary.iter().cloned()).chain(sampled).chain(listed).collect()
 }
 
+/// So many points are tried for one that can be run.
+const MOST_REFUSED: usize = 1000;
+
 /// How long trajectories are left to settle, and what is kept of them.
 fn times(sweep: &Sweep) -> String {
     let request = &sweep.request;
@@ -34,12 +37,14 @@ fn times(sweep: &Sweep) -> String {
         let settles = request.transient.iter().map(|n| format!(", after {n} to settle"));
         return format!("each over {periods} periods{}", settles.collect::<String>());
     }
+    // (Of points that can be run, if there are any nearby.)
     let mut maker = sweep.family.maker();
-    let mut at = |point: u64| {
-        let job = maker.job(point, None).job;
-        [job.from, job.end].map(|t| number(t, 6))
+    let mut runs = |points: &mut dyn Iterator<Item = u64>| {
+        let mut made = points.take(MOST_REFUSED).map(|point| maker.job(point, None));
+        made.find(|made| made.refusal.is_none()).map(|made| [made.job.from, made.job.end].map(|t| number(t, 6)))
     };
-    let (first, last) = (at(0), at(sweep.family.len() - 1));
+    let (first, last) = (runs(&mut (0..sweep.family.len())), runs(&mut (0..sweep.family.len()).rev()));
+    let (Some(first), Some(last)) = (first, last) else { return "no times: points are refused".into() };
     let range = |k: usize| match first[k] == last[k] {
         true => first[k].clone(),
         false => format!("{} (first point) or {} (last)", first[k], last[k]),
@@ -68,7 +73,7 @@ pub fn swept(
     if is_json {
         crate::text::print_json(&json!({
             "model": sweep.file.name, "trajectories": sweep.family.len(), "part": [part.0, part.1], "complete": finished,
-            "stored": total, "computed": done.done, "status": as_object(&counts), "impacts": done.impacts,
+            "stored": total, "computed": done.done, "status": as_object(&counts), "impacts": store.impacts()?,
             "seconds": done.seconds, "trajectories_per_second": rate, "threads": threads, "scalar_share": share,
             "first_complaint": complaint.map(|(point, reason)| json!({ "point": point, "reason": reason })),
             "out": store.dir().display().to_string(), "files": written,
@@ -95,7 +100,7 @@ pub fn swept(
         out!("{}\n", times(sweep));
         if let Some((n, fewer)) = fewer.filter(|(_, fewer)| *fewer > 0) {
             let ended = format!("{} ended before {n} returns", trajectories(fewer));
-            out!("{ended}: --end, or --periods, allows them more time\n");
+            out!("{ended}: give them more time with --end or --periods\n");
         }
         if done.done > 0 {
             let (now, earlier) = (done.done, total.saturating_sub(done.done));

@@ -5,7 +5,7 @@ use super::crew::{Crew, Piece, Track, Tracks};
 use super::extent::Extent;
 use super::judge::{FAR, Returns, Verdict, grows, has_failed, judge, plain_rules, with_turns};
 use super::{BasinPlan, Found, REFUSED};
-use crate::carry::{after_impact, is_before_impact};
+use crate::carry::{MEANWHILE, after_impact, is_before_impact};
 use crate::{Outcome, Wanted};
 use saltus::{Model, SetupError, Start};
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,6 @@ const SHORT: u64 = 5;
 pub(super) const LONG: u64 = 256;
 /// Periods of pieces in which a motion of a family shows itself.
 const FAMILY: u64 = 48;
-/// An impact that follows an instant of the stroboscope within this part of a period is at it.
-const MEANWHILE: f64 = 1e-10;
 /// Units in the time that is given where nothing has a period.
 pub(super) const PARTS: u64 = 16;
 
@@ -317,10 +315,9 @@ impl<'a> Hunt<'a> {
         Break((point, Seen::New(track, Box::new(Shown { outcome, verdict }))))
     }
 
-    /// Where an impact falls on instants of the stroboscope, rounding puts it before some of them and after others: in the states of an outcome it is
-    /// before all of them.
+    /// Where an impact falls on the end of a piece, the state there is the one after it, as at other instants of the stroboscope.
     pub(super) fn pass_impacts(&self, outcome: &mut Outcome) {
-        let (problem, d) = (self.plan.sweep.family.problem(), self.model.dimension());
+        let problem = self.plan.sweep.family.problem();
         if self.by_section || self.model.constraints.is_empty() {
             return;
         }
@@ -333,12 +330,6 @@ impl<'a> Hunt<'a> {
             let start = Start::new(begin.t, q.to_vec(), v.to_vec()).with_parameters(begin.parameters.clone());
             after_impact(problem, &start, within, tolerance)
         };
-        for row in outcome.strobe.chunks_exact_mut(1 + 2 * d) {
-            if let Some(state) = after(&row[1..=d], &row[1 + d..]) {
-                row[1..=d].copy_from_slice(&state.q);
-                row[1 + d..].copy_from_slice(&state.v);
-            }
-        }
         if let Some(state) = after(&outcome.q, &outcome.v) {
             (outcome.q, outcome.v) = (state.q, state.v);
         }

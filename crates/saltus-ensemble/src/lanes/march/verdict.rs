@@ -1,7 +1,7 @@
 //! What steps promise, and whether they kept it.
 
 use crate::tally::Tally;
-use crate::{Engine, Outcome};
+use crate::{Engine, Job, Outcome, Wanted};
 use saltus::{Problem, Start, Status};
 
 /// The equation of the scheme may be off by this part of the velocity.
@@ -20,7 +20,14 @@ pub struct Residuals {
 
 impl Residuals {
     /// The outcome of a trajectory at its end, with steps of length h and up to a speed.
-    pub fn judge(self, mut tally: Tally, (h, speed): (f64, f64), problem: &Problem, end: Start) -> Outcome {
+    pub fn judge(
+        self,
+        mut tally: Tally,
+        (h, speed): (f64, f64),
+        problem: &Problem,
+        end: Start,
+        (job, wanted): (&Job, &Wanted),
+    ) -> Outcome {
         let Residuals { violation, law, equation } = self;
         let checks = &mut tally.checks;
         (checks.violation, checks.law, checks.balance) = (violation, law, equation);
@@ -33,6 +40,6 @@ impl Residuals {
         if !(equation <= OFF) {
             tally.breaches.push(format!("the equation of the steps has a relative residual of {equation:.3e}"));
         }
-        Outcome { engine: Engine::Steps, ..tally.outcome(problem, Status::Finished, end) }
+        Outcome { engine: Engine::Steps, ..tally.outcome(problem, Status::Finished, end, job, wanted) }
     }
 }

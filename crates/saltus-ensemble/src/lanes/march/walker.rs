@@ -452,6 +452,7 @@ impl Walker {
         let law = if self.deviation == 0.0 { 0.0 } else { self.deviation / self.fastest };
         let residuals = Residuals { violation: self.violation, law, equation: self.residual };
         let end = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
-        residuals.judge(std::mem::take(&mut self.tally), (self.h, speed), &self.problem, end)
+        let tally = std::mem::take(&mut self.tally);
+        residuals.judge(tally, (self.h, speed), &self.problem, end, (job, wanted))
     }
 }
