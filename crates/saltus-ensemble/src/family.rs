@@ -290,6 +290,9 @@ pub struct Made {
     pub refusal: Option<String>,
 }
 
+/// Rounding may take so much of the phase of the forcing.
+const LOST: f64 = 1e-6;
+
 /// Evaluates times for values of open parameters.
 #[derive(Clone, Debug)]
 struct Clock {
@@ -384,6 +387,15 @@ impl Clock {
             }
             (None, _) => (start + transient, end.unwrap_or(f64::NAN)),
         };
+        if let Some(interval) = period.filter(|interval| end.abs() * f64::EPSILON > LOST * interval) {
+            let (end, interval) = (exact(end), exact(interval));
+            return Err(format!(
+                "the end, t = {end}, is too far for a period of {interval}: rounding would lose the phase"
+            ));
+        }
+        if let Some(step) = step.filter(|h| *h > end - start) {
+            return Err(format!("the time step, {}, is longer than the motion, {}", exact(step), exact(end - start)));
+        }
         match end > from && end.is_finite() {
             true => Ok(Span { from, end, strobe: period, step }),
             false => Err(format!(

@@ -55,6 +55,8 @@ pub struct Wanted {
     pub impacts: usize,
     /// The expressions of which statistics are kept: numbered as the problem has them.
     pub statistics: Vec<usize>,
+    /// Whether they have corners or jumps, which are looked for in shorter parts of a motion.
+    pub rough: bool,
     /// All expressions of the problem as they are written, as far as messages are to name them.
     pub expressions: Vec<String>,
     /// Whether to report what the trajectory settled on.

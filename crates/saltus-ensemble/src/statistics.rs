@@ -37,6 +37,8 @@ const GAUSS: [f64; 4] =
 const AGREEMENT: f64 = 1e-11;
 /// Differences of means may be so many times the noise of values. (They are means themselves: noise adds up in none of them.)
 const TIMES: f64 = 4.0;
+/// What differs from zero in a small part of a piece only, as max(0, x − 0.999) does, shows itself to none of the nodes of a long interval.
+const PARTS: u32 = 16;
 /// An interval is halved this often at most.
 const DEPTH: u32 = 12;
 /// Steps towards an extremum.
@@ -58,7 +60,7 @@ const SHORTEST: f64 = 64.0 * f64::EPSILON;
 /// Statistics of some quantities, by their places, over a whole motion.
 #[must_use]
 pub fn statistics_of(motion: &Trajectory, quantities: &mut Quantities, chosen: &[usize]) -> Vec<Statistic> {
-    let mut gatherer = Gatherer::new(chosen);
+    let mut gatherer = Gatherer::new(chosen, true);
     gatherer.add(motion, quantities, f64::NEG_INFINITY, f64::INFINITY);
     gatherer.finish()
 }
@@ -100,14 +102,18 @@ pub(crate) struct Gatherer {
     lost: Vec<Option<Lost>>,
     /// The shortest intervals of the present piece in which both rules are apart.
     unresolved: u32,
+    /// In how many parts a piece is looked at from the beginning.
+    parts: u32,
     time: f64,
 }
 
 impl Gatherer {
-    pub fn new(chosen: &[usize]) -> Self {
+    /// For quantities that are smooth along a piece of the motion, or have corners or jumps there.
+    pub fn new(chosen: &[usize], rough: bool) -> Self {
         let empty = Statistic { min: f64::INFINITY, max: f64::NEG_INFINITY, mean: 0.0, rms: 0.0 };
         let (found, lost) = (vec![empty; chosen.len()], vec![None; chosen.len()]);
-        Gatherer { chosen: chosen.to_vec(), found, lost, unresolved: 0, time: 0.0 }
+        let parts = if rough { PARTS } else { 1 };
+        Gatherer { chosen: chosen.to_vec(), found, lost, unresolved: 0, parts, time: 0.0 }
     }
 
     /// Adds the part of a motion between two times.
@@ -149,7 +155,11 @@ impl Gatherer {
 
     fn whole(&mut self, read: &mut dyn Read, a: f64, b: f64) {
         self.unresolved = 0;
-        self.interval(read, a, b, DEPTH);
+        let place = |k: u32| if k == self.parts { b } else { a + (b - a) * f64::from(k) / f64::from(self.parts) };
+        let places: Vec<f64> = (0..=self.parts).map(place).collect();
+        for part in places.windows(2) {
+            self.interval(read, part[0], part[1], DEPTH);
+        }
     }
 
     /// Whether nothing is left to be gathered.
@@ -483,7 +493,7 @@ mod tests {
 
     /// Statistics of f on [0, 2] in one piece, and how often it was evaluated.
     fn of(f: impl Fn(f64) -> f64) -> (Statistic, usize) {
-        let mut gatherer = Gatherer::new(&[0]);
+        let mut gatherer = Gatherer::new(&[0], false);
         let mut read = Counted(f, 0);
         gatherer.piece(&mut read, 0.0, 2.0);
         (gatherer.finish()[0], read.1)

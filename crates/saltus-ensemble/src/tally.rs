@@ -33,7 +33,8 @@ pub struct Tally {
 impl Tally {
     pub fn new(model: &Model, wanted: &Wanted) -> Self {
         let tracker = wanted.settled.then(|| Box::new(Tracker::new(model.degrees(), model.dimension())));
-        let gatherer = (!wanted.statistics.is_empty()).then(|| Box::new(Gatherer::new(&wanted.statistics)));
+        let gatherer =
+            (!wanted.statistics.is_empty()).then(|| Box::new(Gatherer::new(&wanted.statistics, wanted.rough)));
         Tally { tracker, gatherer, sections: Crossings::new(wanted), ..Tally::default() }
     }
 

@@ -172,6 +172,21 @@ fn what_has_no_statistics_costs_no_more() {
     }
 }
 
+/// What differs from zero in a small part of each period is found, in all of them.
+#[test]
+fn what_is_short_counts() {
+    let problem = harmonic(&["if(x>0.999,1,0)", "max(0,x-0.9999)"]);
+    let (job, wanted) = (job(&problem, TAU, 4.0 * TAU, None), Wanted { statistics: vec![0, 1], ..Wanted::default() });
+    let outcome = run(&problem, job, Wanted { rough: true, ..wanted });
+    let (a, b) = (0.999_f64.acos(), 0.9999_f64.acos());
+    let near =
+        |found: f64, exact: f64, by: f64| assert!((found / exact - 1.0).abs() < by, "{found} instead of {exact}");
+    near(outcome.statistics[0].mean, a / PI, 1e-3);
+    near(outcome.statistics[0].rms, (a / PI).sqrt(), 1e-3);
+    near(outcome.statistics[1].mean, (b.sin() - 0.9999 * b) / PI, 1e-6);
+    near(outcome.statistics[1].max, 1e-4, 1e-8);
+}
+
 #[test]
 fn velocities_have_both_limits_at_impacts() {
     let problem = ball();

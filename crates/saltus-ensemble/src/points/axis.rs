@@ -92,6 +92,10 @@ impl Spacing {
         match *self {
             Spacing::Linear { from, .. } | Spacing::Log { from, .. } if k == 0 => from,
             Spacing::Linear { to, count, .. } | Spacing::Log { to, count, .. } if k + 1 == count => to,
+            // (The difference of two numbers may be infinite.)
+            Spacing::Linear { from, to, count } if !(to - from).is_finite() => {
+                from * (1.0 - share(count)) + to * share(count)
+            }
             Spacing::Linear { from, to, count } => from + (to - from) * share(count),
             Spacing::Log { from, to, count } => from * (to / from).powf(share(count)),
             Spacing::List(ref values) => values[k as usize],
@@ -108,6 +112,7 @@ mod tests {
         let linear = Spacing::Linear { from: 0.1, to: 0.7, count: 7 };
         assert_eq!((linear.value(0), linear.value(6)), (0.1, 0.7));
         assert!((linear.value(3) - 0.4).abs() < 1e-15);
+        assert_eq!(Spacing::Linear { from: -1e308, to: 1e308, count: 3 }.value(1), 0.0);
         let log = Spacing::Log { from: 0.1, to: 10.0, count: 5 };
         assert_eq!((log.value(0), log.value(4)), (0.1, 10.0));
         assert!((log.value(2) - 1.0).abs() < 1e-15);

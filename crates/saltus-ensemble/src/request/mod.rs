@@ -9,6 +9,7 @@ use saltus::motion::Crossing;
 use saltus::scheme::{self, Domain, Laws, Setting, Settings};
 use saltus::text::exact;
 use saltus::{Model, Problem, SetupError};
+use saltus_expr::{NodeId, SeriesCode};
 use saltus_io::{Changes, FamilyText, FileError, ModelFile};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -361,10 +362,20 @@ impl Request {
             last: self.last,
             impacts: self.impacts.as_deref().map_or(Ok(0), impacts)?,
             statistics: (0..self.statistics.len()).collect(),
+            rough: has_corners(family.problem().model(), self.statistics.len()),
             expressions: self.statistics.clone(),
             settled: self.settled,
         })
     }
+}
+
+/// Whether one of the first quantities of a model has corners, jumps, or features that appear without notice.
+fn has_corners(model: &Model, count: usize) -> bool {
+    let moving = [model.t].into_iter().chain(model.q.iter().copied()).chain(model.v.iter().copied());
+    let inputs: Vec<NodeId> = moving.chain(model.open.iter().map(|p| p.symbol)).collect();
+    let degrees = vec![usize::MAX; inputs.len()];
+    let code = SeriesCode::compile(&model.graph, &inputs, &degrees, &model.quantities[..count]);
+    count > 0 && !code.is_ok_and(|code| code.is_smooth())
 }
 
 /// The number of impacts that are kept.

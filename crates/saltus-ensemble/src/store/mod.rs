@@ -293,6 +293,12 @@ impl Store {
         tables::write(self, formats, threads)
     }
 
+    /// The rows of a table.
+    pub fn rows(&self, table: &str) -> u64 {
+        let place = self.layout.tables.iter().position(|t| t.name == table);
+        place.map_or(0, |k| self.shards.iter().map(|shard| shard.rows[k]).sum())
+    }
+
     /// The rows of the longest table.
     pub fn longest(&self) -> u64 {
         let rows = |k: usize| self.shards.iter().map(|s| s.rows[k]).sum();

@@ -16,7 +16,7 @@ const SAMPLE: u64 = 64;
 const FEW: u64 = 8;
 /// so many at a time,
 const TOGETHER: u64 = 16;
-/// for so many periods each, where there are no more than a few that last longer,
+/// for so many periods each, where there are no more than a few that last longer, or they last much longer,
 const LONG: f64 = 400.0;
 /// and for how long.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -44,7 +44,8 @@ pub fn main(
     let native = sweep.native.as_ref().filter(|native| native.gpu().is_none());
     let sample = Sample { sweep, ranges: &ranges, most: SAMPLE, together: TOGETHER, native, patience: PATIENCE };
     let is_few = sample.count() <= FEW;
-    let part = |job: &Job| match job.strobe.filter(|_| is_few) {
+    let is_long = |job: &Job, period: f64| job.end - job.start.t > 10.0 * LONG * period;
+    let part = |job: &Job| match job.strobe.filter(|&period| is_few || is_long(job, period)) {
         Some(period) => (LONG * period / (job.end - job.start.t)).min(1.0),
         None => 1.0,
     };

@@ -3,6 +3,7 @@
 use super::gpu::OnGpu;
 use crate::commands::atlas::draw::trajectories;
 use crate::progress;
+use crate::report::quoted;
 use crate::setup::Refusal;
 use crate::text::{BOLD, DIM, count, duration, grouped, number, out, printable};
 use saltus_ensemble::store::Store;
@@ -95,12 +96,16 @@ pub fn swept(
         }
         if let Some((point, reason)) = &complaint {
             out!("point {point}: {}\n", printable(reason));
-            out!("{DIM}saltus sweep rerun {} --point {point}{DIM:#} runs it alone\n", store.dir().display());
+            let dir = quoted(&store.dir().display().to_string());
+            out!("{DIM}saltus sweep rerun {dir} --point {point}{DIM:#} runs it alone\n");
         }
         out!("{}\n", times(sweep));
         if let Some((n, fewer)) = fewer.filter(|(_, fewer)| *fewer > 0) {
             let ended = format!("{} ended before {n} returns", trajectories(fewer));
             out!("{ended}: give them more time with --end or --periods\n");
+        }
+        if sweep.wanted.sections && store.rows("sections") == 0 {
+            out!("no trajectory crosses a section after its transient\n");
         }
         if done.done > 0 {
             let (now, earlier) = (done.done, total.saturating_sub(done.done));
