@@ -291,3 +291,37 @@ fn what_shrinks_fast_is_not_lost_where_a_motion_is_handed_over() {
         }
     }
 }
+
+/// Two bodies, one of which strikes a curved wall and is pressed against it at once, or leaves it again.
+fn curved() -> Problem {
+    let model = Builder::new("curved")
+        .parameter("w", 1.1)
+        .coordinate("x", 0.1, 0.3)
+        .coordinate("y", 0.2, 0.0)
+        .kinetic("x'^2/2 + y'^2/2")
+        .potential("x^2/2 + y^2/2 + y^4/4 + 0.5*(x - y)^2")
+        .force("x", "3.2*cos(w*t) - 0.05*x'")
+        .force("y", "9*cos(0.7*w*t) - 0.05*y'")
+        .restitution(0.0)
+        .constraint("stop", "1 - x - 0.1*x^2");
+    model.build().expect("a model").open(&["w"]).expect("open").problem().expect("a problem")
+}
+
+#[test]
+fn an_impact_that_ends_in_contact_counts_once() {
+    let problem = curved();
+    let motions = motions(&problem, &[1.1, 1.101, 1.102, 1.11], 5, 40);
+    let truth: Vec<_> =
+        motions.iter().map(|m| lyapunov(&problem, &m.0, &m.1, &mut |_| true).expect("exponents")).collect();
+    for (code, exponents) in both("curved", &problem, 1e-10) {
+        let mut compiled = 0;
+        for ((found, way), truth) in run(&exponents, &motions, 1).into_iter().zip(&truth) {
+            let found = found.expect("exponents");
+            println!("{code} {way:?}: {} {}", found.impacts, truth.impacts);
+            let off = found.impacts.abs_diff(truth.impacts);
+            assert!(off <= 2 && truth.impacts > 20, "{code}: {} {}", found.impacts, truth.impacts);
+            compiled += usize::from(way == Way::Compiled);
+        }
+        assert!(compiled > 0, "{code}");
+    }
+}

@@ -170,7 +170,14 @@ impl<I: Iterate> Traveller<I> {
         let next = match said {
             signal::FULL => return Next::GoesOn,
             signal::DONE => self.finish(l, journey),
-            signal::BACK | signal::HERE | signal::OFF => self.hand_over(l, problem, journey),
+            signal::BACK | signal::OFF => self.hand_over(l, problem, journey),
+            signal::HERE => {
+                // (The last step ended in an impact, which is made again with it. Those that the others take back have not counted any.)
+                if self.state.get(rows::T, l) >= journey.from {
+                    self.state.set(rows::IMPACTS, l, self.state.get(rows::IMPACTS, l) - 1.0);
+                }
+                self.hand_over(l, problem, journey)
+            }
             _ => None,
         };
         next.unwrap_or(Next::Undecided)
