@@ -71,7 +71,7 @@ fn family(file: ModelFile, request: Request, sections: &[&str]) -> (Problem, Vec
     let request = Request {
         sections: sections.iter().map(ToString::to_string).collect(),
         impacts: Some("all".into()),
-        tolerance: Some(TOLERANCE),
+        tolerance: request.tolerance.or(Some(TOLERANCE)),
         ..request
     };
     let sweep = request.family(file).expect("a family");
@@ -273,6 +273,34 @@ fn products_and_their_factors() {
                     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-6;
                     assert!(found.iter().zip(&parts).all(near), "{code}, {product}, s = {s}, e = {e}, w = {w}");
                 }
+            }
+        }
+    }
+}
+
+/// A gap is never crossed: not by impacts, not by contact, and not where one that takes all of the speed is followed by flight.
+#[test]
+fn gaps() {
+    let set = |e: &str| vec![("e".to_string(), e.to_string())];
+    for e in ["0", "0.3", "0.8"] {
+        for tolerance in [1e-6, 1e-8, 1e-10] {
+            let set = [set(e), vec![("A".into(), "1.7".into()), ("s".into(), "0.4".into())]].concat();
+            let (transient, periods) = (Some("5".into()), Some("30".into()));
+            let request = Request { set, transient, periods, tolerance: Some(tolerance), ..over("w=0.3:1.6:100") };
+            let (problem, jobs, wanted) = family(oscillator(), request, &["x - s"]);
+            let mut crew = agree::crew("oscillator", &problem, tolerance);
+            crew.push(("events", Box::new(saltus_ensemble::Scalar::new(&problem, &Arc::default()))));
+            for (code, mut worker) in crew {
+                let (mut crossings, mut impacts) = (0, 0);
+                for outcome in worker.run(&jobs, &wanted) {
+                    assert_eq!(outcome.status, Ok(Status::Finished), "{code}");
+                    crossings += rows(&outcome, 0).len();
+                    impacts += outcome.impacts;
+                }
+                assert!(
+                    crossings == 0 && impacts > 1000,
+                    "{code}, e = {e}, {tolerance:e}: {crossings} crossings, {impacts} impacts"
+                );
             }
         }
     }

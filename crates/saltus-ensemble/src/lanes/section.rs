@@ -139,6 +139,7 @@ impl<const W: usize> Group<W> {
         let size = vector::sizes(row, &self.sections.span);
         let clear = vector::clearance_of_size(row, h, 0.0);
         let clock: Lane<W> = each(|l| clock(self.t[l], h[l]));
+        let span = self.sections.span;
         let section = &mut self.sections.all[k];
         let value = row[0];
         let modes = &self.modes;
@@ -167,19 +168,21 @@ impl<const W: usize> Group<W> {
         self.shifted[row.len()..].fill(Lane::all(0.0));
         let mut floor = Lane::<W>::all(0.0);
         for l in 0..W {
-            let (c, rate) = (value[l], row[1][l]);
+            let c = value[l];
+            let goes = |l: usize| first_sign(row, l, span[l], noise[l]);
             if open[l] && section.side[l] == 0.0 {
                 // (A motion that starts on a section does not cross it there.)
-                section.now[l] =
-                    if c.abs() > noise[l] { c.signum() } else { first_sign(row, l, self.sections.span[l], noise[l]) };
+                section.now[l] = if c.abs() > noise[l] { c.signum() } else { goes(l) };
             }
             let side = section.now[l];
             if !open[l] || side == 0.0 {
                 (0..self.shifted.len()).for_each(|i| self.shifted[i][l] = if i == 0 { 1.0 } else { 0.0 });
                 continue;
             }
-            let returns =
-                side * c < 0.0 && side * rate > 0.0 && c.abs() <= (BEHIND * self.tolerance * size[l]).max(noise[l]);
+            // (What is known of it is measured by how far the motion goes, however little of that is left where bounces become short.)
+            let known = BEHIND * self.tolerance * size[l].max(section.reach[l]);
+            let is_near = c.abs() <= known.max(noise[l]);
+            let returns = side * c < 0.0 && is_near && side * goes(l) > 0.0;
             if !returns && side * c < -noise[l] {
                 section.at_once[l] = true;
                 section.now[l] = -side;
@@ -188,7 +191,9 @@ impl<const W: usize> Group<W> {
             (0..self.shifted.len()).for_each(|i| self.shifted[i][l] *= side);
             if returns {
                 (self.shifted[0][l], section.first[l]) = (0.0, 0.0);
-            } else if c.abs() <= noise[l] {
+            }
+            let begins = if returns { row[1][l] * span[l] } else { c };
+            if begins.abs() <= noise[l] {
                 floor[l] = noise[l];
             }
         }
@@ -301,7 +306,8 @@ fn at_end<const W: usize>(row: &[Lane<W>], l: usize, h: f64, noise: f64, clock: 
     noise + f64::abs(slope) * (clock + late) + last
 }
 
-/// The sign that a motion on a section takes: that of the first term that is more than noise.
+/// The sign that a motion on a section takes: that of the first term that is more than noise. (Where an impact takes all of a rate, what is left of
+/// that is rounding, and the next term tells.)
 fn first_sign<const W: usize>(row: &[Lane<W>], l: usize, span: f64, noise: f64) -> f64 {
     let mut power = 1.0;
     let mut is_term = |c: &&Lane<W>| {

@@ -43,9 +43,20 @@ FUNCTION void note_value(const real *p, mask m, real h, real blur, real late, re
     *rounding = SEL(m, at_end(p, h, 1e-13 * size, blur, late), *rounding);
 }
 
+/* The sign that a motion on a section takes: that of the first term that is more than noise. (Where an impact takes all of a rate, what is left of that
+ * is rounding, and the next term tells.) */
+FUNCTION real first_sign(const real *p, real span, real noise) {
+    real sign = ZERO, power = span;
+    UNROLL for (int k = 1; k <= N; k++) {
+        sign = SEL((sign == 0.0) & (size_of(p[k] * power) > noise), SEL(p[k] < 0.0, ALL(-1.0), ALL(1.0)), sign);
+        power *= span;
+    }
+    return sign;
+}
+
 /* How a section begins: the value there, what is nothing in it, and the side. Shortens the step until there is at most one crossing in it. Says
  * which trajectories cross where the step begins. */
-FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real still, real blur, real late, real *side, real *first, real *noise, real *h, real *event) {
+FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real reach, real still, real blur, real late, real *side, real *first, real *noise, real *h, real *event) {
     *first = p[0];
     *noise = ZERO;
     looks &= *h > 0.0;
@@ -63,17 +74,15 @@ FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real
     mask unknown = looks & (*side == 0.0);
     if (ANY(unknown)) {
         /* (A motion that starts on a section does not cross it there.) */
-        real goes = SEL(size_of(p[0]) > *noise, SEL(p[0] < 0.0, ALL(-1.0), ALL(1.0)), ZERO), far = span;
-        UNROLL for (int k = 1; k <= N; k++) {
-            goes = SEL((goes == 0.0) & (size_of(p[k] * far) > *noise), SEL(p[k] < 0.0, ALL(-1.0), ALL(1.0)), goes);
-            far *= span;
-        }
+        real goes = SEL(size_of(p[0]) > *noise, SEL(p[0] < 0.0, ALL(-1.0), ALL(1.0)), first_sign(p, span, *noise));
         *side = SEL(unknown, goes, *side);
     }
     looks &= *side != 0.0;
-    /* A value that contradicts the side by no more than is known, on its way back, is that of a crossing that was counted, or is to come. */
-    real value = *side * p[0], rate = *side * p[1];
-    mask returns = looks & (value < 0.0) & (rate > 0.0) & (-value <= larger(100.0 * tolerance * whole, *noise));
+    /* A value that contradicts the side by no more than is known, on its way back, is that of a crossing that was counted, or is to come. (What
+     * is known of it is measured by how far the motion goes, however little of that is left where bounces become short.) */
+    real value = *side * p[0];
+    mask returns = looks & (value < 0.0) & (-value <= larger(100.0 * tolerance * larger(whole, reach), *noise));
+    if (ANY(returns)) returns &= *side * first_sign(p, span, *noise) > 0.0;
     mask at_once = looks & NOT(returns) & (value < -*noise);
     *side = SEL(at_once, -*side, *side);
     *first = SEL(returns, ZERO, p[0]);
@@ -91,7 +100,7 @@ FUNCTION mask watch(const real *p, mask looks, double tolerance, real span, real
     if (!ANY(open)) return at_once;
     /* All of them: signs that change once have one root between them. (One that begins with nothing changes its sign where it is something.) */
     real floor = 4.0 * EPSILON * size, part = ALL(1.0);
-    floor = SEL(NOT(returns) & (size_of(p[0]) <= *noise), larger(*noise, floor), floor);
+    floor = SEL(SEL(returns, size_of(p[1] * span), size_of(p[0])) <= *noise, larger(*noise, floor), floor);
     UNROLL for (int k = 1; k <= N; k++) b[k] *= over_binomial[k];
     UNROLL for (int r = 1; r <= N; r++)
         UNROLL for (int k = N; k >= r; k--) b[k] += b[k - 1];

@@ -136,7 +136,7 @@ pub fn within(code: &LaneCode, series: &SeriesSource) -> String {
         let (p, row) = (&watched.series, watched.row());
         format!(
             "side[{u}] = S(R_SIDE + {row});\n\
-             at_once[{u}] = watch({p}, go, tolerance, S(R_SPAN), SEL(is_held, ALL(tolerance), SEL(leaves, ALL(ROUNDED), ZERO)) * S(R_REACH + {row}), blur, late, \
+             at_once[{u}] = watch({p}, go, tolerance, S(R_SPAN), S(R_REACH + {row}), SEL(is_held, ALL(tolerance), SEL(leaves, ALL(ROUNDED), ZERO)) * S(R_REACH + {row}), blur, late, \
              &side[{u}], &first[{u}], &noise[{u}], &h, &event);\n"
         )
     });
