@@ -227,6 +227,38 @@ fn of_velocities_in_chatter() {
     }
 }
 
+/// What lands without a bounce and rests has no velocity that could change its sign, whatever the size of the first flight, which is one step.
+#[test]
+fn of_velocities_at_rest() {
+    const REST: &str = r#"
+[parameters]
+w = 1.0
+h = 1
+[coordinates]
+x = { position = "h" }
+[dynamics]
+kinetic = "x'^2/2"
+potential = "9.81*h*x"
+[dynamics.force]
+x = "0.3*h*cos(w*t)"
+[[constraint]]
+name = "floor"
+gap = "x"
+[impact]
+restitution = 0
+"#;
+    for h in ["1", "1e-9", "1e9"] {
+        let set = vec![("h".to_string(), h.to_string())];
+        let request = Request { set, end: Some("60".into()), returns: Some(5), ..over("w=1:1.3:7") };
+        let (problem, jobs, wanted) = family(parsed("rest", REST), request, &["x'"]);
+        for (code, mut worker) in agree::crew("rest", &problem, TOLERANCE) {
+            for outcome in worker.run(&jobs, &wanted) {
+                assert_eq!((outcome.t, outcome.returns, outcome.sections.len()), (60.0, 0, 0), "{code}, h = {h}");
+            }
+        }
+    }
+}
+
 /// No number depends on which trajectories are side by side.
 #[test]
 fn alone_and_together() {

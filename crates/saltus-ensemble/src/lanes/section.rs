@@ -255,7 +255,8 @@ impl<const W: usize> Group<W> {
         }
     }
 
-    /// The values of the sections of lane l where its step of length h ends, in an impact.
+    /// The values of the sections of lane l where its step of length h ends, in an impact. (No step begins with them: what an impact takes all of has
+    /// no other trace.)
     pub fn note_values(&mut self, l: usize, h: f64) {
         for (k, section) in self.sections.all.iter_mut().enumerate() {
             let row = self.series.output(self.code.own + k);
@@ -263,6 +264,7 @@ impl<const W: usize> Group<W> {
             for c in row.iter().rev() {
                 (value, size) = (value * h + c[l], size * h + c[l].abs());
             }
+            section.reach[l] = section.reach[l].max(f64::abs(value));
             (section.ended[l], section.rounding[l]) =
                 (value, at_end(row, l, h, ZERO * size, clock(self.t[l], 0.0), self.late[l]));
         }

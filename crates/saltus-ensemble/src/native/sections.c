@@ -32,14 +32,15 @@ FUNCTION real at_end(const real *p, real h, real noise, real blur, real late) {
     return noise + size_of(slope) * (blur + SEL(is_late, late, ZERO)) + SEL(is_late, last, ZERO);
 }
 
-/* The value where the step ends, and what is nothing in it. */
-FUNCTION void note_value(const real *p, mask m, real h, real blur, real late, real *ended, real *rounding) {
+/* The value where the step ends, in an impact, and what is nothing in it. (No step begins with it: what an impact takes all of has no other trace.) */
+FUNCTION void note_value(const real *p, mask m, real h, real blur, real late, real *ended, real *rounding, real *reach) {
     real value = p[N], size = size_of(p[N]);
     UNROLL for (int k = N - 1; k >= 0; k--) {
         value = value * h + p[k];
         size = size * h + size_of(p[k]);
     }
     *ended = SEL(m, value, *ended);
+    *reach = SEL(m, larger(size_of(value), *reach), *reach);
     *rounding = SEL(m, at_end(p, h, 1e-13 * size, blur, late), *rounding);
 }
 

@@ -197,7 +197,7 @@ pub fn crossed(code: &LaneCode, series: &SeriesSource) -> String {
         let sides = set_sides(watched, "R_SIDE", &format!("SEL(acts, side[{u}], S(R_SIDE + {row}))"));
         let values = match watched.is_of_speed {
             true => format!(
-                "if (ANY(hits)) note_value({p}, hits, h, blur, late, &S(R_ENDED + {row}), &S(R_ROUNDING + {row}));\n"
+                "if (ANY(hits)) note_value({p}, hits, h, blur, late, &S(R_ENDED + {row}), &S(R_ROUNDING + {row}), &S(R_REACH + {row}));\n"
             ),
             false => String::new(),
         };
