@@ -132,3 +132,45 @@ fn a_state_of_the_stroboscope_is_the_one_after_an_impact_at_its_instant() {
         }
     }
 }
+
+/// What slides along one constraint without pressing on it, and hits another, is hit by both: they act together.
+#[test]
+fn what_is_touched_acts_with_what_is_hit() {
+    const WEDGE: &str = r#"
+[parameters]
+a = 0.3961675818395548
+u = -1
+[coordinates]
+x = { position = 1, velocity = "u" }
+y = { position = 0.2, velocity = -0.038769292909779374 }
+[dynamics]
+kinetic = "(x'^2+y'^2)/2"
+[[constraint]]
+name = "f"
+gap = "y"
+restitution = 0
+[[constraint]]
+name = "w"
+gap = "x*sin(a)-y*cos(a)"
+restitution = 0.6
+"#;
+    let request = Request {
+        over: vec!["u=-0.5441951335118402,-0.5,-0.6".into(), "a=0.3961675818395548,0.3,0.5".into()],
+        end: Some("3".into()),
+        ..Request::default()
+    };
+    let sweep = swept(WEDGE, request);
+    let (jobs, mut exact) = (jobs(&sweep), Vec::new());
+    for (code, mut worker) in all(sweep.family.problem(), &sweep.wanted) {
+        let ends: Vec<[f64; 2]> =
+            worker.run(&jobs, &sweep.wanted).iter().map(|o| [o.q[0] + o.q[1], o.v[0] + o.v[1]]).collect();
+        exact = if exact.is_empty() { ends.clone() } else { exact };
+        for (job, (a, b)) in jobs.iter().zip(ends.iter().zip(&exact)) {
+            let off = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
+            assert!(off < 1e-9, "{code} at {:?}: {a:?} {b:?}", job.start.parameters);
+        }
+    }
+    // (By the law: along the floor with 0.6 of the speed at which the wedge is hit.)
+    let (x, speed) = (exact[0][0], exact[0][1]);
+    assert!((x - 0.260_519_863).abs() < 1e-8 && (speed - 0.261_973_329).abs() < 1e-8, "{:?}", exact[0]);
+}

@@ -3,7 +3,7 @@
 use super::code::MOST;
 use super::group::{Event, Group};
 use super::hand::{Hand, Left};
-use super::limits::{MANY, PATIENCE, STILL, TRUST, WINDOW};
+use super::limits::{MANY, PATIENCE, STILL, TOUCHES, TRUST, WINDOW};
 use super::worker::{LaneState, LaneWorker, returns_left};
 use crate::statistics::Read;
 use crate::{Hit, Job, Outcome, Wanted};
@@ -246,7 +246,8 @@ impl<const W: usize> LaneWorker<W> {
         (0..group.code.m).filter(|&b| b != a && group.modes[l].held != Some(b)).any(|b| {
             let row = group.series.output(group.code.gaps + b);
             let gap = row.iter().rev().fold(0.0, |sum, c| sum * h + c.0[l]);
-            gap <= 10.0 * group.tolerance * group.extent[b].0[l].max(gap.abs())
+            let known = 10.0 * group.tolerance * group.extent[b].0[l].max(gap.abs());
+            gap <= known.max(TOUCHES * group.widest.0[l])
         })
     }
 
@@ -268,8 +269,10 @@ impl<const W: usize> LaneWorker<W> {
             }
         };
         let mode = &self.group.modes[l];
-        let closed: Vec<usize> =
-            (0..self.group.code.m).filter(|&a| mode.held == Some(a) || (mode.zeros[a] > 0 && !back)).collect();
+        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(self.lanes[l].open.clone());
+        let touched = self.hand.touched(&start, self.group.widest.0[l]);
+        let is_closed = |a: &usize| mode.held == Some(*a) || (mode.zeros[*a] > 0 && !back) || touched.contains(a);
+        let closed: Vec<usize> = (0..self.group.code.m).filter(is_closed).collect();
         let state = &mut self.lanes[l];
         state.bounced = None;
         state.has_arrived = false;
@@ -277,7 +280,6 @@ impl<const W: usize> LaneWorker<W> {
             state.tally.gatherer = state.tally.before.take();
         }
         state.handed += 1;
-        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(state.open.clone());
         let sides = self.group.sections.sides(l, t, back);
         let start = start.reached(Reached { closed, sides, ..Reached::default() });
         let last = self.group.last.0[l];

@@ -2,6 +2,7 @@
 
 use super::code::LaneCode;
 use super::law::Local;
+use super::limits::TOUCHES;
 use super::noise::Noise;
 use crate::reduce::Reader;
 use crate::scalar::STEPS;
@@ -61,6 +62,18 @@ impl Hand {
         let is_one = self.local.evaluate(start.t, &start.q, &start.v, &start.parameters);
         self.is_inertia = (!code.varies_inertia).then_some(is_one);
         is_one
+    }
+
+    /// The constraints that something rests against, or slides along: they have gaps and gap velocities of rounding. `widest` is the largest gap so far.
+    pub fn touched(&self, at: &Start, widest: f64) -> Vec<usize> {
+        let mut gaps = self.problem.gaps_at(at);
+        gaps.evaluate(at.t, &at.q, &at.v);
+        gaps.kinematics(at.t, &at.q, &at.v);
+        let is_touched = |a: &usize| {
+            let size = gaps.gradients.dot_abs(*a, &at.v) + gaps.partial_t[*a].abs();
+            gaps.values[*a].abs() <= TOUCHES * widest && gaps.rate(*a, &at.v).abs() <= TOUCHES * size
+        };
+        (0..gaps.values.len()).filter(is_touched).collect()
     }
 
     /// Begins with a trajectory that starts on a constraint.

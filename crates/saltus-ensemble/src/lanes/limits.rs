@@ -17,6 +17,9 @@ pub const STILL: f64 = 1e-12;
 /// Beside an impact, values of a section below this part of the largest of them are zero: differences of numbers that nearly agree.
 pub const ROUNDED: f64 = 16.0 * f64::EPSILON;
 
+/// A gap below this part of the largest gap so far may be closed: what slides along a constraint without pressing on it has a gap of rounding.
+pub const TOUCHES: f64 = 64.0 * f64::EPSILON;
+
 /// A lane that has made so many steps and would need so many more at this pace is handed over for good.
 pub const WINDOW: u64 = 1 << 16;
 /// See [`WINDOW`].

@@ -122,6 +122,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ("OFF", signal::OFF),
         ("TRUST", limits::TRUST),
         ("STILL", limits::STILL),
+        ("TOUCHES", limits::TOUCHES),
         ("SHARE", limits::SHARE),
         ("QUIET", QUIET),
         ("ROUNDED", limits::ROUNDED),
@@ -223,7 +224,8 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
                 _ => each_gap(code, &series, |a, g| {
                     format!(
                         "{{\nreal other = value_at({g}, N, h);\nnear |= (which != {a}.0) & \
-                         (other <= 10.0 * tolerance * larger(S(R_EXTENT + {a}), size_of(other)));\n}}\n"
+                         (other <= larger(10.0 * tolerance * larger(S(R_EXTENT + {a}), size_of(other)), \
+                         TOUCHES * S(R_WIDEST)));\n}}\n"
                     )
                 }),
             },

@@ -255,8 +255,10 @@ impl<I: Iterate> CompiledWorker<I> {
             false => (self.get(rows::T, l), self.all(Group::Q, l), self.all(Group::V, l)),
         };
         let (held, zeros) = (self.get(rows::HELD, l), self.all(Group::Zeros, l));
-        let closed = (0..self.code.m).filter(|&a| held == a as f64 || (zeros[a] > 0.0 && !back)).collect();
         let start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
+        let touched = self.hand.touched(&start, self.get(rows::WIDEST, l));
+        let is_closed = |a: &usize| held == *a as f64 || (zeros[*a] > 0.0 && !back) || touched.contains(a);
+        let closed = (0..self.code.m).filter(is_closed).collect();
         let sides =
             self.all(if back { Group::SideBefore } else { Group::Side }, l).iter().map(|&side| side as i8).collect();
         let start = start.reached(Reached { closed, sides, ..Reached::default() });
