@@ -11,13 +11,14 @@ use super::rows::Rows;
 use super::state::State;
 use cudarc::driver::sys::{CUevent_flags, cudaError_enum};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
+    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PinnedHostSlice,
+    PushKernelArg,
 };
 use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Threads in a block; the source is compiled for as many.
 const BLOCK: u32 = 128;
@@ -81,11 +82,31 @@ fn is_driver_there() -> bool {
 }
 
 /// The version of the run-time compiler, which is there.
-fn nvrtc() -> String {
+fn nvrtc() -> Option<(i32, i32)> {
     let (mut major, mut minor) = (0, 0);
     // SAFETY: it writes two numbers.
     let said = unsafe { cudarc::nvrtc::sys::nvrtcVersion(&raw mut major, &raw mut minor) };
-    if said.result().is_ok() { format!("{major}.{minor}") } else { "of an unknown version".into() }
+    said.result().ok().map(|()| (major, minor))
+}
+
+/// The architectures that the run-time compiler, which is there, compiles for: 90 for compute capability 9.0. None where it does not tell.
+fn architectures() -> Option<Vec<i32>> {
+    // (Older ones do not have these functions.)
+    nvrtc().filter(|version| *version >= (11, 2))?;
+    let mut count = 0;
+    // SAFETY: it writes a number.
+    unsafe { cudarc::nvrtc::sys::nvrtcGetNumSupportedArchs(&raw mut count) }.result().ok()?;
+    let mut all = vec![0; usize::try_from(count).ok()?];
+    // SAFETY: it writes as many numbers as it has said there are.
+    unsafe { cudarc::nvrtc::sys::nvrtcGetSupportedArchs(all.as_mut_ptr()) }.result().ok()?;
+    Some(all)
+}
+
+/// The architecture to compile for: a GPU that is newer than the compiler takes what was compiled for an older one. (Where there is none the
+/// compiler says so.)
+fn architecture((major, minor): (i32, i32), known: &[i32]) -> i32 {
+    let own = 10 * major + minor;
+    known.iter().copied().filter(|known| *known <= own).max().unwrap_or(own)
 }
 
 fn driver(error: DriverError) -> NoNative {
@@ -104,9 +125,10 @@ fn refused(error: CompileError) -> NoNative {
     }
 }
 
-/// How sources are compiled for GPUs of a compute capability.
-fn options((major, minor): (i32, i32)) -> Vec<String> {
-    vec![format!("--gpu-architecture=compute_{major}{minor}"), "--extra-device-vectorization".into()]
+/// How sources are compiled for GPUs of a compute capability, by the run-time compiler that is there.
+fn options(capability: (i32, i32)) -> Vec<String> {
+    let architecture = architecture(capability, &architectures().unwrap_or_default());
+    vec![format!("--gpu-architecture=compute_{architecture}"), "--extra-device-vectorization".into()]
 }
 
 /// Whether NVIDIA's run-time compiler takes a source, for a GPU of compute capability 9.0; None where the compiler is not there. Needs no
@@ -137,8 +159,16 @@ pub struct Kernel {
     pub width: usize,
     /// What the kernel has taken so far.
     pub spent: Arc<Mutex<Spent>>,
-    /// How many workers have memory for trajectories.
-    rooms: Arc<AtomicUsize>,
+    rooms: Arc<Rooms>,
+}
+
+/// The rooms of all workers.
+#[derive(Default)]
+struct Rooms {
+    /// How many there are, with one that is being made.
+    count: AtomicUsize,
+    /// One at a time is made: who finds no memory then knows whether others have it. Whether what the kernel itself needs was set aside.
+    making: Mutex<bool>,
 }
 
 /// What a kernel has taken: seconds, and the most steps of a trajectory in one launch.
@@ -175,7 +205,8 @@ impl Kernel {
             let module = context.load_module(Ptx::from_src(text.ok_or_else(unreadable)?)).map_err(driver)?;
             module.load_function("saltus_kernel").map_err(driver)
         };
-        let head = format!("// NVRTC {} {}", nvrtc(), options.join(" "));
+        let version = nvrtc().map_or("of an unknown version".into(), |(major, minor)| format!("{major}.{minor}"));
+        let head = format!("// NVRTC {version} {}", options.join(" "));
         let function = compiler::kept(&format!("{head}\n{text}"), ("cu", "ptx"), &make, &load)?;
         let name = context.name().map_err(driver)?;
         Ok(Kernel {
@@ -223,26 +254,29 @@ struct Room {
     _counted: Counted,
 }
 
-/// One of the rooms that are counted.
-struct Counted(Arc<AtomicUsize>);
+/// One of the rooms that are counted: from before it has any memory until after that.
+struct Counted(Arc<Rooms>, Arc<CudaStream>);
 
 impl Counted {
-    fn new(rooms: &Arc<AtomicUsize>) -> Self {
-        rooms.fetch_add(1, Ordering::SeqCst);
-        Counted(rooms.clone())
+    fn new(rooms: &Arc<Rooms>, stream: &Arc<CudaStream>) -> Self {
+        rooms.count.fetch_add(1, Ordering::SeqCst);
+        Counted(rooms.clone(), stream.clone())
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        // (What was freed is there again once the stream has come so far.)
+        let _ = self.1.synchronize();
+        self.0.count.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl Room {
     fn new(stream: &Arc<CudaStream>, kernel: &Kernel, width: usize, has_records: bool) -> Result<Self, DriverError> {
+        let counted = Counted::new(&kernel.rooms, stream);
         let records = if has_records { width * kernel.slots * kernel.record } else { 1 };
-        Ok(Room {
+        let mut room = Room {
             width,
             shared: stream.alloc_zeros(width * kernel.shared)?,
             own: stream.alloc_zeros((width * kernel.own).max(1))?,
@@ -252,26 +286,53 @@ impl Room {
             // SAFETY: it is written before it is read.
             passage: unsafe { stream.context().alloc_pinned_with_flags((width * kernel.shared).max(1), 0)? },
             has_records,
-            _counted: Counted::new(&kernel.rooms),
-        })
+            _counted: counted,
+        };
+        // A launch for no trajectory: what a launch itself needs must be there too.
+        room.start(stream, kernel, 0, (0.0, 0))?;
+        stream.synchronize()?;
+        Ok(room)
     }
 
-    /// As large a room as there is memory for.
+    /// Launches the kernel for the first trajectories.
+    fn start(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        kernel: &Kernel,
+        used: u64,
+        (tolerance, flags): (f64, i32),
+    ) -> Result<Option<(CudaEvent, CudaEvent)>, DriverError> {
+        let count = self.width as u64;
+        let blocks = used.div_ceil(u64::from(BLOCK)).max(1);
+        let config = LaunchConfig {
+            grid_dim: (u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1),
+            block_dim: (BLOCK, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut launch = stream.launch_builder(&kernel.function);
+        launch.arg(&mut self.shared).arg(&mut self.own).arg(&mut self.records).arg(&mut self.packed);
+        launch.arg(&count).arg(&used).arg(&tolerance).arg(&MOST).arg(&flags).arg(&mut self.counts);
+        launch.record_kernel_launch(CUevent_flags::CU_EVENT_DEFAULT);
+        // SAFETY: the arguments are those of the kernel, which touches the numbers of `used` trajectories and their records; there
+        // is room for `count`.
+        unsafe { launch.launch(config) }
+    }
+
+    /// As large a room as there is memory for. `is_ready`: what the kernel itself needs was set aside.
     fn fitting(
         stream: &Arc<CudaStream>,
         kernel: &Kernel,
+        is_ready: &mut bool,
         wanted: usize,
         has_records: bool,
     ) -> Result<Self, DriverError> {
-        let make = |width: usize| {
-            let made = Room::new(stream, kernel, width, has_records);
-            if made.is_err() {
-                // (What was freed is there again once the stream has come so far.)
-                let _ = stream.synchronize();
-            }
-            made
-        };
-        fitting(wanted, LEAST, make, is_full).map(|(_, room)| room)
+        if !*is_ready {
+            // The driver sets memory aside for what the kernel does not hold in registers when it is launched first, and keeps it: that must not
+            // have gone to trajectories by then.
+            drop(Room::new(stream, kernel, 1, false)?);
+            *is_ready = true;
+        }
+        fitting(wanted, LEAST, |width| Room::new(stream, kernel, width, has_records), is_full).map(|(_, room)| room)
     }
 }
 
@@ -289,23 +350,13 @@ impl Launches {
         tolerance: f64,
         flags: i32,
     ) -> Result<(), DriverError> {
-        let (count, used) = (room.width as u64, (state.len() / kernel.shared) as u64);
-        let config = LaunchConfig {
-            grid_dim: (u32::try_from(used.div_ceil(u64::from(BLOCK))).unwrap_or(u32::MAX), 1, 1),
-            block_dim: (BLOCK, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let used = (state.len() / kernel.shared) as u64;
         let passage = &mut room.passage.as_mut_slice()?[..state.len()];
         passage.copy_from_slice(state);
         stream.memcpy_htod(passage, &mut room.shared)?;
         stream.memset_zeros(&mut room.counts)?;
-        let mut launch = stream.launch_builder(&kernel.function);
-        launch.arg(&mut room.shared).arg(&mut room.own).arg(&mut room.records).arg(&mut room.packed);
-        launch.arg(&count).arg(&used).arg(&tolerance).arg(&MOST).arg(&flags).arg(&mut room.counts);
-        launch.record_kernel_launch(CUevent_flags::CU_EVENT_DEFAULT);
-        // SAFETY: the arguments are those of the kernel, which touches the numbers of `used` trajectories and their records; there
-        // is room for `count`.
-        let events = unsafe { launch.launch(config)? };
+        let events = room.start(stream, kernel, used, (tolerance, flags))?;
+        let passage = &mut room.passage.as_mut_slice()?[..state.len()];
         stream.memcpy_dtoh(&room.shared.slice(..state.len()), passage)?;
         let mut counts = [0; 2];
         stream.memcpy_dtoh(&room.counts, &mut counts)?;
@@ -351,12 +402,13 @@ impl Iterate for Launches {
         if let Some(room) = self.room.as_ref().filter(|room| is_enough(room)) {
             return Ok(room.width);
         }
+        let mut is_ready = kernel.rooms.making.lock().unwrap_or_else(PoisonError::into_inner);
         self.room = None;
         self.asked = wanted;
-        match Room::fitting(stream, kernel, wanted, has_records) {
+        match Room::fitting(stream, kernel, &mut is_ready, wanted, has_records) {
             Ok(room) => Ok(self.room.insert(room).width),
             Err(error) if is_full(&error) => {
-                let is_shared = kernel.rooms.load(Ordering::SeqCst) > 0;
+                let is_shared = kernel.rooms.count.load(Ordering::SeqCst) > 0;
                 let least = wanted.min(LEAST);
                 let why = format!("its memory has no room for {least} trajectories ({})", driver(error).0);
                 Err(Fault::NoRoom { why, is_shared })
@@ -373,6 +425,26 @@ impl Iterate for Launches {
             return Err(Fault::Failed("no room was made for these trajectories".into()));
         };
         let parts = (&self.stream, &self.kernel, room);
-        Launches::launch(parts, numbers, log, tolerance, flags).map_err(|error| Fault::Failed(driver(error).0))
+        Launches::launch(parts, numbers, log, tolerance, flags).map_err(|error| match is_full(&error) {
+            // (Nothing was advanced. A smaller room would not do: what a trajectory keeps on the GPU is in this one.)
+            true => Fault::NoRoom {
+                why: format!("its memory has no room for a launch ({})", driver(error).0),
+                is_shared: self.kernel.rooms.count.load(Ordering::SeqCst) > 1,
+            },
+            false => Fault::Failed(driver(error).0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::architecture;
+
+    #[test]
+    fn the_newest_architecture_of_the_compiler_that_the_gpu_runs() {
+        let known = [50, 70, 80, 90, 100, 120];
+        assert_eq!([(9, 0), (8, 6), (10, 3), (12, 1)].map(|gpu| architecture(gpu, &known)), [90, 80, 100, 120]);
+        // The compiler does not tell, or is too new.
+        assert_eq!((architecture((9, 0), &[]), architecture((3, 5), &known)), (90, 35));
     }
 }
