@@ -260,9 +260,9 @@ FUNCTION int arrive(double *x, double *log, int flags, const double *before, dou
     return is_last ? finish(x, log, flags, q, last) : aim(x, flags);
 }
 
-/* One trajectory by itself: a step, more of them as long as there is contact or may be, and what it reaches. */
-OUTLINE void attend(double *x, double *log, int flags) {
-    double z[SIZE], now[SIZE];
+/* One trajectory by itself: a step, more of them as long as there is contact or may be, and what it reaches. Returns the number of steps. */
+OUTLINE int attend(double *x, double *log, int flags) {
+    double z[SIZE], now[SIZE], first = L(R_NODE);
     z[2 * D] = 1.0;
     UNROLL for (int j = 0; j < SIZE; j++)
         if (j != 2 * D) z[j] = L(R_Z + j);
@@ -294,6 +294,7 @@ OUTLINE void attend(double *x, double *log, int flags) {
     UNROLL for (int j = 0; j < SIZE; j++) L(R_Z + j) = z[j];
     if (!plain) L(R_SIGNAL) = START;
     if (L(R_SIGNAL) == 0.0 && L(R_LOGGED) >= LOG - MANY_RECORDS) L(R_SIGNAL) = FULL;
+    return (int)(L(R_NODE) - first);
 }
 
 /*@rule@*/
@@ -388,10 +389,15 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         }
 /*@store@*/
         S(R_NODE) = SEL(go, S(R_NODE) + (double)done, S(R_NODE));
-        made += done + 1;
-        turn += done / FEW;
         mask due = go & (fired | (S(R_OPEN) > 0.0) | (S(R_IMPULSE) > 0.0) | (S(R_TARGET) - S(R_NODE) <= 1.0));
-        EACH(l, due) attend((double *)s + l, log + l * (LOG * RECORD), flags);
+        /* (In contact a step is as much as a turn.) */
+        int longest = 1;
+        EACH(l, due) {
+            int own = attend((double *)s + l, log + l * (LOG * RECORD), flags);
+            longest = own > longest ? own : longest;
+        }
+        made += done + longest;
+        turn += done / FEW + longest - 1;
     }
     return made;
 }
