@@ -332,7 +332,8 @@ fn text(problem: &Problem, scheme: Option<&str>, place: Place, has_tangents: boo
         let text = march::source(&code, (kind, &stepping), place).filter(|_| !has_states).ok_or_else(curved)?;
         return Ok(Text { rows: Rows::of_steps(&code), code, text, scheme: Some(scheme) });
     }
-    if place == Place::Gpu {
+    // (Also where the code of its thread is tested.)
+    if matches!(place, Place::Gpu | Place::One) {
         code.order = gpu_order(&code);
     }
     let text = source::source(&code, place).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;

@@ -21,17 +21,18 @@ pub struct StandIn {
     /// Launches that are left before it fails.
     left: Arc<AtomicU64>,
     pub spent: Arc<Mutex<Spent>>,
-    /// The numbers of each trajectory that a GPU would keep.
+    /// The numbers and the records of each trajectory that a GPU would keep.
     own: Vec<f64>,
-    /// All numbers of one trajectory, and its records: those of the thread that is at work.
-    thread: (State, Vec<f64>),
+    logs: Vec<Vec<f64>>,
+    /// All numbers of one trajectory: those of the thread that is at work.
+    thread: State,
 }
 
 impl StandIn {
     pub fn new(iteration: Iteration, rows: Rows, width: usize, fails_after: Option<u64>) -> Self {
         let left = Arc::new(AtomicU64::new(fails_after.unwrap_or(u64::MAX)));
-        let thread = iteration.room();
-        StandIn { iteration, rows, width, left, spent: Arc::default(), own: Vec::new(), thread }
+        let (thread, _) = iteration.room();
+        StandIn { iteration, rows, width, left, spent: Arc::default(), own: Vec::new(), logs: Vec::new(), thread }
     }
 
     /// How it fails.
@@ -41,8 +42,8 @@ impl StandIn {
 
     /// What one thread of the kernel does (`gpu_after.cu`).
     fn thread(
-        (iteration, rows, thread): (&mut Iteration, Rows, &mut (State, Vec<f64>)),
-        (line, own): (&mut [f64], &mut [f64]),
+        (iteration, rows, state): (&mut Iteration, Rows, &mut State),
+        (line, own, log): (&mut [f64], &mut [f64], &mut Vec<f64>),
         packed: &mut Vec<f64>,
         tolerance: f64,
         flags: i32,
@@ -50,7 +51,6 @@ impl StandIn {
         if !(line[rows::ACTIVE] > 0.0) || line[rows::SIGNAL] != 0.0 {
             return Ok(());
         }
-        let (state, log) = thread;
         let (shared, length) = (line.len(), log.len() / iteration.slots());
         state.numbers()[..shared].copy_from_slice(line);
         state.numbers()[shared..].copy_from_slice(own);
@@ -86,6 +86,7 @@ impl Iterate for StandIn {
     fn prepare(&mut self, wanted: usize, _: i32) -> Result<usize, Fault> {
         let width = wanted.min(self.width);
         self.own.resize(width * (self.rows.count() - self.rows.shared()), 0.0);
+        self.logs.resize_with(width, || self.iteration.room().1);
         Ok(width)
     }
 
@@ -103,12 +104,12 @@ impl Iterate for StandIn {
             return Err(Fault::Failed("the GPU's driver says: this one was to fail".into()));
         }
         let begun = Instant::now();
-        let StandIn { iteration, rows, own, thread, .. } = self;
+        let StandIn { iteration, rows, own, logs, thread, .. } = self;
         let (shared, kept) = (rows.shared(), rows.count() - rows.shared());
         log.clear();
         for (l, line) in state.numbers().chunks_exact_mut(shared).enumerate() {
             let own = &mut own[l * kept..(l + 1) * kept];
-            Self::thread((iteration, *rows, thread), (line, own), log, tolerance, flags)?;
+            Self::thread((iteration, *rows, thread), (line, own, &mut logs[l]), log, tolerance, flags)?;
         }
         if let Ok(mut spent) = self.spent.lock() {
             spent.seconds += begun.elapsed().as_secs_f64();
