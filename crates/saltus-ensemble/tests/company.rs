@@ -164,3 +164,25 @@ fn what_comes_back_from_a_gpu_is_what_its_thread_computed() {
         assert!(truth.iter().all(|o| kept(o) > 5), "{k}");
     }
 }
+
+#[test]
+fn the_last_states_are_kept_from_launch_to_launch() {
+    // (Instants of the stroboscope fill the log of a launch: what is wanted in the end may be older than the last launch, but for some of these.)
+    for periods in 56..64 {
+        let request = Request {
+            sections: vec!["x':down".into(), "x - 0.2".into()],
+            last: Some(8),
+            strobe: true,
+            periods: Some(periods.to_string()),
+            ..request(20)
+        };
+        let Some(mut sweep) = on_gpu(&request, 64, None) else { return };
+        let (finished, outcomes) = run(&sweep, 1);
+        let launches = sweep.native.as_ref().and_then(Native::spent).expect("it is a GPU").launches;
+        assert!(finished && launches > 2, "{launches}");
+        let thread = Native::compile_for(sweep.family.problem(), None, saltus_ensemble::Target::Thread);
+        sweep.native = Some(thread.expect("as before"));
+        let (_, truth) = run(&sweep, 1);
+        assert!(outcomes == truth && truth.iter().all(|o| o.sections.len() == 2 * 8 * 4), "{periods}");
+    }
+}
