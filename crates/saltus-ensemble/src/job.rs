@@ -1,6 +1,6 @@
 //! What is to be computed.
 
-use crate::Outcome;
+use crate::{Checks, Engine, Outcome};
 use saltus::scheme::Settings;
 use saltus::{Options, Start};
 use std::sync::Arc;
@@ -31,6 +31,28 @@ impl Job {
         let interval = self.strobe?;
         let (t, rounding) = (self.from + k as f64 * interval, 1e-9 * interval);
         (t <= self.end + rounding).then_some(t.min(self.end))
+    }
+}
+
+impl Outcome {
+    /// Of a job that cannot start, with the reason.
+    pub fn refused(job: &Job, reason: String) -> Self {
+        Outcome {
+            status: Err(reason),
+            t: job.start.t,
+            q: job.start.q.clone(),
+            v: job.start.v.clone(),
+            impacts: 0,
+            accumulations: 0,
+            strobe: Vec::new(),
+            sections: Vec::new(),
+            returns: 0,
+            hits: Vec::new(),
+            statistics: Vec::new(),
+            settled: None,
+            checks: Checks::default(),
+            engine: Engine::Scalar,
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! What is kept of a trajectory.
 
-use crate::Job;
 use saltus::Status;
 
 /// A trajectory, reduced to what was asked for.
@@ -123,26 +122,6 @@ pub enum Engine {
 }
 
 impl Outcome {
-    /// Of a job that cannot start, with the reason.
-    pub fn refused(job: &Job, reason: String) -> Self {
-        Outcome {
-            status: Err(reason),
-            t: job.start.t,
-            q: job.start.q.clone(),
-            v: job.start.v.clone(),
-            impacts: 0,
-            accumulations: 0,
-            strobe: Vec::new(),
-            sections: Vec::new(),
-            returns: 0,
-            hits: Vec::new(),
-            statistics: Vec::new(),
-            settled: None,
-            checks: Checks::default(),
-            engine: Engine::Scalar,
-        }
-    }
-
     /// The same, made again from the start by what is slower.
     pub(crate) fn again(self) -> Self {
         Outcome { engine: Engine::Again, ..self }
