@@ -37,6 +37,8 @@ pub(super) struct Dense<'e, 'a> {
     tail: usize,
     /// Where the piece before ended, if this one begins there.
     before: Option<f64>,
+    /// What rounding makes of a velocity in the piece before and this one.
+    still: f64,
     q_end: Vec<f64>,
     v_end: Vec<f64>,
     q: Vec<f64>,
@@ -70,6 +72,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
         impact: 0,
         tail: 0,
         before: None,
+        still: scales.still,
         q_end: zero(),
         v_end: zero(),
         q: zero(),
@@ -156,9 +159,12 @@ impl Dense<'_, '_> {
             self.v_end.copy_from_slice(motion.v(0, Side::Left));
         }
         pieces.read(k, from, &mut self.q, &mut self.v);
+        let still = self.scales.still_in(h);
+        self.still = self.still.max(still);
         if self.before.is_some() {
             self.join(from, h);
         }
+        self.still = still;
         self.instants(k, from, to);
         self.gaps(k, from, h);
         pieces.read(k, to, &mut self.q_end, &mut self.v_end);
@@ -173,7 +179,7 @@ impl Dense<'_, '_> {
         if !gauge.free_acceleration(x) {
             return;
         }
-        let allowed = UNEXPLAINED * (self.scales.speed + h * gauge.length(x));
+        let allowed = UNEXPLAINED * (self.scales.speed + h * gauge.length(x)) + self.scales.still_in(h);
         pieces.accelerations(k, t, a);
         states::piece(gauge, &self.sizes, (t, h), a, self.checks);
         add(a, -1.0, x);
@@ -213,7 +219,7 @@ impl Dense<'_, '_> {
     fn impacts_at(&mut self, t: f64, has_after: bool) {
         let Self { gauge, scales, checks, x, v, v_end, q_end, .. } = self;
         let impacts = &self.evidence.trajectory.impacts;
-        let allowed = 1e2 * scales.tolerance.max(1e-10) * scales.speed;
+        let allowed = 1e2 * scales.tolerance.max(1e-10) * scales.speed + self.still;
         let kept = self.evidence.keep.has(Keep::IMPACTS);
         // The velocity so far: an accumulation that is ended after an impact changes it as well.
         let mut last: Option<&[f64]> = None;
@@ -251,7 +257,7 @@ impl Dense<'_, '_> {
         let motion = self.evidence.trajectory;
         let round = scales.instant;
         let position = 10.0 * scales.tolerance * (scales.reach + (to - from) * scales.speed);
-        let velocity = 1e2 * scales.tolerance * scales.speed;
+        let velocity = 1e2 * scales.tolerance * scales.speed + scales.still_in(to - from);
         while self.instant < motion.len() && motion.t[self.instant] <= to + round {
             let (j, t) = (self.instant, motion.t[self.instant]);
             if t < from - round {
@@ -347,7 +353,7 @@ impl Dense<'_, '_> {
                 continue;
             }
             let rate = gaps.partial_t[c].abs() + gaps.gradients.dot_abs(c, v);
-            let allowed = 10.0 * scales.tolerance * (scales.gap[c] + h * rate) + 8.0 * scales.rounding(gaps, c, q);
+            let allowed = 10.0 * scales.tolerance * (scales.gap[c] + h * rate) + scales.closed(gaps, c, (t, q), rate);
             if !(f >= 0.0) {
                 checks.inside.note_of(-f, allowed, t, Some(c));
             }

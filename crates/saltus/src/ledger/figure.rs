@@ -68,6 +68,11 @@ pub(super) fn worst(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
+/// What is left of a size beyond what may be; not a number stays that.
+pub(super) fn beyond(size: f64, allowed: f64) -> f64 {
+    if size <= allowed { 0.0 } else { size - allowed }
+}
+
 /// What a model has besides constraints: what it does not have is not listed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Has {

@@ -1,6 +1,7 @@
 //! The ledger's impacts: instants with their uncertainty, energies, and residuals of law and complementarity.
 
 use super::Evidence;
+use super::figure::beyond;
 use super::scales::Scales;
 use crate::motion::PhaseKind;
 use crate::record::Gauge;
@@ -47,7 +48,9 @@ pub(super) fn entries(evidence: &Evidence, scales: &Scales) -> Vec<Entry> {
             let factor = super::friction::factor(&mut gauge, &i);
             let off = i.constraints.iter().map(|&a| {
                 let (before, after) = (gauge.gaps.rate(a, i.v_before), gauge.gaps.rate(a, i.v_after));
-                (after + factor * gauge.restitution_at(a, before) * before).abs() / fastest[a]
+                // (What rounding makes of a velocity is no deviation, however slow the impact.)
+                let off = (after + factor * gauge.restitution_at(a, before) * before).abs();
+                beyond(off, scales.still_rate[a]) / fastest[a]
             });
             let complementarity = off.fold(0.0, f64::max);
             let gaps = &gauge.gaps;

@@ -77,7 +77,7 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, stretches: &[(f64, f64
             true if is_structure && max_abs(&scales.change) == 0.0 => f64::MAX,
             true if is_structure => COARSE * largest + waves(evidence) * max_abs(&scales.change),
             true => COARSE * largest + scales.felt * free(&gauge, &mut x),
-            false => 1e-9 * (size + scales.speed) + CANCELLED * momentum(&gauge, &i, &mut x),
+            false => 1e-9 * (size + scales.speed) + scales.still + CANCELLED * momentum(&gauge, &i, &mut x),
         };
         checks.explained.note_of(gauge.length(&jump), allowed, i.t, i.constraints.first().copied());
         match is_stepped {
@@ -155,6 +155,8 @@ fn free(gauge: &Gauge, x: &mut [f64]) -> f64 {
 fn closed(evidence: &Evidence, scales: &Scales, gauge: &Gauge, i: &Impact, is_stepped: bool, checks: &mut Checks) {
     let gaps = &gauge.gaps;
     for &a in i.constraints {
+        let rate = gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before);
+        let closed = scales.closed(gaps, a, (i.t, i.q), rate);
         let allowed = match is_stepped {
             // Stops of a structure that are listed together were hit one after the other, within the steps that an impact takes.
             true if gauge.energy.is_none() && i.constraints.len() > 1 && evidence.window().is_finite() => {
@@ -162,13 +164,12 @@ fn closed(evidence: &Evidence, scales: &Scales, gauge: &Gauge, i: &Impact, is_st
             }
             // (The incoming motion is carried to the obstacle by its velocity, for some steps.)
             true => 2.0 * scales.step_allows,
-            false => 10.0 * scales.tolerance * scales.gap[a] + 8.0 * scales.rounding(gaps, a, i.q),
+            false => 10.0 * scales.tolerance * scales.gap[a] + closed,
         };
         checks.closed.note_of(gaps.values[a].abs(), allowed, i.t, Some(a));
         // An instant is known as well as the gap over the speed at which it closes.
         if !is_stepped && let Some(claimed) = scales.uncertainty(evidence, i) {
-            let off = (gaps.values[a].abs() - 8.0 * scales.rounding(gaps, a, i.q)).max(0.0)
-                / i.approach.abs().max(f64::MIN_POSITIVE);
+            let off = (gaps.values[a].abs() - closed).max(0.0) / i.approach.abs().max(f64::MIN_POSITIVE);
             checks.claims.note_of(off, 10.0 * claimed, i.t, Some(a));
         }
     }
@@ -183,7 +184,7 @@ fn signs(scales: &Scales, gauge: &mut Gauge, i: &Impact, checks: &mut Checks) {
         let gaps = &gauge.gaps;
         let size =
             gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, i.v_before) + gaps.gradients.dot_abs(a, i.v_after);
-        let allowed = 1e-8 * size + 1e-12 * scales.rate[a];
+        let allowed = 1e-8 * size + 1e-12 * scales.rate[a] + scales.still_rate[a];
         let (before, after) = (gaps.rate(a, i.v_before), gaps.rate(a, i.v_after));
         approach = approach.min(before);
         // (What friction or another contact presses on may act without having been closing.)
@@ -203,7 +204,7 @@ fn signs(scales: &Scales, gauge: &mut Gauge, i: &Impact, checks: &mut Checks) {
             if before <= 0.0 {
                 checks.explained.note_of(
                     (-after).max(0.0),
-                    1e-8 * size + scales.tolerance * scales.speed,
+                    1e-8 * size + scales.tolerance * scales.speed + scales.still_rate[a],
                     i.t,
                     Some(a),
                 );
@@ -249,7 +250,7 @@ fn energy(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped: bool, larg
     let allowed = if is_stepped {
         2.0 * COARSE * size.max(scales.energy_change)
     } else {
-        1e-9 * size + 1e-12 * largest * largest + CANCELLED * terms
+        1e-9 * size + 1e-12 * largest * largest + CANCELLED * terms + scales.still_energy
     };
     checks.explained.note((change - i.energy_change).abs(), allowed, i.t);
     let Some((energy, _)) = &mut gauge.energy else { return };
@@ -258,7 +259,7 @@ fn energy(scales: &Scales, gauge: &mut Gauge, i: &Impact, is_stepped: bool, larg
     let felt = if scales.felt > 0.0 { 1.0 } else { 0.05 };
     let allowed = match is_stepped {
         true => 2.0 * COARSE * scale.max(felt * largest * largest),
-        false => 1e-9 * scale + CANCELLED * terms,
+        false => 1e-9 * scale + CANCELLED * terms + scales.still_energy,
     };
     checks.explained.note(worst(0.0, (after - before - i.energy_change).abs()), allowed, i.t);
 }

@@ -127,7 +127,7 @@ impl Ledger {
         jumps::check(evidence, &scales, &stretches, &mut checks);
         tail::check(evidence, &scales, &tails, &mut checks);
         records::check(evidence, &scales, &tails, is_dense && stretches.is_empty(), &mut checks);
-        let (intervals, balance) = energy::account(evidence, &tails);
+        let (intervals, balance) = energy::account(evidence, &tails, scales.still_energy);
         let allowed_residual = match evidence.by_events && stretches.is_empty() {
             _ if evidence.gauge.energy.is_some() && !evidence.judges_energy(is_dense) => f64::MAX,
             true => (1e2 * evidence.tolerance).max(1e-8),

@@ -1,6 +1,6 @@
 //! Properties (P1)–(P5) of a solution ([T] section 2), each with a figure.
 
-use super::figure::{Checks, Figure, Has, worst};
+use super::figure::{Checks, Figure, Has, beyond, worst};
 use super::scales::Scales;
 use super::{Balance, Entry, Evidence};
 use crate::motion::Side;
@@ -47,7 +47,7 @@ pub(super) fn properties(
         .map(|k| apart(&kept[k * d..(k + 1) * d], &kept[(k - stride) * d..(k - stride + 1) * d]));
     let jumps = motion.impacts.iter().map(|i| apart(i.v_after, i.v_before));
     let variation = between.sum::<f64>().max(jumps.sum::<f64>());
-    let law = motion.impacts.iter().map(|i| i.law_residual * i.speed).fold(0.0, worst)
+    let law = motion.impacts.iter().map(|i| beyond(i.law_residual * i.speed, scales.still)).fold(0.0, worst)
         / motion.impacts.iter().map(|i| i.speed).fold(1e-300, f64::max);
     let push = motion
         .contacts

@@ -26,11 +26,28 @@ pub(super) struct Scales {
     /// For the points of a structure with time steps: the largest change of each velocity in a step, from positions alone, where nothing
     /// jumps; elastic waves do no more within the steps of an impact.
     pub change: Vec<f64>,
+    /// What rounding alone makes of a velocity, in the kinetic metric, and of the velocity of each gap: see [`AT_REST`].
+    pub still: f64,
+    pub still_rate: Vec<f64>,
+    /// What rounding of velocities makes of an energy.
+    pub still_energy: f64,
     /// What times are rounded to.
     pub instant: f64,
     /// The tolerance of a run by events, at least what rounding makes of it.
     pub tolerance: f64,
 }
+
+/// A run, or a slice of one, in which nearly nothing moves has no speed by which velocities could be measured. What it has are its positions, its
+/// forces and its times, and each of them is rounded. A position that is off by its rounding ε|q| at both ends of a time T is one with a velocity
+/// of ε|q|/T, and a force that is off by ε|f| for that time changes the velocity by ε|f|T: two velocities that differ by no more than that lead
+/// to the same numbers. (What is rounded is a sum of terms, at a time that is rounded as well: some units in the last place.)
+const AT_REST: f64 = 64.0 * f64::EPSILON;
+
+/// A run by events finds where a gap vanishes to 64 roundings of it at worst, each 1e-14 of its terms and what rounding of the time makes of it; what
+/// is nearer to zero than that is closed, and may be put there by another contact. In a slice of a run that is in the midst of bounces, or that
+/// begins with a contact, gaps are no larger themselves.
+pub(super) const CLOSED: f64 = 64.0 * 1e-14;
+const CLOSED_IN_TIME: f64 = 64.0 * 4.0 * f64::EPSILON;
 
 /// Places at which scales are taken, of each kind.
 const PLACES: usize = 200;
@@ -60,13 +77,25 @@ impl Scales {
                 false => changes(motion, 0, motion.len()),
             },
             gap: vec![0.0; gauge.restitution.len()],
+            still: 0.0,
+            still_rate: vec![0.0; gauge.restitution.len()],
+            still_energy: 0.0,
             instant: 64.0 * f64::EPSILON * span.0.abs().max(span.1.abs()),
             tolerance: evidence.tolerance.max(1e-10),
         };
+        // (How long it lasts; the last time is the largest, but for times that are negative.)
+        let (lasts, latest) = (span.1 - span.0, span.0.abs().max(span.1.abs()).max(span.1 - span.0));
+        let per_time = if lasts > 0.0 { AT_REST / lasts } else { 0.0 };
+        let mut free = vec![0.0; motion.dimension()];
         let mut take = |t: f64, q: &[f64], v: &[f64]| {
             if !gauge.prepare(t, q, v) {
                 return;
             }
+            let knows_forces = gauge.free_acceleration(&mut free);
+            let (reach, push) = (gauge.length(q), if knows_forces { gauge.length(&free) } else { 0.0 });
+            let still = per_time * reach + AT_REST * latest * push;
+            scales.still = scales.still.max(still);
+            scales.still_energy = scales.still_energy.max(still * (gauge.length(v) + still));
             // (f64::max leaves out what is not a number: other checks find that.)
             scales.speed = scales.speed.max(gauge.length(v));
             scales.reach = scales.reach.max(gauge.length(q));
@@ -76,6 +105,9 @@ impl Scales {
             for a in 0..gaps.values.len() {
                 scales.gap[a] = scales.gap[a].max(gaps.values[a].abs());
                 scales.rate[a] = scales.rate[a].max(gaps.partial_t[a].abs() + gaps.gradients.dot_abs(a, v));
+                let terms = gaps.gradients.dot_abs(a, q) + gaps.values[a].abs();
+                let pull = if knows_forces { gaps.gradients.dot_abs(a, &free) } else { 0.0 };
+                scales.still_rate[a] = scales.still_rate[a].max(per_time * terms + AT_REST * latest * pull);
             }
             if let Some(bonds) = &gauge.bonds {
                 for (row, rate) in scales.joint_rate.iter_mut().enumerate() {
@@ -115,6 +147,16 @@ impl Scales {
     /// the largest it has been.
     pub fn rounding(&self, gaps: &Gaps, a: usize, q: &[f64]) -> f64 {
         gaps.rounding(a, q).min(1e-12 * self.gap[a] + 32.0 * f64::EPSILON * gaps.gradients.dot_abs(a, q))
+    }
+
+    /// How far a gap that is closed may be from zero with events, where its gradient has been evaluated, at the state where its terms change at a rate.
+    pub fn closed(&self, gaps: &Gaps, a: usize, (t, q): (f64, &[f64]), rate: f64) -> f64 {
+        (8.0 * self.rounding(gaps, a, q)).max(CLOSED * gaps.gradients.dot_abs(a, q) + CLOSED_IN_TIME * t.abs() * rate)
+    }
+
+    /// What rounding makes of a velocity, in the kinetic metric, in a piece of the motion of length h.
+    pub fn still_in(&self, h: f64) -> f64 {
+        if h > 0.0 { self.still.max(AT_REST * self.reach / h) } else { self.still }
     }
 
     /// How well the instant of an impact is known by events: to the error of the gap over the speed at which it closes.

@@ -97,10 +97,15 @@ pub(super) fn check(evidence: &Evidence, scales: &Scales, tails: &[Tail], checks
     let mut next = 0;
     for tail in tails {
         for &(a, rate, allowed) in &tail.left {
-            checks.explained.note_of(rate.abs(), allowed + 1e-12 * scales.rate[a], tail.t, Some(a));
+            checks.explained.note_of(
+                rate.abs(),
+                allowed + 1e-12 * scales.rate[a] + scales.still_rate[a],
+                tail.t,
+                Some(a),
+            );
         }
         let gained = (tail.energy - tail.wall_work - tail.dragged.max(0.0)).max(0.0);
-        checks.explained.note(gained, 1e-9 * scales.speed * scales.speed, tail.t);
+        checks.explained.note(gained, 1e-9 * scales.speed * scales.speed + scales.still_energy, tail.t);
         let (height, a) = tail.bounce;
         // (A slice of a run may begin in the midst of bounces: their gap is then no measure.)
         let size = scales.gap[a].max(1e-2 * scales.largest).max(1e-300);

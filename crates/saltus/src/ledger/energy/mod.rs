@@ -74,7 +74,8 @@ pub struct Balance {
     /// What the forces gave and took, ∫|power|: where it nearly cancels, the residual is what the integration of it leaves.
     pub turnover: f64,
     /// With time steps: the energy of impacts in progress at the start or the end, which are not complete, and the work of the
-    /// forces that the instants that were stored leave open.
+    /// forces that the instants that were stored leave open. By events: what rounding of velocities, and of positions
+    /// where gaps are closed, makes of the energy.
     pub unsettled: f64,
 }
 
@@ -93,10 +94,10 @@ impl Balance {
 /// The least part of the energy that a residual is measured by: a body at rest exchanges none, and has only rounding.
 const FLOOR: f64 = 1e-6;
 
-/// The account of a run: from the scheme that kept one, or integrated along the motion.
-pub fn account(evidence: &Evidence, tails: &[Tail]) -> (Vec<Interval>, Balance) {
+/// The account of a run (`still`: what rounding of velocities makes of an energy): from the scheme that kept one, or integrated along the motion.
+pub fn account(evidence: &Evidence, tails: &[Tail], still: f64) -> (Vec<Interval>, Balance) {
     match &evidence.gauge.energy {
-        Some((energy, power)) => integrate::integrated(evidence, tails, energy, power),
+        Some((energy, power)) => integrate::integrated(evidence, tails, energy, power, still),
         None => kept(evidence),
     }
 }
