@@ -10,8 +10,17 @@ impl Series {
     /// rounded. A difference of two terms that nearly cancel has the errors of both.
     #[must_use]
     pub fn rounding(&self) -> Vec<f64> {
+        self.rounding_from(&[])
+    }
+
+    /// The same with inputs that are sums of terms: the sizes of those, of the first inputs.
+    #[must_use]
+    pub fn rounding_from(&self, sizes: &[f64]) -> Vec<f64> {
         let at = |r: usize| self.coefficients[r * self.stride].abs();
         let mut errors: Vec<f64> = (0..self.code.registers).map(|r| f64::EPSILON * at(r)).collect();
+        for (error, size) in errors.iter_mut().zip(sizes) {
+            *error = error.max(f64::EPSILON * size);
+        }
         for &(target, rule) in &self.code.rules {
             let (y, own) = (at(target), f64::EPSILON * at(target));
             let e = |r: usize| errors[r];

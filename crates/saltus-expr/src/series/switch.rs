@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Series;
+use super::rules::Rule;
+use super::{Series, SeriesCode};
+use crate::function::Function1;
 use crate::table::{Outside, Table};
 
 /// A switch and its argument.
@@ -42,6 +44,16 @@ pub(super) const TANH: &[f64] = &[-20.0, 20.0];
 /// The lower boundary of a state of [`Kind::Decades`].
 fn decade(state: i64) -> f64 {
     10f64.powi(4 * i32::try_from(state).unwrap_or(i32::MAX / 4))
+}
+
+impl SeriesCode {
+    /// Whether there may be places where an expression has no value, or an infinite one, or an infinite slope: it has roots, logarithms,
+    /// denominators or tangents.
+    #[must_use]
+    pub fn may_be_singular(&self) -> bool {
+        self.switches.iter().any(|switch| matches!(switch.kind, Kind::Root | Kind::Decades))
+            || self.rules.iter().any(|(_, rule)| matches!(rule, Rule::Slope { of: Function1::Tan, .. }))
+    }
 }
 
 impl Series {

@@ -227,12 +227,6 @@ impl Flow {
         (!self.is_rough).then(|| series.output(self.layout.events + k))
     }
 
-    /// The value of a user's event at the point last expanded about or evaluated.
-    pub fn event_value(&self, k: usize) -> f64 {
-        let series = if self.using_full { &self.full } else { &self.light };
-        series.coefficient(self.layout.events + k, 0)
-    }
-
     /// The polynomial of the reaction of the k-th member of the working set.
     pub fn reaction(&self, k: usize) -> &[f64] {
         &self.lambda[k * self.order..(k + 1) * self.order]

@@ -11,6 +11,9 @@ impl EventEngine {
     pub(super) fn handle(&mut self, event: Event, at_once: bool) -> Result<(), Reason> {
         match event {
             Event::Own(k) => {
+                if self.own_found[k] != 0.0 {
+                    self.own[k] = std::mem::take(&mut self.own_found[k]);
+                }
                 self.own_event_occurs(k);
                 return Ok(());
             }

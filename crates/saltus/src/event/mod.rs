@@ -26,6 +26,7 @@ mod happen;
 mod impact;
 mod locate;
 mod own;
+mod own_apart;
 mod own_turn;
 mod polynomial;
 mod record;
@@ -104,6 +105,8 @@ pub(crate) struct EventEngine {
     /// count.
     own: Vec<f64>,
     own_at: Vec<f64>,
+    /// Of those that may have no value in places: the side where they occur, or where the step ends.
+    own_found: Vec<f64>,
     directions: Vec<Crossing>,
     /// Their expressions, where there are any.
     own_values: Option<EventValues>,
@@ -217,6 +220,7 @@ impl EventEngine {
             crossing: None,
             own: vec![0.0; model.events.len()],
             own_at: vec![f64::NEG_INFINITY; model.events.len()],
+            own_found: vec![0.0; model.events.len()],
             directions: model.events.iter().map(|e| e.crossing).collect(),
             own_values: instance.events(),
             interval,
@@ -405,6 +409,7 @@ impl EventEngine {
         self.vary_along(s);
         if s > 0.0 {
             self.accept(s, s == left)?;
+            self.follow_own_breaks(s, event);
         }
         self.check_stiffness(s)?;
         // Only what makes no progress at all counts as idle.
@@ -426,7 +431,10 @@ impl EventEngine {
                 Some(Event::Stop(f) | Event::Slip { friction: f, .. }) => {
                     Reason::Stalled { constraint: self.instance.model().frictions[f].name.clone() }
                 }
-                Some(Event::Own(_)) | None => self.flow.singular(),
+                Some(Event::Own(k)) => {
+                    Reason::Singular { what: format!("the event `{}`", self.instance.model().events[k].name) }
+                }
+                None => self.flow.singular(),
             });
         }
         match event {

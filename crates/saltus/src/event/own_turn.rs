@@ -9,9 +9,9 @@
 
 use super::EventEngine;
 use super::flow::reach;
-use super::locate::{Event, first_negative_from_zero};
+use super::locate::Event;
 use super::own::{KNOWN, ZERO};
-use super::polynomial::{largest_term, size, value};
+use super::polynomial::{fall, largest_term, size, value};
 
 /// Places of a piece at which the expression is compared with its polynomial, as parts of it.
 const CHECKS: [f64; 4] = [0.21, 0.52, 0.83, 1.0];
@@ -20,10 +20,10 @@ const CHECKS: [f64; 4] = [0.21, 0.52, 0.83, 1.0];
 const LOOSER: f64 = 1e2;
 
 /// A piece is at least this part of the step: where the series reaches less far, there is none, and the expression is only sampled.
-const SHORTEST: f64 = 1e-3;
+pub(super) const SHORTEST: f64 = 1e-3;
 
 /// Samples in a step without a series.
-const SAMPLES: usize = 16;
+pub(super) const SAMPLES: usize = 16;
 
 impl EventEngine {
     /// The value of an event at a place of the step.
@@ -77,7 +77,7 @@ impl EventEngine {
             };
             let found = match from == 0.0 {
                 true => self.own_turn_from_start(k, c, to),
-                false => self.roots.first_negative(c, to - from, 0.0),
+                false => self.own_turn_on(k, c, (from, to)),
             };
             let Some(near) = found else {
                 from = to;
@@ -98,37 +98,54 @@ impl EventEngine {
         None
     }
 
+    /// Where the polynomial about `from` turns negative before `to`, by more than rounding of the value.
+    pub(super) fn own_turn_on(&mut self, k: usize, c: &[f64], (from, to): (f64, f64)) -> Option<f64> {
+        self.roots.first_negative(c, to - from, 0.0)?;
+        let rounding = self.own_rounding(k, from);
+        self.roots.first_negative(c, to - from, rounding)
+    }
+
     /// From the start of the step, where the event may just have occurred.
-    fn own_turn_from_start(&mut self, k: usize, c: &mut [f64], to: f64) -> Option<f64> {
-        let tick = self.tick();
-        let size = largest_term(c, to);
+    pub(super) fn own_turn_from_start(&mut self, k: usize, c: &mut [f64], to: f64) -> Option<f64> {
+        if c[0] > 0.0 && c[0] >= fall(&c[1..], to) * to {
+            return None;
+        }
+        let whole = self.own_horizon(to);
+        let rounding = self.own_rounding(k, 0.0);
+        let nothing = (ZERO * largest_term(c, to)).max(rounding);
         // At zero, where the last one was found: on to the next. That place is known to the tolerance only; a little before the
         // zero of the expression it still has the sign from before, and turns.
         // (By the whole step it is measured what is little: s may be short, where another event was found.)
-        let whole = largest_term(c, self.own_reach(k, c, self.search.max(to)));
+        let whole = largest_term(c, self.own_reach(k, c, whole));
         let turns = c[0] < 0.0 && c.get(1).is_some_and(|&slope| slope > 0.0) && -c[0] <= KNOWN * self.tol * whole;
         // (A flat zero that is ahead may be as near to zero as one that was passed. The expression itself tells.)
         let is_ahead =
             !self.flow.is_affine(k) && self.own_at[k] != self.t && self.own[k] * self.own_value(k, 0.0) > 0.0;
-        if !is_ahead && (turns || c[0].abs() <= ZERO * size) {
+        if !is_ahead && (turns || c[0].abs() <= nothing) {
             c[0] = 0.0;
         }
-        match c[0] == 0.0 {
-            true => first_negative_from_zero(&mut self.roots, c, to, ZERO * size, tick),
-            false => self.roots.first_negative(c, to, 0.0),
+        if c[0] != 0.0 {
+            return self.roots.first_negative(c, to, rounding);
         }
+        // The side that it takes is the one on which it is first by more than rounding. (At a release the accelerations are known to
+        // the rounding of the forces only, and a gap that opens may seem to fall at first.)
+        let falls = self.roots.first_negative(c, to, nothing)?;
+        c.iter_mut().for_each(|c| *c = -*c);
+        let rises = self.roots.first_negative(c, to, nothing);
+        c.iter_mut().for_each(|c| *c = -*c);
+        Some(if rises.is_some_and(|rises| rises < falls) { falls } else { 0.0 })
     }
 
     /// How far from a place of the step, before s, the polynomial of an event's value about it is that value: as far as its terms tell, and
     /// the expression at some places in between.
-    fn own_represented(&mut self, k: usize, from: f64, s: f64, c: &[f64]) -> f64 {
+    pub(super) fn own_represented(&mut self, k: usize, from: f64, s: f64, c: &[f64]) -> f64 {
         let mut known = self.own_reach(k, c, s - from);
-        if self.flow.is_affine(k) {
+        if self.flow.is_affine(k) || known == 0.0 {
             return known;
         }
         let mut rounding = None;
         let mut noise =
-            |engine: &mut Self| *rounding.get_or_insert_with(|| 16.0 * engine.flow.rounding_of_event(k, from));
+            |engine: &mut Self| *rounding.get_or_insert_with(|| 16.0 * engine.flow.rounding_of_event(k, from, from));
         for _ in 0..12 {
             let allowed = (LOOSER * 0.1 * self.tol).max(1e-13) * size(c, known);
             let is_known = CHECKS.iter().all(|part| {
@@ -146,10 +163,11 @@ impl EventEngine {
 
     /// The first place where the expression itself has turned negative, near the one where its polynomial about `from` does; else where it
     /// is to be searched on.
-    fn own_zero(&mut self, k: usize, c: &[f64], from: f64, near: f64, to: f64) -> Result<f64, f64> {
+    pub(super) fn own_zero(&mut self, k: usize, c: &[f64], from: f64, near: f64, to: f64) -> Result<f64, f64> {
         let sign = self.own[k];
         let mut step = (4.0 * f64::EPSILON * near).max(1e-15 * (to - from));
-        if sign * self.own_value(k, near) < 0.0 {
+        let rounding = self.own_rounding(k, near);
+        if sign * self.own_value(k, near) < -rounding {
             let mut high = near;
             while high > 0.0 {
                 let low = (near - step).max(0.0);
@@ -164,7 +182,7 @@ impl EventEngine {
         let mut low = near;
         while low < to {
             let high = (near + step).min(to);
-            if sign * self.own_value(k, high) < 0.0 {
+            if sign * self.own_value(k, high) < -rounding {
                 return Ok(self.own_between(k, low, high));
             }
             if value(c, high - from) >= 0.0 {
@@ -176,7 +194,7 @@ impl EventEngine {
     }
 
     /// Bisection between a place where the expression is not yet negative and one where it is.
-    fn own_between(&mut self, k: usize, mut low: f64, mut high: f64) -> f64 {
+    pub(super) fn own_between(&mut self, k: usize, mut low: f64, mut high: f64) -> f64 {
         let sign = self.own[k];
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
@@ -191,7 +209,7 @@ impl EventEngine {
     /// The same where there is no series: between two places, if the expression has different signs there.
     fn own_turn_sampled(&mut self, k: usize, from: f64, to: f64) -> Option<f64> {
         let sign = self.own[k];
-        if !(sign * self.own_value(k, to) < 0.0) {
+        if !(sign * self.own_value(k, to) < -self.own_rounding(k, to)) {
             return None;
         }
         if !(sign * self.own_value(k, from) < 0.0) {

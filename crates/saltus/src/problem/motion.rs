@@ -44,8 +44,8 @@ pub struct MotionCode {
     /// Whether accelerations can vary quickly without any Taylor coefficient announcing it: those of a mass matrix that varies
     /// are quotients. (Other expressions have marks: see [`Series::is_mark`](saltus_expr::Series::is_mark).)
     pub may_hide_features: bool,
-    /// The user's events whose series has to be made anew within a step: those that are not affine in the state.
-    pub events: Vec<Option<EventCode>>,
+    /// The user's events, each by itself.
+    pub events: Vec<EventCode>,
     /// For each coordinate, the number of the body it belongs to: what masses, forces and gaps connect.
     pub bodies: Vec<usize>,
 }
@@ -54,6 +54,11 @@ pub struct MotionCode {
 #[derive(Debug)]
 pub struct EventCode {
     pub code: Arc<SeriesCode>,
+    /// Whether it is affine in time and state; if not, its series has to be made anew within a step.
+    pub is_affine: bool,
+    /// Whether there may be places where it has no value, or an infinite one, or an infinite slope. The motion knows nothing of them: it is
+    /// not expanded with it.
+    pub is_apart: bool,
     pub positions: Vec<usize>,
     pub velocities: Vec<usize>,
 }
@@ -98,7 +103,28 @@ impl MotionCode {
             frictions.iter().map(|f| f.kinetic).chain(frictions.iter().map(|f| f.sticking)).collect();
         let events: Vec<NodeId> = model.events.iter().map(|e| e.value).collect();
         let is_affine: Vec<bool> = events.iter().map(|&event| is_affine(&mut model, event)).collect();
-        let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gaps).chain(&events).copied().collect();
+        // Time is linear in itself, open parameters are constant, the rest is to be found.
+        let degree = |k: usize| match k {
+            0 => 1,
+            k if (inputs.open()..inputs.sliding()).contains(&k) => 0,
+            _ => usize::MAX,
+        };
+        let degree: Vec<usize> = (0..inputs.nodes.len()).map(degree).collect();
+        let compile = |model: &Model, outputs: &[NodeId]| {
+            SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new)
+        };
+        let mut own = Vec::with_capacity(events.len());
+        for (&event, is_affine) in events.iter().zip(is_affine) {
+            let inside = |nodes: &[NodeId]| (0..d).filter(|&i| depends(&model, event, &nodes[i..=i])).collect();
+            let (positions, velocities) = (inside(&model.q), inside(&model.v));
+            let code = compile(&model, &[event])?;
+            let is_apart = !is_affine && code.may_be_singular();
+            own.push(EventCode { code, is_affine, is_apart, positions, velocities });
+        }
+        let nothing = model.graph.constant(0.0);
+        let along = events.iter().zip(&own).map(|(&event, own)| if own.is_apart { nothing } else { event });
+        let along: Vec<NodeId> = along.collect();
+        let light: Vec<NodeId> = mass.iter().chain(&model.force).chain(&gaps).chain(&along).copied().collect();
         let kinematics = light.iter().chain(&gradient).chain(&partial_t).chain(&gamma);
         let full: Vec<NodeId> = kinematics.chain(&coefficients).copied().collect();
         let m = m + model.joints.len();
@@ -114,32 +140,12 @@ impl MotionCode {
             sliding: inputs.sliding(),
             open: inputs.open(),
         };
-        // Time is linear in itself, open parameters are constant, the rest is to be found.
-        let degree = |k: usize| match k {
-            0 => 1,
-            k if (inputs.open()..inputs.sliding()).contains(&k) => 0,
-            _ => usize::MAX,
-        };
-        let degree: Vec<usize> = (0..inputs.nodes.len()).map(degree).collect();
-        let compile =
-            |outputs: &[NodeId]| SeriesCode::compile(&model.graph, &inputs.nodes, &degree, outputs).map(Arc::new);
         let may_hide_features = mass.iter().any(|&m| model.graph.value(m).is_none());
         model.frictions.clone_from(&frictions);
         let bodies = bodies(&model);
         let slips: Vec<NodeId> = frictions.iter().flat_map(|f| f.slips.iter().map(|slip| slip.value)).collect();
-        let slips = if slips.is_empty() { None } else { Some(compile(&slips)?) };
-        let (light, full) = (compile(&light)?, compile(&full)?);
-        let mut own = Vec::with_capacity(events.len());
-        for (&event, is_affine) in events.iter().zip(is_affine) {
-            own.push(match is_affine {
-                true => None,
-                false => {
-                    let inside = |nodes: &[NodeId]| (0..d).filter(|&i| depends(&model, event, &nodes[i..=i])).collect();
-                    let (positions, velocities) = (inside(&model.q), inside(&model.v));
-                    Some(EventCode { code: compile(&[event])?, positions, velocities })
-                }
-            });
-        }
+        let slips = if slips.is_empty() { None } else { Some(compile(&model, &slips)?) };
+        let (light, full) = (compile(&model, &light)?, compile(&model, &full)?);
         Ok(MotionCode { light, full, slips, layout, rows, may_hide_features, events: own, bodies })
     }
 }

@@ -1,7 +1,7 @@
 //! The value of a user's event as a series about any place of the step.
 
 use super::Flow;
-use crate::event::polynomial::value;
+use crate::event::polynomial::{size, value};
 use crate::problem::MotionCode;
 use saltus_expr::Series;
 
@@ -9,6 +9,8 @@ use saltus_expr::Series;
 #[derive(Debug)]
 pub struct Own {
     series: Series,
+    is_affine: bool,
+    is_apart: bool,
     /// The coordinates and the velocities in it, as places among its inputs.
     positions: Vec<usize>,
     velocities: Vec<usize>,
@@ -20,18 +22,25 @@ impl Own {
     pub fn all(code: &MotionCode, order: usize) -> Vec<Option<Own>> {
         let own = |event: &crate::problem::EventCode| Own {
             series: Series::new(event.code.clone(), order),
+            is_affine: event.is_affine,
+            is_apart: event.is_apart,
             positions: event.positions.clone(),
             velocities: event.velocities.clone(),
             shifted: Vec::with_capacity(order + 2),
         };
-        code.events.iter().map(|event| event.as_ref().map(own)).collect()
+        code.events.iter().map(|event| Some(own(event))).collect()
     }
 }
 
 impl Flow {
     /// Whether the value of an event is affine in time and state: its polynomial is what the motion makes of it, wherever.
     pub fn is_affine(&self, k: usize) -> bool {
-        self.own[k].is_none()
+        self.own[k].as_ref().is_some_and(|own| own.is_affine)
+    }
+
+    /// Whether the expression of an event may have no value, or an infinite one: it is not expanded with the motion.
+    pub fn is_apart(&self, k: usize) -> bool {
+        self.own[k].as_ref().is_some_and(|own| own.is_apart)
     }
 
     /// The polynomial of an event's value about the place s of the step; what it is not known beyond is left out.
@@ -40,12 +49,12 @@ impl Flow {
     pub fn event_about(&mut self, k: usize, s: f64, out: &mut Vec<f64>) {
         out.clear();
         let (n, d) = (self.order, self.d);
-        if s == 0.0 || self.own[k].is_none() {
+        if (s == 0.0 && !self.is_apart(k)) || self.is_affine(k) {
             out.extend_from_slice(self.event(k).map_or(&[0.0], |c| &c[..=self.reached]));
             return;
         }
         let Some(mut own) = self.own[k].take() else { return };
-        let Own { series, positions, velocities, shifted } = &mut own;
+        let Own { series, positions, velocities, shifted, .. } = &mut own;
         series.set_input(0, 0, self.time + s);
         series.set_input(0, 1, 1.0);
         let cells = self.instance.cells();
@@ -60,16 +69,24 @@ impl Flow {
         self.own[k] = Some(own);
     }
 
-    /// What rounding makes of the value of an event at the place s of the step.
-    pub fn rounding_of_event(&mut self, k: usize, s: f64) -> f64 {
+    /// What rounding makes of the value of an event at the place s of the step. Where a coordinate vanishes, it is still the sum of the terms of its
+    /// polynomial, up to the place `over`.
+    pub fn rounding_of_event(&mut self, k: usize, s: f64, over: f64) -> f64 {
         let Some(mut own) = self.own[k].take() else { return 0.0 };
         own.series.set_input(0, 0, self.time + s);
         let cells = self.instance.cells();
         (0..cells.len()).for_each(|k| own.series.set_input(self.layout.open + k, 0, cells.get(k)));
-        own.positions.iter().for_each(|&i| own.series.set_input(1 + i, 0, value(self.position(i), s)));
-        own.velocities.iter().for_each(|&i| own.series.set_input(1 + self.d + i, 0, value(self.velocity(i), s)));
+        let (mut sizes, over) = (vec![0.0; 1 + 2 * self.d], over.max(s));
+        for &i in &own.positions {
+            own.series.set_input(1 + i, 0, value(self.position(i), s));
+            sizes[1 + i] = size(self.position(i), over);
+        }
+        for &i in &own.velocities {
+            own.series.set_input(1 + self.d + i, 0, value(self.velocity(i), s));
+            sizes[1 + self.d + i] = size(self.velocity(i), over);
+        }
         own.series.advance(0, true);
-        let rounding = own.series.rounding()[0];
+        let rounding = own.series.rounding_from(&sizes)[0];
         self.own[k] = Some(own);
         rounding
     }
