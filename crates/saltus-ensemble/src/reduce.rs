@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         let worst = |a: f64, b: f64| if !(b <= a) { b } else { a };
         checks.violation = worst(checks.violation, run.audit.max_violation);
         checks.law = worst(checks.law, run.audit.worst_law_residual);
-        checks.balance = worst(checks.balance, run.ledger.balance.relative());
+        checks.balance = worst(checks.balance, run.ledger.balance.unexplained());
         tally.breaches.extend(run.ledger.complaints());
         let parameters = || job.start.parameters.clone();
         end.map(|end| Start::new(end.t, end.q.clone(), end.v.clone()).with_parameters(parameters()))

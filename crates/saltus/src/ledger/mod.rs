@@ -156,7 +156,7 @@ impl Ledger {
     pub fn complaints(&self) -> Vec<String> {
         let mut complaints: Vec<String> =
             self.properties.iter().filter(|p| !p.holds).map(|p| self.sentence(p)).collect();
-        let residual = self.balance.relative();
+        let residual = self.balance.unexplained();
         if !(residual <= self.allowed_residual) {
             complaints.push(format!(
                 "the energy account has a relative residual of {residual:.3e}, more than {:.0e}",

@@ -109,7 +109,7 @@ pub(super) fn integrated(
         balance.end - balance.start - balance.work - balance.wall_work + balance.lost_at_impacts + balance.friction;
     balance.unsettled = integrator.unsettled() + integrator.unknown;
     if evidence.by_events {
-        balance.unsettled += still + integrator.closing();
+        balance.rounding = still + integrator.closing();
     }
     (intervals, balance)
 }

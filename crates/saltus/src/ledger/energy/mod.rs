@@ -74,18 +74,28 @@ pub struct Balance {
     /// What the forces gave and took, ∫|power|: where it nearly cancels, the residual is what the integration of it leaves.
     pub turnover: f64,
     /// With time steps: the energy of impacts in progress at the start or the end, which are not complete, and the work of the
-    /// forces that the instants that were stored leave open. By events: what rounding of velocities, and of positions
-    /// where gaps are closed, makes of the energy.
+    /// forces that the instants that were stored leave open.
     pub unsettled: f64,
+    /// By events: what rounding of velocities, and of positions where gaps are closed, makes of the energy.
+    pub rounding: f64,
 }
 
 impl Balance {
     /// The residual, less what impacts in progress at the ends and sparse storage explain, relative to the energy exchanged, or
     /// to a hundredth of what went to and fro.
     pub fn relative(&self) -> f64 {
+        self.beyond(self.unsettled)
+    }
+
+    /// The same, less what rounding explains: the energy exchanged in a short part of a motion may be next to nothing.
+    pub fn unexplained(&self) -> f64 {
+        self.beyond(self.unsettled + self.rounding)
+    }
+
+    fn beyond(&self, explained: f64) -> f64 {
         let open = match self.closure.is_nan() {
             true => f64::NAN,
-            false => (self.closure.abs() - self.unsettled).max(0.0),
+            false => (self.closure.abs() - explained).max(0.0),
         };
         if open == 0.0 { 0.0 } else { open / self.exchanged.max(0.01 * self.turnover) }
     }
@@ -145,6 +155,7 @@ fn kept(evidence: &Evidence) -> (Vec<Interval>, Balance) {
         exchanged,
         turnover: 0.0,
         unsettled: 0.0,
+        rounding: 0.0,
     };
     (intervals.collect(), balance)
 }
@@ -165,7 +176,7 @@ fn walls_at_impacts(evidence: &Evidence) -> f64 {
 /// The totals of the account are the sums of its intervals, and each interval closes.
 pub(super) fn check(evidence: &Evidence, intervals: &[Interval], balance: &Balance, allowed: f64, checks: &mut Checks) {
     let Some((first, last)) = evidence.trajectory.span() else { return };
-    let (strict, allowed) = (allowed, allowed * balance.exchanged + balance.unsettled);
+    let (strict, allowed) = (allowed, allowed * balance.exchanged + balance.unsettled + balance.rounding);
     // What goes to and fro in an interval many times leaves its errors each time.
     let turnover = |i: &Interval| strict * balance.turnover * (i.end - i.start) / (last - first);
     // With time steps the work of moving walls in contact, and of friction, is known in total only.
