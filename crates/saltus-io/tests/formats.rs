@@ -249,7 +249,7 @@ fn tables_of_many_chunks_are_whole_in_parquet() {
     table::write(dir.path(), "points", Format::Parquet, &long, 3).expect("written");
     let file = fs::File::open(dir.path().join("points.parquet")).expect("the file");
     let reader = SerializedFileReader::new(file).expect("parquet");
-    assert_eq!(reader.metadata().num_row_groups(), 2);
+    assert_eq!(reader.metadata().num_row_groups(), 3);
     let mut rows = 0;
     for (k, row) in reader.get_row_iter(None).expect("rows").enumerate() {
         let row = row.expect("a row");
