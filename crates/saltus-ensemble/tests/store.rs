@@ -7,14 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-fn swept(sweep: &Sweep, dir: &Path, threads: usize) -> String {
-    let mut store = Store::create(dir, sweep, (1, 1), false).expect("a store");
+/// A part of a sweep, computed.
+fn filled(sweep: &Sweep, dir: &Path, part: (u64, u64), threads: usize) -> Store {
+    let mut store = Store::create(dir, sweep, part, false).expect("a store");
     let stop = Arc::new(AtomicBool::new(false));
     let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads, stop };
     let layout = store.layout();
     let digest = |block: Block| layout.piece(&sweep.family, block);
     plan.run(&store.missing(), &digest, &mut |piece| store.take(piece), &mut |_| {}).expect("runs");
     store.flush().expect("written");
+    store
+}
+
+fn swept(sweep: &Sweep, dir: &Path, threads: usize) -> String {
+    let mut store = filled(sweep, dir, (1, 1), threads);
     assert!(store.missing().is_empty());
     store.tables(&[Format::Csv], threads).expect("tables");
     let counts = store.counts().expect("counts");
@@ -143,12 +149,7 @@ fn parts_that_overlap_are_merged() {
     };
     let part = |k: u64, n: u64| {
         let path = dir.path().join(format!("{k}of{n}"));
-        let mut store = Store::create(&path, &sweep, (k, n), false).expect("a store");
-        let (layout, stop) = (store.layout(), Arc::new(AtomicBool::new(false)));
-        let plan = Plan { family: &sweep.family, wanted: sweep.wanted.clone(), native: None, threads: 1, stop };
-        let digest = |block: Block| layout.piece(&sweep.family, block);
-        plan.run(&store.missing(), &digest, &mut |piece| store.take(piece), &mut |_| {}).expect("runs");
-        store.flush().expect("written");
+        let store = filled(&sweep, &path, (k, n), 1);
         (path, store)
     };
     let whole = tables(&mut part(1, 1).1);
@@ -160,6 +161,25 @@ fn parts_that_overlap_are_merged() {
     }
     let missing = Store::merge(&[a, c], &dir.path().join("less")).err().expect("something is missing");
     assert!(missing.message.contains("trajectory 15 of 30 is missing"), "{}", missing.message);
+}
+
+/// Parts carry the data files of their model along, and so does what is made of them.
+#[test]
+fn parts_with_data_files_are_merged() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("u.csv"), "0,0\n1,0.1\n2,0\n").expect("written");
+    let model = "inputs.u = { file = \"u.csv\", outside = \"zero\" }\n[parameters]\nw = 1\n[coordinates]\nx = { position = 0 }\n[dynamics]\nkinetic = \"x'^2/2\"\n[dynamics.force]\nx = \"cos(w*t) + u(t)\"\n";
+    let request = Request { over: vec!["w=1:2:5".into()], end: Some("3".into()), ..Request::default() };
+    let file = saltus_io::ModelFile::parse("model.toml", model, dir.path()).expect("a model");
+    let sweep = request.sweep(file).expect("a sweep");
+    let parts: Vec<_> = (1..=2).map(|k| dir.path().join(format!("{k}"))).collect();
+    parts.iter().zip(1..).for_each(|(path, k)| drop(filled(&sweep, path, (k, 2), 1)));
+    std::fs::remove_file(dir.path().join("u.csv")).expect("removed");
+    let whole = dir.path().join("whole");
+    assert!(Store::merge(&parts, &whole).expect("merged").missing().is_empty());
+    // (And it can be made again from there.)
+    let (store, again) = Store::open(&whole).expect("opens");
+    assert_eq!((store.manifest.files.len(), again.family.len()), (1, 5));
 }
 
 #[test]

@@ -76,7 +76,10 @@ pub struct Store {
 impl Store {
     /// Begins a family in a directory, or takes it up again. No other command may write there until this is dropped.
     pub fn create(dir: &Path, sweep: &Sweep, part: (u64, u64), resume: bool) -> Result<Self, SetupError> {
-        let (manifest, layout) = (Manifest::new(sweep, part), Layout::of(sweep)?);
+        Self::create_as(dir, Manifest::new(sweep, part), Layout::of(sweep)?, resume)
+    }
+
+    fn create_as(dir: &Path, manifest: Manifest, layout: Layout, resume: bool) -> Result<Self, SetupError> {
         // (Nothing is put into a directory of others, not even a lock; and another command may begin here at the same time.)
         Self::has_begun(dir, &manifest, resume)?;
         let lock = Lock::take(dir)?;
@@ -363,7 +366,9 @@ impl Store {
             let message = format!("trajectory {at} of {} is missing from these directories", sweep.family.len());
             return Err(SetupError::new(message).help("name all parts; --resume completes one that was interrupted"));
         }
-        let mut merged = Self::create(out, &sweep, (1, 1), false)?;
+        // (What the parts carry along of data files, a family that is made from it does not know as files.)
+        let manifest = Manifest { part: (1, 1), ..parts[0].0.manifest.clone() };
+        let mut merged = Self::create_as(out, manifest, Layout::of(&sweep)?, false)?;
         let folder = out.join("shards");
         for (first, shard) in chosen {
             if first > shard.first {
