@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
                     impact += 1;
                 }
                 Next::Instant(t) => {
-                    let at = stored(motion, t, rounding).clamp(first, last);
+                    let at = stored(motion, t, rounding).min(last).max(first);
                     match cursor.read(at, &mut q, &mut v) {
                         Ok(()) => tally.strobe(self.wanted, t, &q, &v),
                         Err(_) => tally.next += 1,

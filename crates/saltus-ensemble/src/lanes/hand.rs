@@ -59,7 +59,9 @@ impl Hand {
         if let Some(known) = self.is_inertia {
             return known;
         }
-        let is_one = self.local.evaluate(start.t, &start.q, &start.v, &start.parameters);
+        self.local.evaluate(start.t, &start.q, &start.v, &start.parameters);
+        // (Not what else may be wrong there: that belongs to this start.)
+        let is_one = self.local.is_factored();
         self.is_inertia = (!code.varies_inertia).then_some(is_one);
         is_one
     }

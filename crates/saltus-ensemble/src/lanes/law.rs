@@ -60,6 +60,11 @@ impl Local {
         self.slopes[..m * d].iter().chain(&self.rates[..m]).all(|x| x.is_finite())
     }
 
+    /// Whether the inertia last evaluated is positive definite.
+    pub fn is_factored(&self) -> bool {
+        (0..self.d).all(|i| self.factor[i * self.d + i] > 0.0)
+    }
+
     /// The velocity of gap a.
     pub fn rate(&self, a: usize, v: &[f64]) -> f64 {
         self.rates[a] + self.slope(a).iter().zip(v).map(|(s, v)| s * v).sum::<f64>()
