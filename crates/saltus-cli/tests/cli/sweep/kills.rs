@@ -184,3 +184,25 @@ fn states_are_carried_on_and_taken_up_again() {
     let lost = dir.saltus(&["sweep", "rerun", "two", "--point", "20"]);
     assert!(!lost.succeeded() && lost.stderr.contains("the state that point 18 reached is no longer"), "{lost:?}");
 }
+
+/// What was computed before counts: a summary is one of the whole sweep. Times are those of points that can be run.
+#[test]
+fn a_summary_is_of_all_that_is_there() {
+    let dir = Scratch::new();
+    let sweep = ["sweep", "oscillator", "--over", "e=-0.5:1:4", "--end", "10", "--out", "s"];
+    let first = dir.saltus(&sweep);
+    assert!(first.succeeded() && first.stdout.contains("each from t = 0 to t = 10\n"), "{first:?}");
+    let impacts = |args: &[&str]| dir.json(&[args, &["--json", "--resume"]].concat())["impacts"].as_u64();
+    let column = super::numbers(&dir, "s/points.csv", "impacts").iter().sum::<f64>();
+    assert!(column > 0.0 && impacts(&sweep) == Some(column as u64), "{column}");
+    let diagram =
+        ["bifurcation", "oscillator", "--over", "w=0.8:1.2:5", "--periods", "5", "--transient", "5", "--out", "d"];
+    assert!(dir.saltus(&diagram).succeeded());
+    assert!(impacts(&diagram).is_some_and(|n| n > 0));
+    // (A page shows the command that made it, but not how long that took.)
+    let page = || {
+        assert!(dir.saltus(&[&diagram[..], &["--resume"]].concat()).succeeded());
+        std::fs::read(dir.join("d/bifurcation.html")).expect("a page")
+    };
+    assert!(page() == page(), "pages differ");
+}
