@@ -1,6 +1,5 @@
 //! States that are carried on from point to point.
 
-use crate::Job;
 use saltus::problem::{Gaps, Reached};
 use saltus::{Kind, Options, Problem, Run, Start};
 
@@ -100,41 +99,8 @@ pub(crate) fn after_impact(problem: &Problem, start: &Start, within: f64, tolera
 }
 
 /// A run of a state that is about to hit something within a time, past that.
-fn run_past(problem: &Problem, start: &Start, within: f64, tolerance: f64) -> Option<Run> {
+pub(crate) fn run_past(problem: &Problem, start: &Start, within: f64, tolerance: f64) -> Option<Run> {
     let options = Options::events(start.t + 4.0 * within).tolerance(tolerance);
     let run = problem.run_from(&beside(problem, start)?, &options).ok()?;
     run.status.is_complete().then_some(run)
-}
-
-/// An impact that follows an instant of the stroboscope within this part of an interval is at it.
-pub(crate) const MEANWHILE: f64 = 1e-10;
-
-/// Tells instants of the stroboscope at which something is hit. Rounding puts such an instant before the impact or after it: it is after it.
-pub(crate) struct Meetings<'a> {
-    problem: &'a Problem,
-    parameters: &'a [f64],
-    gaps: Gaps,
-    within: f64,
-    tolerance: f64,
-}
-
-impl<'a> Meetings<'a> {
-    /// None where there is no stroboscope, or nothing to hit.
-    pub fn new(problem: &'a Problem, job: &'a Job, tolerance: f64) -> Option<Self> {
-        let interval = job.strobe.filter(|_| !problem.model().constraints.is_empty())?;
-        let (gaps, parameters) = (problem.gaps_at(&job.start), &job.start.parameters);
-        Some(Meetings { problem, parameters, gaps, within: MEANWHILE * interval, tolerance })
-    }
-
-    /// The velocity after what is hit at an instant, and the number of impacts; None if nothing is.
-    pub fn after(&mut self, t: f64, q: &[f64], v: &[f64]) -> Option<(Vec<f64>, u64)> {
-        if !is_before_impact(&mut self.gaps, (t, q, v), self.within) {
-            return None;
-        }
-        let start = Start::new(t, q.to_vec(), v.to_vec()).with_parameters(self.parameters.to_vec());
-        let run = run_past(self.problem, &start, self.within, self.tolerance)?;
-        let impacts = &run.trajectory.impacts;
-        let last = impacts.iter().last()?;
-        Some((last.v_after.to_vec(), impacts.len() as u64))
-    }
 }

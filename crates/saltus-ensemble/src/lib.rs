@@ -36,6 +36,7 @@ mod exponents;
 mod family;
 mod job;
 mod lanes;
+mod meetings;
 mod native;
 mod outcome;
 pub mod points;

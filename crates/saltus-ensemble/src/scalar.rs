@@ -1,5 +1,6 @@
 //! The event engine, or a scheme that makes steps, as a worker: one trajectory after the other, each reduced while it is computed.
 
+use crate::meetings::Meetings;
 use crate::reduce::Reader;
 use crate::tally::Tally;
 use crate::{Engine, Job, Outcome, Wanted, Worker};
@@ -32,7 +33,7 @@ impl Scalar {
         let engine = if wanted.scheme.is_some() { Engine::Steps } else { Engine::Scalar };
         let finish = |mut tally: Tally, status: Status, end: Start| {
             tally.complain(self.problem.model(), wanted);
-            Some(Outcome { engine, ..tally.outcome(&self.problem, status, end, job, wanted) })
+            Some(Outcome { engine, ..tally.outcome(&mut Meetings::new(&self.problem), status, end, job, wanted) })
         };
         // (A trajectory that ends with a return is computed to the end of the slice in which that is.)
         let steps = if wanted.returns.is_some() { STEPS / 32 } else { STEPS };

@@ -1,11 +1,11 @@
 //! What is kept of a trajectory while it is computed.
 
-use crate::carry::Meetings;
+use crate::meetings::Meetings;
 use crate::crossings::Crossings;
 use crate::settled::{Seen, Tracker};
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};
-use saltus::{Model, Problem, Start, Status};
+use saltus::{Model, Start, Status};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
@@ -146,38 +146,46 @@ impl Tally {
     }
 
     /// Where something is hit at an instant of the stroboscope, its state is the one after that.
-    fn pass_impacts(&mut self, problem: &Problem, job: &Job, wanted: &Wanted) {
-        let Some(mut meetings) = Meetings::new(problem, job, wanted.tolerance) else { return };
-        let d = problem.dimension();
+    fn pass_impacts(&mut self, meetings: &mut Meetings, job: &Job, wanted: &Wanted) {
+        let d = meetings.problem().dimension();
+        let Some(mut meeting) = meetings.of(job, wanted.tolerance) else { return };
         for row in self.strobe.chunks_exact_mut(1 + 2 * d) {
-            if let Some((v, _)) = meetings.after(row[0], &row[1..=d], &row[1 + d..]) {
+            if let Some((v, _)) = meeting.after(row[0], &row[1..=d], &row[1 + d..]) {
                 row[1 + d..].copy_from_slice(&v);
             }
         }
     }
 
     /// What it settled on. (Where states before an impact and after it are mixed, they seem not to repeat.)
-    fn settled(&mut self, problem: &Problem, end: &Start, job: &Job, wanted: &Wanted) -> Option<Settled> {
+    fn settled(&mut self, meetings: &mut Meetings, end: &Start, job: &Job, wanted: &Wanted) -> Option<Settled> {
         let tracker = self.tracker.as_deref_mut()?;
+        let problem = meetings.problem().clone();
         let repeats = |advance: &[f64]| problem.repeats_after(end, advance);
         let found = tracker.settled_in(&repeats);
         if !matches!(found, Settled::Neither | Settled::Periodic { intervals: 2.., .. }) || wanted.scheme.is_some() {
             return Some(found);
         }
-        let (Some(mut meetings), Some(interval)) = (Meetings::new(problem, job, wanted.tolerance), job.strobe) else {
+        let (Some(mut meeting), Some(interval)) = (meetings.of(job, wanted.tolerance), job.strobe) else {
             return Some(found);
         };
         let after = |t: f64, state: &[f64]| {
             let (q, v) = state.split_at(state.len() / 2);
-            meetings.after(t, q, v)
+            meeting.after(t, q, v)
         };
         Some(if tracker.pass_impacts(interval, after) { tracker.settled_in(&repeats) } else { found })
     }
 
     /// What is kept of it, at its end.
-    pub fn outcome(mut self, problem: &Problem, status: Status, end: Start, job: &Job, wanted: &Wanted) -> Outcome {
+    pub fn outcome(
+        mut self,
+        meetings: &mut Meetings,
+        status: Status,
+        end: Start,
+        job: &Job,
+        wanted: &Wanted,
+    ) -> Outcome {
         if wanted.strobe && wanted.scheme.is_none() {
-            self.pass_impacts(problem, job, wanted);
+            self.pass_impacts(meetings, job, wanted);
         }
         let status = with_breaches(status, std::mem::take(&mut self.breaches).into_iter());
         let mut checks = self.checks;
@@ -186,7 +194,7 @@ impl Tally {
         let is_whole = status == Status::Finished;
         let status = with_breaches(status, std::mem::take(&mut self.complaints).into_iter());
         let settled = match is_whole {
-            true => self.settled(problem, &end, job, wanted),
+            true => self.settled(meetings, &end, job, wanted),
             false => self.tracker.as_ref().map(|_| Settled::Neither),
         };
         let Start { t, q, v, .. } = end;

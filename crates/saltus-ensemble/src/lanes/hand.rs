@@ -4,6 +4,7 @@ use super::code::LaneCode;
 use super::law::Local;
 use super::limits::TOUCHES;
 use super::noise::Noise;
+use crate::meetings::Meetings;
 use crate::reduce::Reader;
 use crate::scalar::STEPS;
 use crate::tally::Tally;
@@ -36,6 +37,7 @@ pub struct Hand {
     pub problem: Problem,
     pub local: Local,
     pub noise: Noise,
+    pub meetings: Meetings,
     pub tolerance: f64,
     pub stop: Arc<AtomicBool>,
     /// Whether the inertia is one, where that is the same for all trajectories and known.
@@ -48,6 +50,7 @@ impl Hand {
             problem: problem.clone(),
             local: Local::new(code),
             noise: Noise::new(code),
+            meetings: Meetings::new(problem),
             tolerance,
             stop: stop.clone(),
             is_inertia: (!code.is_explicit).then_some(true),

@@ -183,7 +183,7 @@ impl<const W: usize> LaneWorker<W> {
         check(&mut tally, group.residual.0[l], group.violation.0[l], group.widest.0[l], group.tolerance, q);
         tally.complain(self.hand.problem.model(), wanted);
         let end = Start::new(t, q.to_vec(), v.to_vec()).with_parameters(self.lanes[l].open.to_vec());
-        tally.outcome(&self.hand.problem, status, end, job, wanted)
+        tally.outcome(&mut self.hand.meetings, status, end, job, wanted)
     }
 }
 

@@ -306,7 +306,7 @@ impl<I: Iterate> CompiledWorker<I> {
         let (residual, violation) = (self.get(rows::RESIDUAL, l), self.get(rows::VIOLATION, l));
         check(&mut tally, residual, violation, self.get(rows::WIDEST, l), self.hand.tolerance, &end.q);
         let parameters = if tally.is_tracking() { self.all(Group::Parameters, l) } else { Vec::new() };
-        tally.outcome(&self.hand.problem, status, end.with_parameters(parameters), job, wanted)
+        tally.outcome(&mut self.hand.meetings, status, end.with_parameters(parameters), job, wanted)
     }
 }
 

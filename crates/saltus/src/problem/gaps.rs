@@ -117,9 +117,28 @@ pub struct Gaps {
     /// ∂f/∂t, with what first-order states do, at the last point where they were asked for: the speeds at which moving constraints
     /// recede.
     pub partial_t: Vec<f64>,
+    /// The values of open parameters, where they are its own.
+    own: Option<Cells>,
 }
 
 impl Gaps {
+    /// For values of open parameters of its own.
+    pub(crate) fn at(code: &Arc<GapCode>, parameters: &[f64]) -> Self {
+        let cells = Cells::new(parameters.iter().copied());
+        Gaps { own: Some(cells.clone()), ..Gaps::new(code, &cells) }
+    }
+
+    /// Goes over to other values of open parameters. (Those of the problem stay as they are.)
+    pub fn set_parameters(&mut self, parameters: &[f64]) {
+        match &self.own {
+            Some(cells) if cells.len() == parameters.len() => {
+                parameters.iter().enumerate().for_each(|(k, value)| cells.set(k, *value));
+            }
+            None if parameters.is_empty() => {}
+            _ => *self = Gaps::at(&self.code, parameters),
+        }
+    }
+
     pub(crate) fn new(code: &Arc<GapCode>, cells: &Cells) -> Self {
         Gaps {
             only_values: Evaluator::new(&code.values, cells),
@@ -130,6 +149,7 @@ impl Gaps {
             gradients: code.rows.clone(),
             hessians: code.curved.buffer(2),
             partial_t: code.kinematic.buffer(1),
+            own: None,
             code: code.clone(),
         }
     }

@@ -325,7 +325,7 @@ impl Problem {
     pub fn gaps_at(&self, start: &Start) -> Gaps {
         match start.parameters.is_empty() {
             true => self.gaps(),
-            false => Gaps::new(&self.inner.gaps, &Cells::new(start.parameters.iter().copied())),
+            false => Gaps::at(&self.inner.gaps, &start.parameters),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What steps promise, and whether they kept it.
 
+use crate::meetings::Meetings;
 use crate::tally::Tally;
 use crate::{Engine, Job, Outcome, Wanted};
 use saltus::{Problem, Start, Status};
@@ -40,6 +41,6 @@ impl Residuals {
         if !(equation <= OFF) {
             tally.breaches.push(format!("the equation of the steps has a relative residual of {equation:.3e}"));
         }
-        Outcome { engine: Engine::Steps, ..tally.outcome(problem, Status::Finished, end, job, wanted) }
+        Outcome { engine: Engine::Steps, ..tally.outcome(&mut Meetings::new(problem), Status::Finished, end, job, wanted) }
     }
 }
