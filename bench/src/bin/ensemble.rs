@@ -116,11 +116,9 @@ fn returns() {
     let mut scalar = Scalar::new(&problem, &Arc::default());
     let events = shortest(1, || drop(black_box(scalar.run(&short, &wanted(16))))) / (short.len() as f64 * 16.0);
     let mut crew: Vec<(&str, Box<dyn Worker>)> = Vec::new();
-    for (code, made) in [("native", Native::compile(&problem)), ("thread", Native::compile_thread(&problem))] {
-        match made {
-            Ok(native) => crew.push((code, native.worker(&problem, TOLERANCE, &Arc::default()))),
-            Err(why) => println!("valve: no native code: {why}"),
-        }
+    match Native::compile(&problem) {
+        Ok(native) => crew.push(("native", native.worker(&problem, TOLERANCE, &Arc::default()))),
+        Err(why) => println!("valve: no native code: {why}"),
     }
     if let Ok(worker) = LaneWorker::<32>::new(&problem, TOLERANCE, &Arc::default()) {
         crew.push(("lanes", Box::new(worker)));

@@ -4,7 +4,7 @@
 //! else a mean over blocks and its error. Motions run in compiled code, and so do perturbations along them; orbits are closed by the
 //! analysis itself, which also computes from their start all motions that compiled code does not decide.
 
-use crate::native::{Journey, Native, NoNative, Travel, Travelled};
+use crate::native::{Journey, Native, NoNative, Spent, Travel, Travelled};
 use crate::{Job, Outcome, Wanted, Worker};
 use saltus::analysis::{Lyapunov, LyapunovOptions, NoExponents, Returns, lyapunov, repeating_exponents};
 use saltus::problem::Reached;
@@ -70,6 +70,17 @@ impl Exponents {
     #[must_use]
     pub fn gpu(&self) -> Option<&str> {
         self.plain.gpu()
+    }
+
+    /// What the GPU has taken so far; None if it is code for the processor.
+    #[must_use]
+    pub fn spent(&self) -> Option<Spent> {
+        let (plain, varied) = (self.plain.spent()?, self.varied.spent()?);
+        Some(Spent {
+            seconds: plain.seconds + varied.seconds,
+            longest: plain.longest.max(varied.longest),
+            launches: plain.launches + varied.launches,
+        })
     }
 
     /// Why the GPU failed, if it has. What it had not computed by then was computed on the processor.

@@ -55,7 +55,7 @@ pub use exponents::{Exponents, Found, Motion, Way};
 pub use family::{Family, Made, Maker, Times};
 pub use job::{Job, Wanted, Worker};
 pub use lanes::{LaneWorker, StepWorker};
-pub use native::{Device, FEW, Native, NoNative, Shares, Spent, Target, devices, end_compilers_when};
+pub use native::{Device, FEW, Native, NoNative, Shares, Spent, Target, Tools, devices, end_compilers_when, tools};
 pub use outcome::{Checks, Engine, Hit, Outcome, Settled, Statistic};
 pub use request::{Code, Request, Sweep};
 pub use run::{Block, Deliver, Digest, Plan, Progress};

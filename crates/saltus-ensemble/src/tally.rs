@@ -1,7 +1,7 @@
 //! What is kept of a trajectory while it is computed.
 
-use crate::meetings::Meetings;
 use crate::crossings::Crossings;
+use crate::meetings::Meetings;
 use crate::settled::{Seen, Tracker};
 use crate::statistics::Gatherer;
 use crate::{Checks, Engine, Hit, Job, Outcome, Settled, Wanted};

@@ -40,13 +40,14 @@ fn jobs(sweep: &Sweep) -> Vec<Job> {
     (0..sweep.family.len()).map(|k| maker.job(k, None).job).collect()
 }
 
-/// Lanes, native code where there is a compiler, the code of a GPU's thread, and the event engine alone.
+/// Lanes, native code and a GPU where there is a compiler, and the event engine alone.
 fn all(problem: &Problem, wanted: &Wanted) -> Vec<(&'static str, Box<dyn Worker>)> {
     let mut all: Vec<(&str, Box<dyn Worker>)> = vec![
         ("lanes", workers(problem, wanted, None, &Arc::default())),
         ("events", Box::new(Scalar::new(problem, &Arc::default()))),
     ];
-    for (name, made) in [("native", Native::compile(problem)), ("thread", Native::compile_thread(problem))] {
+    saltus_mock_gpu::load();
+    for (name, made) in [("native", Native::compile(problem)), ("gpu", Native::compile_gpu(problem))] {
         all.extend(made.ok().map(|native| (name, native.worker(problem, TOLERANCE, &Arc::default()))));
     }
     all

@@ -8,11 +8,13 @@
 //! cargo run --release -p saltus-bench --bin gpu -- stream [TRAJECTORIES]
 //! ```
 //!
+//! Where there is no GPU, kernels run on the processor (`saltus-mock-gpu`): times mean nothing then, but for those of `around`.
+//!
 //! The five problems of `ensemble`, 262 144 trajectories × 100 periods, with frequencies in order (neighbours take nearly the same
 //! steps) and in random order. Then fixed steps of the first one, 200 in a period, by each scheme that has them (`steps` for these alone), and
 //! the relief valve of MPGOS: 30 720 flows × 1024 returns to the largest lift. The second form writes the CUDA source of each. The third measures what the processor does for each trajectory before and
-//! after the kernel; it needs no GPU. The fourth compares all shipped models with the processor, at random points; the fifth streams the final states
-//! of very many trajectories. Without a GPU these two use the code of its thread on the processor.
+//! after the kernel. The fourth compares all shipped models with the processor, at random points; the fifth streams the final states
+//! of very many trajectories.
 
 #[path = "../../problems.rs"]
 mod problems;
@@ -22,7 +24,9 @@ mod stream;
 use problems::{PROBLEMS, VALVE, problem, valve};
 use saltus::Problem;
 use saltus_ensemble::store::{Piece, Store};
-use saltus_ensemble::{Block, Engine, Job, Native, Outcome, Plan, Request, StepWorker, Target, Wanted, Worker};
+use saltus_ensemble::{
+    Block, Engine, Job, Native, Outcome, Plan, Request, StepWorker, Target, Wanted, Worker, devices,
+};
 use saltus_io::output::Format;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,6 +55,10 @@ fn main() {
             std::fs::write(Path::new(folder).join(format!("A-{scheme}.cu")), source).expect("written");
         }
         return;
+    }
+    if let Err(why) = devices() {
+        println!("{why}: kernels run on the processor instead");
+        saltus_mock_gpu::load();
     }
     let first = chosen.first().map_or("", String::as_str);
     let count = |default: u64| chosen.get(1).map_or(default, |text| text.parse().expect("a number"));
@@ -151,13 +159,13 @@ fn fixed_steps(scheme: &str) {
     }
 }
 
-/// What one thread of the processor does for a trajectory that a kernel computes: with trajectories that are over in one step, and the code
-/// of a GPU's thread on the processor, whose time is left out.
+/// What one thread of the processor does for a trajectory that a kernel computes: with trajectories that are over in one step. The time of
+/// kernels is left out.
 fn around() {
     let request = Request { over: vec!["w=0.5:1.5:1000000".into()], end: Some("1e-3".into()), ..Request::default() };
     let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("read");
     let sweep = request.sweep(file).expect("a sweep");
-    let native = Native::compile_thread(sweep.family.problem()).expect("a compiler").stand_in(1 << 14, None);
+    let native = Native::compile_gpu(sweep.family.problem()).expect("a GPU");
     let points = sweep.family.len();
     let each = |seconds: f64| seconds / points as f64 * 1e9;
     let kernel = || native.spent().map_or(0.0, |spent| spent.seconds);

@@ -28,10 +28,7 @@ pub fn compare(points: usize, chosen: &[String]) {
         let names = open(problem.model());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let problem = problem.model().open(&names).and_then(|model| model.problem()).expect("a problem");
-        // (Where there is no GPU: the same code on the processor.)
-        let native = Native::compile_gpu(&problem)
-            .or_else(|_| Native::compile_thread(&problem).map(|native| native.stand_in(1 << 14, None)));
-        match native {
+        match Native::compile_gpu(&problem) {
             Ok(native) => one(name, &problem, &native, end.min(LONGEST), points),
             Err(why) => println!("{name:16} {why}"),
         }

@@ -19,11 +19,7 @@ pub fn stream(trajectories: u64) {
     let begun = Instant::now();
     let sweep = request.sweep(file).expect("a sweep");
     let problem = sweep.family.problem();
-    let native = Native::compile_gpu(problem).or_else(|why| {
-        println!("{why}: the code of its thread takes its place");
-        Native::compile_thread(problem).map(|native| native.stand_in(1 << 14, None))
-    });
-    let native = native.expect("a GPU or a compiler");
+    let native = Native::compile_gpu(problem).expect("a GPU");
     let ready = begun.elapsed().as_secs_f64();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let plan = Plan {

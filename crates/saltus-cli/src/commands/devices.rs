@@ -2,7 +2,7 @@
 
 use crate::setup::Refusal;
 use crate::text::{BOLD, count, number, out, printable};
-use saltus_ensemble::{Device, Native, NoNative, devices};
+use saltus_ensemble::{Device, Native, NoNative, Tools, devices, tools};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -30,9 +30,15 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             }
             Err(why) => (Vec::new(), Some(why.to_string())),
         };
+        let tools = tools().ok();
+        let nvrtc = tools.as_ref().map(|tools| match &tools.compiler {
+            Ok((version, place)) => json!({ "version": version, "place": place }),
+            Err(why) => json!({ "missing": why.to_string() }),
+        });
         crate::text::print_json(&json!({
             "cores": cores, "numbers_in_a_register": width, "compiler": compiler.as_ref().ok(),
             "no_compiler": compiler.as_ref().err().map(ToString::to_string), "gpus": found, "no_gpu": why,
+            "driver": tools.as_ref().map(|tools| &tools.driver), "nvrtc": nvrtc,
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,6 +60,12 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
                 };
                 let memory = number(*memory as f64 / f64::from(1 << 30), 3);
                 out!("{BOLD}gpu{BOLD:#}  {}, {memory} GiB, compute capability {major}.{minor}\n", printable(name));
+            }
+            match tools() {
+                Ok(Tools { driver, compiler: Ok((version, place)) }) => {
+                    out!("     driver for CUDA {driver}, compiler NVRTC {version} ({})\n", printable(&place));
+                }
+                Ok(Tools { compiler: Err(why), .. }) | Err(why) => out!("     --device gpu is not available: {why}\n"),
             }
         }
         Err(why) => out!("{BOLD}gpu{BOLD:#}  none: {why}\n"),

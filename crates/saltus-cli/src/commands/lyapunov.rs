@@ -7,6 +7,7 @@ mod show;
 pub use show::complex;
 
 use super::code::CodeArgs;
+use super::sweep::gpu::OnGpu;
 use crate::locate;
 use crate::progress::{self, Bar};
 use crate::setup::{Asked, ModelArgs, Refusal, StartArgs, listed, pairs};
@@ -132,7 +133,8 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         }
         return Err(error.into());
     }
-    let shown = show::Shown { problem: &problem, names: &names, points: &points, outcomes: &outcomes, scalar };
+    let on_gpu = compiled.as_ref().and_then(OnGpu::of_exponents);
+    let shown = show::Shown { problem: &problem, names: &names, points: &points, outcomes: &outcomes, scalar, on_gpu };
     // (What cannot be written is still shown.)
     let written = args.out.as_ref().map(|path| keep::write(path, &shown)).transpose();
     let (is_kept, unwritten) = match written {
@@ -358,7 +360,8 @@ fn run(args: &Args, problem: &Problem, names: &[String], points: &[Point]) -> Ve
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes[k] = Some(outcome);
                         if let Ok(mut keeper) = keeper.lock() {
-                            let shown = show::Shown { problem, names, points, outcomes: &outcomes, scalar: None };
+                            let shown =
+                                show::Shown { problem, names, points, outcomes: &outcomes, scalar: None, on_gpu: None };
                             keeper.keep(|file| shown.write(file));
                         }
                     }

@@ -9,6 +9,7 @@ mod compiled;
 mod continuation;
 mod continuation_words;
 mod docs;
+mod gpu;
 mod kept;
 mod laws;
 mod options;

@@ -7,6 +7,7 @@
 
 use super::compiler::{self, NoNative};
 use super::iterate::{Fault, Iterate, fitting};
+use super::nvrtc::{self, Form};
 use super::rows::Rows;
 use super::state::State;
 use cudarc::driver::sys::{CUevent_flags, cudaError_enum};
@@ -14,7 +15,8 @@ use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PinnedHostSlice,
     PushKernelArg,
 };
-use cudarc::nvrtc::{CompileError, CompileOptions, Ptx, compile_ptx_with_opts};
+use cudarc::nvrtc::Ptx;
+use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,12 +58,44 @@ pub fn devices() -> Result<Vec<Result<Device, NoNative>>, NoNative> {
     Ok((0..count()?).map(device).collect())
 }
 
+/// What programs need beside a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tools {
+    /// The newest CUDA that the driver knows, such as 12.4.
+    pub driver: String,
+    /// The version of NVIDIA's run-time compiler, and where it was found; or why there is none.
+    pub compiler: Result<(String, String), NoNative>,
+}
+
+/// What programs need beside a GPU, where there is a driver.
+///
+/// # Errors
+/// There is no driver, or it does not answer.
+pub fn tools() -> Result<Tools, NoNative> {
+    let compiler = nvrtc::find().map(|found| (found.shown_version(), found.place.display().to_string()));
+    Ok(Tools { driver: driver_version()?.0, compiler })
+}
+
 /// How many GPUs there are.
 fn count() -> Result<usize, NoNative> {
+    let (version, is_enough) = driver_version()?;
+    if !is_enough {
+        return Err(NoNative(format!(
+            "the NVIDIA driver is too old: it knows CUDA {version}, and 12.0 is needed; update the driver"
+        )));
+    }
+    Ok(usize::try_from(CudaContext::device_count().map_err(driver)?).unwrap_or(0))
+}
+
+/// The newest CUDA that the driver knows, and whether that is enough. (Functions that an old one does not have must not be called.)
+fn driver_version() -> Result<(String, bool), NoNative> {
     if !is_driver_there() {
         return Err(NoNative("there is no NVIDIA driver on this machine (libcuda was not found)".into()));
     }
-    Ok(usize::try_from(CudaContext::device_count().map_err(driver)?).unwrap_or(0))
+    let mut version = 0;
+    // SAFETY: it writes a number.
+    unsafe { cudarc::driver::sys::cuDriverGetVersion(&raw mut version) }.result().map_err(driver)?;
+    Ok((format!("{}.{}", version / 1000, version % 1000 / 10), version >= 12_000))
 }
 
 /// The first GPU that can be used.
@@ -81,65 +115,21 @@ fn is_driver_there() -> bool {
     unsafe { cudarc::driver::sys::is_culib_present() }
 }
 
-/// The version of the run-time compiler, which is there.
-fn nvrtc() -> Option<(i32, i32)> {
-    let (mut major, mut minor) = (0, 0);
-    // SAFETY: it writes two numbers.
-    let said = unsafe { cudarc::nvrtc::sys::nvrtcVersion(&raw mut major, &raw mut minor) };
-    said.result().ok().map(|()| (major, minor))
-}
-
-/// The architectures that the run-time compiler, which is there, compiles for: 90 for compute capability 9.0. None where it does not tell.
-fn architectures() -> Option<Vec<i32>> {
-    // (Older ones do not have these functions.)
-    nvrtc().filter(|version| *version >= (11, 2))?;
-    let mut count = 0;
-    // SAFETY: it writes a number.
-    unsafe { cudarc::nvrtc::sys::nvrtcGetNumSupportedArchs(&raw mut count) }.result().ok()?;
-    let mut all = vec![0; usize::try_from(count).ok()?];
-    // SAFETY: it writes as many numbers as it has said there are.
-    unsafe { cudarc::nvrtc::sys::nvrtcGetSupportedArchs(all.as_mut_ptr()) }.result().ok()?;
-    Some(all)
-}
-
-/// The architecture to compile for: a GPU that is newer than the compiler takes what was compiled for an older one. (Where there is none the
-/// compiler says so.)
-fn architecture((major, minor): (i32, i32), known: &[i32]) -> i32 {
-    let own = 10 * major + minor;
-    known.iter().copied().filter(|known| *known <= own).max().unwrap_or(own)
-}
-
 fn driver(error: DriverError) -> NoNative {
     let text = error.error_string().map_or_else(|_| error.to_string(), |text| text.to_string_lossy().into_owned());
     NoNative(format!("the GPU's driver says: {text}"))
 }
 
-fn refused(error: CompileError) -> NoNative {
-    match error {
-        CompileError::CompileError { log, .. } => {
-            let log = log.to_string_lossy();
-            let first: Vec<&str> = log.lines().filter(|line| line.contains("error")).take(3).collect();
-            NoNative(format!("the kernel does not compile: {}", first.join("; ")))
-        }
-        other => NoNative(format!("the kernel does not compile: {other:?}")),
-    }
-}
-
-/// How sources are compiled for GPUs of a compute capability, by the run-time compiler that is there.
-fn options(capability: (i32, i32)) -> Vec<String> {
-    let architecture = architecture(capability, &architectures().unwrap_or_default());
-    vec![format!("--gpu-architecture=compute_{architecture}"), "--extra-device-vectorization".into()]
-}
-
 /// Whether NVIDIA's run-time compiler takes a source, for a GPU of compute capability 9.0; None where the compiler is not there. Needs no
 /// GPU.
 pub fn compiles(text: &str) -> Option<Result<(), NoNative>> {
-    // SAFETY: it looks for a library and loads it if it is there.
-    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
-        return None;
-    }
-    let options = CompileOptions { options: options((9, 0)), ..CompileOptions::default() };
-    Some(compile_ptx_with_opts(text, options).map(drop).map_err(refused))
+    let nvrtc = nvrtc::find().ok()?;
+    // (All of what may be needed of it.)
+    let compile = |form| {
+        let options = nvrtc.options((9, 0), form).unwrap_or_default();
+        nvrtc.compile(text, &options, form).map(drop)
+    };
+    Some(compile(Form::Ptx).and_then(|()| compile(Form::Cubin)))
 }
 
 /// A compiled kernel on a GPU.
@@ -182,32 +172,64 @@ pub struct Spent {
     pub launches: u64,
 }
 
+/// Why there is no function.
+struct Unloaded {
+    why: NoNative,
+    /// Whether what was compiled is too new for the driver.
+    is_too_new: bool,
+}
+
+impl From<NoNative> for Unloaded {
+    fn from(why: NoNative) -> Self {
+        Unloaded { why, is_too_new: false }
+    }
+}
+
+/// The kernel of a source: compiled, or as it was compiled before.
+fn function(context: &Arc<CudaContext>, text: &str, form: Form) -> Result<CudaFunction, Unloaded> {
+    let nvrtc = nvrtc::find()?;
+    let version = nvrtc.shown_version();
+    let too_new = || {
+        let (driver, _) = driver_version().unwrap_or_default();
+        let compiler = nvrtc.place.display();
+        NoNative(format!(
+            "the driver is too old for NVIDIA's run-time compiler {version} ({compiler}): update the driver, or use the compiler of CUDA {driver} or older"
+        ))
+    };
+    let capability = context.compute_capability().map_err(driver)?;
+    let options = nvrtc.options(capability, form).ok_or_else(too_new)?;
+    let make = |_: &Path, output: &Path| {
+        let made = nvrtc.compile(text, &options, form)?;
+        fs::write(output, made).map_err(|error| NoNative(format!("cannot keep the compiled kernel: {error}")))
+    };
+    let is_too_new = Cell::new(false);
+    let load = |path: &Path| {
+        let unreadable = |error| NoNative(format!("the compiled kernel {} cannot be read: {error}", path.display()));
+        let mut code = fs::read(path).map_err(unreadable)?;
+        // (The driver reads a text up to a zero.)
+        code.push(0);
+        let module = context.load_module(Ptx::from_binary(code)).map_err(|error| {
+            is_too_new.set(error.0 == cudaError_enum::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+            if is_too_new.get() { too_new() } else { driver(error) }
+        })?;
+        module.load_function("saltus_kernel").map_err(driver)
+    };
+    let ending = if form == Form::Ptx { "ptx" } else { "cubin" };
+    let head = format!("// NVRTC {version} {}", options.join(" "));
+    compiler::kept(&format!("{head}\n{text}"), ("cu", ending), &make, &load)
+        .map_err(|why| Unloaded { why, is_too_new: is_too_new.get() })
+}
+
 impl Kernel {
     /// Compiles a source for the first GPU that can be used, or finds what was compiled before.
     pub fn compile(rows: Rows, (slots, record): (usize, usize), text: &str) -> Result<Self, NoNative> {
         let context = first()?;
-        // SAFETY: it looks for a library and loads it if it is there.
-        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
-            return Err(NoNative(
-                "NVIDIA's run-time compiler was not found (libnvrtc): it comes with the CUDA toolkit".into(),
-            ));
+        let function = match function(&context, text, Form::Ptx) {
+            // (The driver's own compiler is older than the run-time compiler: what the latter makes for this GPU alone needs no other.)
+            Err(Unloaded { is_too_new: true, .. }) => function(&context, text, Form::Cubin),
+            other => other,
         }
-        let options = options(context.compute_capability().map_err(driver)?);
-        let make = |_: &Path, output: &Path| {
-            let options = CompileOptions { options: options.clone(), ..CompileOptions::default() };
-            let made = compile_ptx_with_opts(text, options).map_err(refused)?;
-            let write = fs::write(output, made.to_src());
-            write.map_err(|error| NoNative(format!("cannot keep the compiled kernel: {error}")))
-        };
-        let load = |path: &Path| {
-            let text = fs::read_to_string(path).ok().filter(|text| !text.contains('\0'));
-            let unreadable = || NoNative(format!("the compiled kernel {} cannot be read", path.display()));
-            let module = context.load_module(Ptx::from_src(text.ok_or_else(unreadable)?)).map_err(driver)?;
-            module.load_function("saltus_kernel").map_err(driver)
-        };
-        let version = nvrtc().map_or("of an unknown version".into(), |(major, minor)| format!("{major}.{minor}"));
-        let head = format!("// NVRTC {version} {}", options.join(" "));
-        let function = compiler::kept(&format!("{head}\n{text}"), ("cu", "ptx"), &make, &load)?;
+        .map_err(|unloaded| unloaded.why)?;
         let name = context.name().map_err(driver)?;
         Ok(Kernel {
             context,
@@ -433,18 +455,5 @@ impl Iterate for Launches {
             },
             false => Fault::Failed(driver(error).0),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::architecture;
-
-    #[test]
-    fn the_newest_architecture_of_the_compiler_that_the_gpu_runs() {
-        let known = [50, 70, 80, 90, 100, 120];
-        assert_eq!([(9, 0), (8, 6), (10, 3), (12, 1)].map(|gpu| architecture(gpu, &known)), [90, 80, 100, 120]);
-        // The compiler does not tell, or is too new.
-        assert_eq!((architecture((9, 0), &[]), architecture((3, 5), &known)), (90, 35));
     }
 }

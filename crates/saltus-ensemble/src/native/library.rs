@@ -1,4 +1,4 @@
-//! Calls into compiled code. The only unsafe code of the crate: a foreign function has no checks of its own.
+//! Calls into compiled code: a foreign function has no checks of its own.
 
 #![allow(unsafe_code)]
 
@@ -25,8 +25,6 @@ pub struct Iteration {
     rows: usize,
     log: usize,
     slots: usize,
-    /// Whether it is the code of a GPU's thread.
-    pub is_thread: bool,
     // (What `advance` points into.)
     _library: Arc<Library>,
 }
@@ -42,12 +40,7 @@ impl Iteration {
         let symbol: Symbol<Advance> = unsafe { library.get(b"saltus_advance\0") }.map_err(fault)?;
         let advance = *symbol;
         let log = width * slots * record;
-        Ok(Iteration { advance, width, rows, log, slots, is_thread: false, _library: Arc::new(library) })
-    }
-
-    /// Room for records of one trajectory.
-    pub fn slots(&self) -> usize {
-        self.slots
+        Ok(Iteration { advance, width, rows, log, slots, _library: Arc::new(library) })
     }
 }
 

@@ -11,11 +11,11 @@ mod gpu;
 mod iterate;
 mod library;
 mod march;
+mod nvrtc;
 mod order;
 mod rows;
 mod sections;
 mod source;
-mod stand_in;
 mod state;
 mod steps;
 mod tangent;
@@ -28,13 +28,12 @@ pub use company::Shares;
 use company::{Company, Terms};
 pub use compiler::{NoNative, end_compilers_when};
 use gpu::Kernel;
-pub use gpu::{Device, Spent, devices};
+pub use gpu::{Device, Spent, Tools, devices, tools};
 use library::Iteration;
 use rows::Rows;
 use saltus::Problem;
 use saltus::scheme::{Method, Scheme};
 use source::{Place, record_length};
-use stand_in::StandIn;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -58,8 +57,6 @@ pub struct Native {
 pub enum Target {
     /// The processor of this machine.
     Processor,
-    /// What a thread of a GPU does, on the processor: to test it where there is no GPU.
-    Thread,
     /// The GPU of this machine.
     Gpu,
 }
@@ -68,11 +65,7 @@ pub enum Target {
 enum Made {
     Library(Iteration),
     Kernel(Kernel),
-    StandIn(Box<StandIn>),
 }
-
-/// The name of what is in the place of a GPU.
-const STAND_IN: &str = "the processor, in the place of a GPU";
 
 impl std::fmt::Debug for Native {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -96,14 +89,6 @@ impl Native {
         Self::compile_for(problem, None, Target::Processor)
     }
 
-    /// Compiles what a thread of a GPU does for the processor: to test it where there is no GPU.
-    ///
-    /// # Errors
-    /// See [`Native::compile`].
-    pub fn compile_thread(problem: &Problem) -> Result<Self, NoNative> {
-        Self::compile_for(problem, None, Target::Thread)
-    }
-
     /// Compiles a model for the GPU of this machine.
     ///
     /// # Errors
@@ -118,14 +103,13 @@ impl Native {
     /// See [`Native::compile`].
     pub(crate) fn with_tangents(&self, problem: &Problem) -> Result<Self, NoNative> {
         let target = match &self.made {
-            Made::Library(made) if !made.is_thread => Target::Processor,
-            Made::Library(_) | Made::StandIn(_) => Target::Thread,
+            Made::Library(_) => Target::Processor,
             Made::Kernel(_) => Target::Gpu,
         };
         let made = Self::make(problem, None, target, true)?;
-        Ok(match &self.made {
-            Made::StandIn(it) => made.stand_in(it.width, it.fails_after()),
-            _ => made,
+        Ok(match self.together() {
+            Some(width) => made.with_width(width),
+            None => made,
         })
     }
 
@@ -135,7 +119,6 @@ impl Native {
         match self.made.clone() {
             Made::Library(made) => Box::new(Traveller::new(made, code, tolerance, account)),
             Made::Kernel(made) => Box::new(Traveller::new(made.launches(), code, tolerance, account)),
-            Made::StandIn(made) => Box::new(Traveller::new(*made, code, tolerance, account)),
         }
     }
 
@@ -158,19 +141,15 @@ impl Native {
     fn make(problem: &Problem, scheme: Option<&str>, target: Target, has_tangents: bool) -> Result<Self, NoNative> {
         let place = match target {
             Target::Processor => Place::Processor(compiler::width()),
-            Target::Thread => Place::One,
             Target::Gpu => Place::Gpu,
         };
         let Text { code, rows, text, scheme } = text(problem, scheme, place, has_tangents)?;
         let slots = if scheme.is_some() { source::LOG } else { source::slots(&code) };
         let made = match place {
             Place::Gpu => Made::Kernel(Kernel::compile(rows, (slots, record_length(&code)), &text)?),
-            Place::Processor(_) | Place::One => {
-                let width = if let Place::Processor(width) = place { width } else { 1 };
+            Place::Processor(width) => {
                 let load = |path: &Path| Iteration::load(path, width, rows.count(), slots, record_length(&code));
-                let mut iteration = compiler::library(&text, &load)?;
-                iteration.is_thread = place == Place::One;
-                Made::Library(iteration)
+                Made::Library(compiler::library(&text, &load)?)
             }
         };
         Ok(Native { code: Arc::new(code), made, scheme, terms: Terms::default() })
@@ -203,24 +182,12 @@ impl Native {
         (compiler::width(), compiler::version())
     }
 
-    /// Code of a GPU's thread ([`Native::compile_thread`]) in the place of a GPU whose workers take so many trajectories at a time, and that
-    /// fails after some launches: to test what is around a GPU where there is none.
-    #[must_use]
-    pub fn stand_in(mut self, width: usize, fails_after: Option<u64>) -> Self {
-        if let Made::Library(made) = self.made {
-            let rows = if self.scheme.is_some() { Rows::of_steps(&self.code) } else { Rows::new(&self.code) };
-            self.made = Made::StandIn(Box::new(StandIn::new(made, rows, width.max(1), fails_after)));
-        }
-        self
-    }
-
     /// The name of the GPU, if it is code for one.
     #[must_use]
     pub fn gpu(&self) -> Option<&str> {
         match &self.made {
             Made::Library(_) => None,
             Made::Kernel(kernel) => Some(&kernel.name),
-            Made::StandIn(_) => Some(STAND_IN),
         }
     }
 
@@ -230,7 +197,6 @@ impl Native {
         match &mut self.made {
             Made::Library(_) => {}
             Made::Kernel(kernel) => kernel.width = width.max(1),
-            Made::StandIn(made) => made.width = width.max(1),
         }
         self
     }
@@ -275,7 +241,6 @@ impl Native {
         match &self.made {
             Made::Library(_) => None,
             Made::Kernel(kernel) => Some(kernel.width),
-            Made::StandIn(made) => Some(made.width),
         }
     }
 
@@ -285,7 +250,6 @@ impl Native {
         let spent = match &self.made {
             Made::Library(_) => return None,
             Made::Kernel(kernel) => &kernel.spent,
-            Made::StandIn(made) => &made.spent,
         };
         spent.lock().ok().map(|spent| *spent)
     }
@@ -303,7 +267,6 @@ impl Native {
         match self.made.clone() {
             Made::Library(made) => Box::new(CompiledWorker::new(made, rest)),
             Made::Kernel(made) => Box::new(Company::new(CompiledWorker::new(made.launches(), rest), &self.terms)),
-            Made::StandIn(made) => Box::new(Company::new(CompiledWorker::new(*made, rest), &self.terms)),
         }
     }
 }
@@ -332,8 +295,7 @@ fn text(problem: &Problem, scheme: Option<&str>, place: Place, has_tangents: boo
         let text = march::source(&code, (kind, &stepping), place).filter(|_| !has_states).ok_or_else(curved)?;
         return Ok(Text { rows: Rows::of_steps(&code), code, text, scheme: Some(scheme) });
     }
-    // (Also where the code of its thread is tested.)
-    if matches!(place, Place::Gpu | Place::One) {
+    if place == Place::Gpu {
         code.order = gpu_order(&code);
     }
     let text = source::source(&code, place).ok_or_else(|| NoNative("its impact law has corners or jumps".into()))?;

@@ -60,8 +60,6 @@ pub fn slots(code: &LaneCode) -> usize {
 pub enum Place {
     /// So many trajectories side by side in the registers of a processor.
     Processor(usize),
-    /// One trajectory, on a processor: the code of a GPU's thread, for tests.
-    One,
     /// One trajectory in each thread of a GPU.
     Gpu,
 }
@@ -69,20 +67,10 @@ pub enum Place {
 impl Place {
     /// What the text begins with.
     pub fn prelude(self) -> String {
-        let plain = |unroll: &str| {
-            format!(
-                "#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL {unroll}\n#define ROLLED\n#define PAIRED\n#define FOURFOLD\n"
-            )
-        };
         match self {
-            Place::Processor(width) => {
-                let unroll = plain("_Pragma(\"GCC unroll 32\")");
-                format!("#include <math.h>\n#define W {width}\n{unroll}")
-            }
-            Place::One => {
-                let headers = "#define _GNU_SOURCE\n#include <math.h>\n#include <stdbool.h>\n";
-                format!("{headers}#define SALTUS_ONE\n{}", plain(""))
-            }
+            Place::Processor(width) => format!(
+                "#include <math.h>\n#define W {width}\n#define FUNCTION static inline\n#define OUTLINE static __attribute__((noinline))\n#define EXPORT\n#define CONSTANT static const\n#define UNROLL _Pragma(\"GCC unroll 32\")\n#define ROLLED\n#define PAIRED\n#define FOURFOLD\n"
+            ),
             Place::Gpu => include_str!("gpu_before.cu").to_string(),
         }
     }

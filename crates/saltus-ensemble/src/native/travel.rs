@@ -368,8 +368,9 @@ mod tests {
         let model = Builder::new("hard").coordinate("x", 0.1, 0.0).kinetic("x'^2/2").force("x", "-x - x^3 - x'/10");
         let model = model.restitution(0.8).constraint("stop", "2 - x").build();
         let problem = model.expect("a model").problem().expect("a problem");
-        for native in [Native::compile(&problem), Native::compile_thread(&problem)] {
-            let Ok(native) = native.and_then(|native| native.with_tangents(&problem)) else { return };
+        {
+            let native = Native::compile(&problem).and_then(|native| native.with_tangents(&problem));
+            let Ok(native) = native else { return };
             let Made::Library(made) = &native.made else { unreachable!("it is for the processor") };
             let place = Rows::new(&native.code).at(Group::Frame);
             let journey = Journey { start: problem.start(), from: 0.0, interval: 0.1, count: 2000 };

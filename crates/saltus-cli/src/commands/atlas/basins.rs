@@ -7,7 +7,7 @@ pub use show::drawn;
 use super::args::{StartText, starts};
 use super::{draw, preview};
 use crate::commands::code::CodeArgs;
-use crate::commands::sweep::gpu::lost;
+use crate::commands::sweep::gpu::{OnGpu, lost};
 use crate::commands::sweep::{tell_if_new, unwritten};
 use crate::progress::{self, Bar};
 use crate::setup::{Refusal, pairs};
@@ -17,7 +17,7 @@ use saltus::{Problem, SetupError};
 use saltus_ensemble::atlas::Picture;
 use saltus_ensemble::atlas::basins::{BasinPlan, Basins, Found, SavedBasins, cost, forget, is_begun};
 use saltus_ensemble::store::{Lock, Manifest, axis_names, vacant};
-use saltus_ensemble::{Native, Request, Sweep};
+use saltus_ensemble::{Request, Sweep};
 use saltus_report::AtlasReport;
 use serde_json::json;
 use show::{attractors, findings, table, tell};
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Find the attractors of a system and the starts that lead to each of them.
 ///
@@ -155,6 +155,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let started = Instant::now();
     let mut files = Vec::new();
     let (_lock, there) = begin(args, &sweep)?;
+    let (mut on_gpu, mut computing) = (None, None);
     if there.is_none() {
         let Some(basins) = computed(args, &sweep)? else {
             match args.json {
@@ -163,11 +164,14 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             }
             return Ok(ExitCode::from(progress::INTERRUPTED));
         };
+        let seconds = started.elapsed().as_secs_f64();
+        on_gpu = OnGpu::of_basins(&sweep, &basins, (seconds, args.threads()));
+        computing = Some(seconds);
         Picture::Basins.write(dir).map_err(unwritten)?;
         files = progress::saving(|| basins.write(dir, &sweep, args.threads())).map_err(unwritten)?;
         forget(dir);
     }
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = computing.unwrap_or_else(|| started.elapsed().as_secs_f64());
     let saved = there.map_or_else(|| SavedBasins::read(dir), Ok)?;
     let findings = findings(&saved);
     let axes = axis_names(&sweep.family).len();
@@ -194,7 +198,7 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
             preview::print(&drawn.chart);
         }
     }
-    tell((dir, args.json), &sweep, &saved, &findings, seconds, &files);
+    tell((dir, args.json), &sweep, (&saved, &findings), on_gpu.as_ref(), seconds, &files);
     if axes > 2 && !args.json {
         out!("no picture: it needs one or two ranges, not {axes}\n");
     }
@@ -277,15 +281,12 @@ fn computed(args: &Args, sweep: &Sweep) -> Result<Option<Basins>, Refusal> {
     bar.finish();
     let basins = basins?;
     lost(sweep.native.as_ref())?;
-    if let Some(why) = sweep.native.as_ref().and_then(Native::failure) {
-        complain(&format!("the GPU failed, and lanes computed the rest: {}", printable(&why)));
-    }
     Ok(basins)
 }
 
 /// `--dry-run`: between which times it takes. How long a motion takes to show what it is cannot be known before.
 fn dry(args: &Args, sweep: &Sweep) -> Result<ExitCode, Refusal> {
-    let cost = cost(sweep)?;
+    let cost = cost(sweep, sweep.native.as_ref(), PATIENCE)?;
     if cost.refused == cost.measured {
         let message = format!("none of {} tried is admissible", count(cost.measured as u64, "start"));
         return Err(SetupError::new(message).help("choose ranges in which no gap is negative").into());
@@ -312,6 +313,9 @@ fn dry(args: &Args, sweep: &Sweep) -> Result<ExitCode, Refusal> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// How long a few starts are tried.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Periods after which most motions are near an attractor where they come to one soon.
 const SOON: f64 = 40.0;

@@ -78,14 +78,11 @@ pub fn run(
             stop.fetch_or(progress::is_stopped(), Ordering::SeqCst);
             keeper.keep(|file| {
                 let outcomes = found.lock().map_or_else(|_| refused.clone(), |found| outcomes(&found));
-                Shown { problem, names, points, outcomes: &outcomes, scalar: None }.write(file)
+                Shown { problem, names, points, outcomes: &outcomes, scalar: None, on_gpu: None }.write(file)
             });
         },
     );
     bar.finish();
-    if let Some(why) = exponents.failure() {
-        complain(&format!("the GPU failed, and the processor computed the rest: {}", printable(&why)));
-    }
     (outcomes(&found.into_inner().unwrap_or_default()), scalar.into_inner())
 }
 

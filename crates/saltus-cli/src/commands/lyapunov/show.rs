@@ -1,6 +1,7 @@
 //! Exponents as text, JSON and a table.
 
 use super::{Outcome, Point};
+use crate::commands::sweep::gpu::OnGpu;
 use crate::text::{BOLD, DIM, count, number, out, print_json, printable, wrapped};
 use saltus::Problem;
 use saltus::analysis::{Exponent, Lyapunov};
@@ -20,6 +21,8 @@ pub struct Shown<'a> {
     pub outcomes: &'a [Outcome],
     /// With compiled code: how many points the event engine computed from their start.
     pub scalar: Option<u64>,
+    /// What a GPU did.
+    pub on_gpu: Option<OnGpu>,
 }
 
 /// What the motion is, in a word.
@@ -65,6 +68,7 @@ impl Shown<'_> {
                 count(self.points.len() as u64, "point")
             );
         }
+        self.on_gpu.iter().flat_map(OnGpu::lines).for_each(|line| out!("{DIM}{line}{DIM:#}\n"));
         if let Some(path) = out_path {
             out!("\nwrote {}\n", path.display());
         }
@@ -169,6 +173,9 @@ impl Shown<'_> {
         let mut object = json!({ "title": model.title, "over": self.names, "points": rows });
         if let Some(n) = self.scalar {
             object["scalar_share"] = json!(n as f64 / self.points.len().max(1) as f64);
+        }
+        if let Some(on_gpu) = &self.on_gpu {
+            object["gpu"] = on_gpu.json();
         }
         print_json(&object);
     }

@@ -4,7 +4,8 @@ use super::sample::Sample;
 use crate::setup::Refusal;
 use crate::text::{count, duration, grouped, number, printable};
 use saltus::SetupError;
-use saltus_ensemble::{Block, Job, Native, Progress, Shares, Spent, Sweep};
+use saltus_ensemble::atlas::basins::{Basins, cost};
+use saltus_ensemble::{Block, Exponents, Job, Native, Progress, Shares, Spent, Sweep};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -23,7 +24,10 @@ const BLOCK: u64 = 32;
 pub struct OnGpu {
     name: String,
     spent: Spent,
-    shares: Shares,
+    /// Of what it computed; None where it is not counted.
+    shares: Option<Shares>,
+    /// What is counted, one and several.
+    nouns: (&'static str, &'static str),
     failure: Option<String>,
     pace: Option<Pace>,
 }
@@ -72,13 +76,37 @@ impl OnGpu {
         // (Where lanes computed a part of it, there is nothing to compare.)
         let is_whole = shares.on_gpu > 0 && shares.in_lanes == 0 && failure.is_none();
         let pace = if is_whole { pace(sweep, done, threads) } else { None };
-        Some(OnGpu { name, spent, shares, failure, pace })
+        let nouns = ("trajectory", "trajectories");
+        Some(OnGpu { name, spent, shares: Some(shares), nouns, failure, pace })
+    }
+
+    /// What it did for basins, in so many seconds.
+    pub fn of_basins(sweep: &Sweep, basins: &Basins, (seconds, threads): (f64, usize)) -> Option<Self> {
+        let native = sweep.native.as_ref()?;
+        let (name, spent, shares, failure) =
+            (native.gpu()?.to_string(), native.spent()?, native.shares()?, native.failure());
+        let pace = || {
+            let cost = cost(sweep, None, PATIENCE).ok().filter(|cost| cost.measured > cost.refused)?;
+            let times = cost.seconds_per_period * basins.periods as f64 / threads as f64 / seconds;
+            let measured = (cost.measured - cost.refused) as u64;
+            (times > 0.0 && times.is_finite()).then_some(Pace { times, threads, measured })
+        };
+        let pace = if failure.is_none() && shares.on_gpu > 0 { pace() } else { None };
+        let nouns = ("piece of a trajectory", "pieces of trajectories");
+        Some(OnGpu { name, spent, shares: Some(shares), nouns, failure, pace })
+    }
+
+    /// What it did for exponents.
+    pub fn of_exponents(exponents: &Exponents) -> Option<Self> {
+        let (name, spent) = (exponents.gpu()?.to_string(), exponents.spent()?);
+        Some(OnGpu { name, spent, shares: None, nouns: ("", ""), failure: exponents.failure(), pace: None })
     }
 
     pub fn json(&self) -> Value {
         json!({
             "name": self.name, "kernel_seconds": self.spent.seconds, "longest": self.spent.longest,
-            "launches": self.spent.launches, "trajectories": self.shares.on_gpu, "in_lanes": self.shares.in_lanes,
+            "launches": self.spent.launches, "trajectories": self.shares.map(|shares| shares.on_gpu),
+            "in_lanes": self.shares.map(|shares| shares.in_lanes),
             "failure": self.failure,
             "times_as_fast_as_lanes": self.pace.map(|pace| pace.times), "lane_threads": self.pace.map(|pace| pace.threads),
             "measured": self.pace.map(|pace| pace.measured),
@@ -88,29 +116,36 @@ impl OnGpu {
     /// The same in words, one sentence in a line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let Shares { on_gpu, in_lanes } = self.shares;
         if let Some(why) = &self.failure {
             lines.push(format!("the GPU failed: {}", printable(why)));
         }
+        let name = printable(&self.name);
+        let Some(Shares { on_gpu, in_lanes }) = self.shares else {
+            lines.push(format!("on {name}: {}", self.kernels()));
+            if self.failure.is_some() {
+                lines.push("the rest on the processor".into());
+            }
+            return lines;
+        };
+        let counted = |n: u64| match n {
+            1 => format!("1 {}", self.nouns.0),
+            n => format!("{} {}", grouped(n), self.nouns.1),
+        };
         lines.push(match (on_gpu, in_lanes) {
             (0, _) => "nothing was computed on the GPU".to_string(),
-            (_, 0) => format!("all on {}: {}", printable(&self.name), self.kernels()),
-            (some, _) => {
-                let some = if some == 1 { "1 trajectory".into() } else { format!("{} trajectories", grouped(some)) };
-                format!("{some} on {}: {}", printable(&self.name), self.kernels())
-            }
+            (_, 0) => format!("all on {name}: {}", self.kernels()),
+            (some, _) => format!("{} on {name}: {}", counted(some), self.kernels()),
         });
         if in_lanes > 0 {
-            let rest =
-                if in_lanes == 1 { "1 trajectory".into() } else { format!("{} trajectories", grouped(in_lanes)) };
-            lines.push(format!("{rest} in lanes of the processor"));
+            lines.push(format!("{} in lanes of the processor", counted(in_lanes)));
         }
         if let Some(Pace { times, threads, measured }) = self.pace {
             let threads = count(threads as u64, "thread");
             let slower = if times < 1.0 { ": --device cpu takes less" } else { "" };
             lines.push(format!(
-                "about {} times as fast as the processor's lanes on {threads}, estimated from {measured} trajectories{slower}",
-                number(times, 2)
+                "about {} times as fast as the processor's lanes on {threads}, estimated from {}{slower}",
+                number(times, 2),
+                if measured == 1 { "1 trajectory".into() } else { format!("{measured} trajectories") }
             ));
         }
         lines
@@ -139,18 +174,8 @@ pub fn lost(native: Option<&Native>) -> Result<(), Refusal> {
 mod tests {
     use super::*;
     use crate::commands::sweep;
+    use saltus_ensemble::Request;
     use saltus_ensemble::store::Store;
-    use saltus_ensemble::{Request, Target};
-
-    /// A sweep on what is in the place of a GPU; nothing where the machine has no compiler.
-    fn on_gpu(request: &Request, fails_after: Option<u64>) -> Option<Sweep> {
-        let file = saltus_io::shipped::find("oscillator").expect("shipped").expect("read");
-        let mut sweep = request.sweep(file).expect("a sweep");
-        let native =
-            Native::compile_for(sweep.family.problem(), sweep.wanted.scheme.as_deref(), Target::Thread).ok()?;
-        sweep.native = Some(native.stand_in(64, fails_after));
-        Some(sweep)
-    }
 
     fn request(points: u64, periods: u64) -> Request {
         let over = vec![format!("w=0.8:1.2:{points}")];
@@ -161,21 +186,6 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let mut store = Store::create(&dir.path().join("sweep"), sweep, (1, 1), false).expect("a store");
         sweep::run(sweep, &mut store, 2, true).expect("a disk")
-    }
-
-    #[test]
-    fn a_summary_says_what_a_gpu_did_and_how_fast_it_was() {
-        let Some(sweep) = on_gpu(&request(300, 20), None) else { return };
-        let (finished, done) = run(&sweep);
-        let found = OnGpu::of(&sweep, &done, 2).expect("a GPU");
-        let lines = found.lines();
-        assert!(finished && lines[0].starts_with("all on the processor, in the place of a GPU: "), "{lines:?}");
-        assert!(
-            lines[1].contains(" times as fast as the processor's lanes on 2 threads, estimated from 64"),
-            "{lines:?}"
-        );
-        assert_eq!((found.json()["trajectories"].as_u64(), found.json()["in_lanes"].as_u64()), (Some(300), Some(0)));
-        assert!(found.json()["times_as_fast_as_lanes"].as_f64().is_some_and(|times| times > 0.0));
     }
 
     #[test]
@@ -197,23 +207,5 @@ mod tests {
             // (Other work on the machine is in it.)
             assert!((0.1..10.0).contains(&pace.times), "{pace:?}");
         }
-    }
-
-    #[test]
-    fn a_gpu_that_fails_is_a_mistake_or_said() {
-        let Some(sweep) = on_gpu(&request(300, 20), Some(3)) else { return };
-        let (finished, done) = run(&sweep);
-        assert!(!finished && done.done < 300);
-        assert!(lost(sweep.native.as_ref()).is_err());
-        let mut sweep = on_gpu(&request(300, 20), Some(3)).expect("as before");
-        sweep.native = sweep.native.map(Native::or_lanes);
-        let (finished, done) = run(&sweep);
-        assert!(finished && lost(sweep.native.as_ref()).is_ok());
-        let found = OnGpu::of(&sweep, &done, 2).expect("a GPU");
-        let lines = found.lines();
-        assert!(lines[0].contains("the GPU failed: the GPU's driver says"), "{lines:?}");
-        assert!(lines[1].contains(" trajectories on the processor, in the place of a GPU: "), "{lines:?}");
-        assert!(lines[2].ends_with(" trajectories in lanes of the processor") && lines.len() == 3, "{lines:?}");
-        assert!(lost(None).is_ok());
     }
 }

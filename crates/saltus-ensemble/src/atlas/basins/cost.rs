@@ -2,20 +2,18 @@
 
 use super::crew::{Crew, Piece, Track};
 use super::{check, grid};
-use crate::{Sweep, Wanted};
+use crate::{Native, Sweep, Wanted};
 use saltus::SetupError;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Starts that are followed at a time,
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 64;
 /// for so many periods,
 const PERIODS: u64 = 32;
 /// so many times at most,
-const TIMES: usize = 8;
-/// and for how long.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMES: usize = 2;
 
 /// What it costs to follow a motion.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +26,8 @@ pub struct Cost {
     pub refused: usize,
 }
 
-/// Measures what it costs to follow a motion of a family.
-pub fn cost(sweep: &Sweep) -> Result<Cost, SetupError> {
+/// Measures what it costs to follow a motion of a family, in compiled code or in lanes. No more starts are tried after some time.
+pub fn cost(sweep: &Sweep, native: Option<&Native>, patience: Duration) -> Result<Cost, SetupError> {
     let family = &sweep.family;
     check(family)?;
     if let Some(reason) = family.maker().job(0, None).refusal {
@@ -39,7 +37,7 @@ pub fn cost(sweep: &Sweep) -> Result<Cost, SetupError> {
     let wanted =
         Wanted { tolerance: sweep.wanted.tolerance, strobe: !by_section, sections: by_section, ..Wanted::default() };
     let stop = Arc::new(AtomicBool::new(false));
-    let crew = Crew::new(family, sweep.native.as_ref(), super::hunt::PARTS, wanted, 1, &stop);
+    let crew = Crew::new(family, native, super::hunt::PARTS, wanted, 1, &stop);
     // (Every so many-th of the scouts, so that they come from everywhere.)
     let scouts = grid::scouts(family.len() as usize);
     let apart = (scouts.len() / (TOGETHER * TIMES)).max(1);
@@ -50,7 +48,7 @@ pub fn cost(sweep: &Sweep) -> Result<Cost, SetupError> {
         let outcomes = crew.follow(&tracks, Piece { periods: PERIODS, kept: 4 });
         refused += outcomes.iter().filter(|o| o.status.is_err()).count();
         measured += group.len();
-        if started.elapsed() >= PATIENCE {
+        if started.elapsed() >= patience {
             break;
         }
     }

@@ -7,7 +7,7 @@ use saltus::Start;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Tracks that a worker is given together, at most (but for a GPU, which takes many more) and at least.
 const TOGETHER: (usize, usize) = (1024, 16);
@@ -76,6 +76,8 @@ pub struct Crew<'a> {
     /// Pieces that a worker of a GPU is given together, at most.
     many: Option<usize>,
     stop: Arc<AtomicBool>,
+    /// Periods for which tracks were followed.
+    followed: AtomicU64,
 }
 
 /// A worker, and the jobs that it was given last: others are put in their place.
@@ -104,7 +106,21 @@ impl<'a> Crew<'a> {
         };
         let members = (0..threads.max(1)).map(one).collect();
         let many = native.as_ref().and_then(Native::together);
-        Crew { family, template, unit, wanted: Arc::new(wanted), members, many, stop: stop.clone() }
+        Crew {
+            family,
+            template,
+            unit,
+            wanted: Arc::new(wanted),
+            members,
+            many,
+            stop: stop.clone(),
+            followed: AtomicU64::new(0),
+        }
+    }
+
+    /// Periods for which tracks were followed so far, all together.
+    pub fn periods(&self) -> u64 {
+        self.followed.load(Ordering::Relaxed)
     }
 
     /// The starts of points, as tracks.
@@ -255,6 +271,7 @@ impl<'a> Crew<'a> {
         jobs.resize_with(tracks.len(), Job::nothing);
         tracks.iter().zip(&mut *jobs).for_each(|(track, job)| self.write_job(track, piece, job));
         let mut outcomes = worker.run(jobs, &self.wanted);
+        self.followed.fetch_add(piece.periods * outcomes.len() as u64, Ordering::Relaxed);
         // (What a person starts with is refused as it is.)
         for ((track, job), outcome) in tracks.iter().zip(jobs).zip(&mut outcomes) {
             if outcome.status.is_ok() || track.periods == 0 {

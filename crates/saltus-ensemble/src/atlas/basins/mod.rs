@@ -67,6 +67,8 @@ pub struct Basins {
     pub computed: Vec<bool>,
     /// The share of each attractor among admissible starts.
     pub shares: Vec<Share>,
+    /// Periods for which motions were followed, all together.
+    pub periods: u64,
     /// How uncertain the attractor of a start is that is known to some precision, where there are two axes.
     pub uncertainty: Option<Uncertainty>,
 }
@@ -188,6 +190,7 @@ impl BasinPlan<'_> {
         let attractors = attractor::named(order.iter().map(|&k| found[k].clone()).collect(), self.sweep);
         Basins {
             shares: order.iter().map(|&k| Share::of(counts[k], all)).collect(),
+            periods: hunt.crew.periods(),
             uncertainty: shape.and_then(|shape| grid::uncertainty(&labels, shape)),
             attractors,
             labels,

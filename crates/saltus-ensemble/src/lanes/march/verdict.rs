@@ -41,6 +41,9 @@ impl Residuals {
         if !(equation <= OFF) {
             tally.breaches.push(format!("the equation of the steps has a relative residual of {equation:.3e}"));
         }
-        Outcome { engine: Engine::Steps, ..tally.outcome(&mut Meetings::new(problem), Status::Finished, end, job, wanted) }
+        Outcome {
+            engine: Engine::Steps,
+            ..tally.outcome(&mut Meetings::new(problem), Status::Finished, end, job, wanted)
+        }
     }
 }

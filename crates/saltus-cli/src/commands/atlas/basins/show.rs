@@ -1,6 +1,7 @@
 //! Basins as a picture, a table, text and JSON.
 
 use crate::commands::atlas::{draw, unit};
+use crate::commands::sweep::gpu::OnGpu;
 use crate::report;
 use crate::text::{BOLD, count, duration, grouped, number, out, printable};
 use saltus::SetupError;
@@ -159,8 +160,8 @@ pub fn table(saved: &SavedBasins, sweep: &Sweep) -> (String, Vec<String>, Vec<Ve
 pub fn tell(
     (dir, json): (&Path, bool),
     sweep: &Sweep,
-    saved: &SavedBasins,
-    findings: &[String],
+    (saved, findings): (&SavedBasins, &[String]),
+    on_gpu: Option<&OnGpu>,
     seconds: f64,
     files: &[String],
 ) {
@@ -168,7 +169,7 @@ pub fn tell(
         crate::text::print_json(&json!({
             "model": sweep.file.name, "starts": sweep.family.len(), "refused": saved.refused, "computed": saved.computed,
             "attractors": saved.attractors.iter().map(|(attractor, share)| json!({ "attractor": attractor, "share": share })).collect::<Vec<_>>(),
-            "uncertainty": saved.uncertainty, "seconds": seconds, "out": dir.display().to_string(), "files": files,
+            "uncertainty": saved.uncertainty, "gpu": on_gpu.map(OnGpu::json), "seconds": seconds, "out": dir.display().to_string(), "files": files,
         }));
         return;
     }
@@ -196,5 +197,6 @@ pub fn tell(
         out!("and {} in basins.json\n", count((saved.attractors.len() - SHOWN) as u64, "further attractor"));
     }
     findings.iter().for_each(|line| out!("{}\n", printable(line)));
+    on_gpu.into_iter().flat_map(OnGpu::lines).for_each(|line| out!("{line}\n"));
     out!("wrote {} to {}\n", files.join(", "), dir.display());
 }
