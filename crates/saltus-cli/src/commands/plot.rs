@@ -83,11 +83,25 @@ pub struct Args {
     dpi: f64,
 }
 
+/// The mistake of a choice that a figure does not have.
+fn unusable(args: &Args, (coordinates, constraints): (bool, bool), what: &str, help: &str) -> Result<(), SetupError> {
+    let named = [("--coordinate", &args.coordinate, coordinates), ("--constraint", &args.constraint, constraints)];
+    match named.into_iter().find(|(_, chosen, is_usable)| !chosen.is_empty() && !is_usable) {
+        Some((option, ..)) => Err(SetupError::new(format!("{option} does not choose anything in {what}")).help(help)),
+        None => Ok(()),
+    }
+}
+
 pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
-    if let Some(chart) = crate::commands::continuation::chart(&args.dir, args.what.as_deref())? {
+    let branches = crate::commands::continuation::chart(&args.dir, args.what.as_deref())?;
+    let is_sweep = args.dir.join("sweep.json").exists();
+    if is_sweep || branches.is_some() {
+        let help = "it is for figures of runs; of a sweep, choose a column with --what";
+        unusable(args, (false, false), "figures of families and branches", help)?;
+    }
+    if let Some(chart) = branches {
         return picture::of_chart(args, chart);
     }
-    let is_sweep = args.dir.join("sweep.json").exists();
     if !args.dir.exists() {
         let message = format!("there is no directory `{}`", args.dir.display());
         return Err(SetupError::new(message).help("name one that --out wrote, of a run, a sweep or a picture").into());
@@ -104,6 +118,14 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
         return Err(SetupError::new("--against is for sweeps, and this is a run").into());
     }
     let run = SavedRun::open(&args.dir)?;
+    let of_bonds = matches!(what, What::Joints | What::Friction);
+    let name = args.what.as_deref().unwrap_or("positions");
+    let (usable, help) = match what {
+        What::Energy => ((false, false), "energies are those of the whole system"),
+        _ if of_bonds || what.of_constraints() => ((false, true), "choose with --constraint"),
+        _ => ((true, false), "choose with --coordinate"),
+    };
+    unusable(args, usable, &format!("the figure `{name}`"), help)?;
     let chosen = match what {
         What::States => choose(&args.coordinate, &run.states, "state")?,
         What::Joints => choose(&args.constraint, &run.joints, "equation of a joint")?,
@@ -139,7 +161,6 @@ pub fn main(args: &Args) -> Result<ExitCode, Refusal> {
     let figure = paper::draw(&motion, what, &Options { columns, chosen }).map_err(SetupError::new)?;
     save(args, kind, &figure)?;
     for note in figure.notes {
-        let of_bonds = matches!(what, What::Joints | What::Friction);
         let option = if what.of_constraints() || of_bonds { "constraint" } else { "coordinate" };
         out!("note: {} (choose with --{option})\n", printable(&note));
     }

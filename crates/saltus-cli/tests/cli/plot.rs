@@ -176,6 +176,29 @@ fn mistakes_are_answered() {
 }
 
 #[test]
+fn options_that_choose_nothing_are_mistakes() {
+    let here = ran(&["ball-gravity"]);
+    let family = |args: &[&str]| assert!(here.saltus(args).succeeded(), "{args:?}");
+    family(&["sweep", "oscillator", "--over", "w=0.9,1.1", "--periods", "3", "--out", "sweep"]);
+    let short = ["--start", "x=-1:0.9:4", "--start", "x'=-1:1:4", "--periods", "64"];
+    family(&[&["basins", "oscillator"], &short[..], &["--out", "basins"]].concat());
+    let refused = |args: &[&str], word: &str| {
+        let answer = here.saltus(args);
+        let said = answer.stderr.split_whitespace().filter(|w| *w != "│").collect::<Vec<_>>().join(" ");
+        assert!(answer.code == Some(1) && said.contains(word), "{args:?}: {said}");
+        assert!(!here.join("f.svg").exists(), "{args:?}");
+    };
+    refused(&["plot", "sweep", "--coordinate", "x", "--out", "f.svg"], "choose a column with --what");
+    refused(&["plot", "basins", "--constraint", "stop", "--out", "f.svg"], "--constraint does not choose anything");
+    refused(&["plot", "basins", "--from", "0", "--out", "f.svg"], "--from and --to do not cut maps");
+    refused(&["plot", "run", "--what", "gaps", "--coordinate", "y", "--out", "f.svg"], "choose with --constraint");
+    refused(&["plot", "run", "--constraint", "ground", "--out", "f.svg"], "choose with --coordinate");
+    refused(&["plot", "run", "--what", "energy", "--coordinate", "y", "--out", "f.svg"], "of the whole system");
+    refused(&[&["basins", "oscillator"], &short[..], &["--end", "9", "--out", "b"]].concat(), "the period is known here");
+    refused(&["lyapunov", "oscillator", "--out", "f.svg"], "not as .svg");
+}
+
+#[test]
 fn text_of_a_model_is_text_in_a_figure() {
     let here = Scratch::new();
     let odd = "title = \"<script>alert('&')</script>\"\n[coordinates]\ny = { position = 1, velocity = -1 }\n[dynamics]\n\

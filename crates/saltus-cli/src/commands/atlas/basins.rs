@@ -127,6 +127,11 @@ impl Args {
         };
         let request = self.code.of(request);
         let error = match self.code.sweep(&request, file.clone()) {
+            Ok(_) if self.end.is_some() => {
+                return Err(SetupError::new("--end is for motions without forcing, and the period is known here")
+                    .help("leave it out: motions are compared with attractors after some periods, --periods at most")
+                    .into());
+            }
             Ok(sweep) => return Ok(sweep),
             Err(error) => error,
         };

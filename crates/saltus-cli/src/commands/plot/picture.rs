@@ -30,6 +30,11 @@ pub fn main(args: &Args, picture: &Picture) -> Result<ExitCode, Refusal> {
             (draw::drawn(&args.dir, picture, &tables)?, tables.sweep.file)
         }
     };
+    if (args.from.is_some() || args.to.is_some()) && drawn.chart.panes.iter().any(|pane| pane.map.is_some()) {
+        return Err(SetupError::new("--from and --to do not cut maps")
+            .help("make the picture again over a shorter range of its axis")
+            .into());
+    }
     cut(&mut drawn.chart, args.from.unwrap_or(f64::NEG_INFINITY), args.to.unwrap_or(f64::INFINITY));
     let Some(kind) = kind else {
         let page = atlas(AtlasReport {
