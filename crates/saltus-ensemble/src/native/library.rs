@@ -75,7 +75,15 @@ impl Iterate for Iteration {
 }
 
 /// Lanes as numbers, one after the other.
-pub fn flat(lanes: &mut [Lane<8>]) -> &mut [f64] {
+#[inline]
+pub fn flat(lanes: &[Lane<8>]) -> &[f64] {
+    // SAFETY: a lane is eight numbers and nothing else (64 bytes, aligned to 64 bytes).
+    unsafe { std::slice::from_raw_parts(lanes.as_ptr().cast(), 8 * lanes.len()) }
+}
+
+/// See [`flat`].
+#[inline]
+pub fn flat_mut(lanes: &mut [Lane<8>]) -> &mut [f64] {
     // SAFETY: a lane is eight numbers and nothing else (64 bytes, aligned to 64 bytes).
     unsafe { std::slice::from_raw_parts_mut(lanes.as_mut_ptr().cast(), 8 * lanes.len()) }
 }

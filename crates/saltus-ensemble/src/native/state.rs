@@ -1,6 +1,6 @@
 //! The numbers of many trajectories.
 
-use super::library::flat;
+use super::library::{flat, flat_mut};
 use saltus_expr::Lane;
 
 /// Rows of numbers, one number per trajectory in each, aligned for vector registers.
@@ -37,19 +37,31 @@ impl State {
 
     #[inline]
     pub fn get(&self, row: usize, l: usize) -> f64 {
-        let at = self.at(row, l);
-        self.data[at / 8].0[at % 8]
+        flat(&self.data)[self.at(row, l)]
     }
 
     #[inline]
     pub fn set(&mut self, row: usize, l: usize, value: f64) {
         let at = self.at(row, l);
-        self.data[at / 8].0[at % 8] = value;
+        flat_mut(&mut self.data)[at] = value;
+    }
+
+    /// Zeros for a trajectory, but for one row.
+    pub fn clear(&mut self, l: usize, but: usize) {
+        let kept = self.get(but, l);
+        let (rows, first, stride) = (self.rows, self.at(0, l), self.strides.1);
+        let numbers = &mut flat_mut(&mut self.data)[first..=first + (rows - 1) * stride];
+        match stride {
+            // (One piece of memory is faster than many.)
+            1 => numbers.fill(0.0),
+            _ => numbers.iter_mut().step_by(stride).for_each(|number| *number = 0.0),
+        }
+        self.set(but, l, kept);
     }
 
     /// All of them, or those in use.
     pub fn numbers(&mut self) -> &mut [f64] {
         let length = self.rows * if self.strides.1 == 1 { self.used } else { self.width };
-        &mut flat(&mut self.data)[..length]
+        &mut flat_mut(&mut self.data)[..length]
     }
 }

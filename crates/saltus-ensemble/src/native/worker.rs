@@ -90,7 +90,7 @@ impl<I: Iterate> CompiledWorker<I> {
         tally.pass(&jobs[job], wanted, start.t, &start.q, &start.v);
         self.lanes[l] = LaneState { job, tally, handed: 0 };
         // (Where its records are is not its own.)
-        (0..self.rows.shared()).filter(|&row| row != rows::RECORDS).for_each(|row| self.state.set(row, l, 0.0));
+        self.state.clear(l, rows::RECORDS);
         self.set(rows::ACTIVE, l, 1.0);
         self.set(rows::FROM, l, *from);
         self.set(rows::STROBE, l, strobe.unwrap_or(0.0));
