@@ -194,7 +194,10 @@ fn options_that_choose_nothing_are_mistakes() {
     refused(&["plot", "run", "--what", "gaps", "--coordinate", "y", "--out", "f.svg"], "choose with --constraint");
     refused(&["plot", "run", "--constraint", "ground", "--out", "f.svg"], "choose with --coordinate");
     refused(&["plot", "run", "--what", "energy", "--coordinate", "y", "--out", "f.svg"], "of the whole system");
-    refused(&[&["basins", "oscillator"], &short[..], &["--end", "9", "--out", "b"]].concat(), "the period is known here");
+    refused(
+        &[&["basins", "oscillator"], &short[..], &["--end", "9", "--out", "b"]].concat(),
+        "the period is known here",
+    );
     refused(&["lyapunov", "oscillator", "--out", "f.svg"], "not as .svg");
 }
 

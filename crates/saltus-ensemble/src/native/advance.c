@@ -115,7 +115,12 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
     begin(s);
     while (made < most) {
         made++;
+#ifdef SALTUS_ONE
+        /* (Who has but one calls this only while it is active, and what it signals ends the loop.) */
+        mask go = EVERY;
+#else
         mask go = (S(R_ACTIVE) > 0.0) & (S(R_SIGNAL) == 0.0);
+#endif
         mask is_held = S(R_HELD) >= 0.0;
 /*@glide@*/
         int holds = CAN_HOLD && ANY(go & is_held);
@@ -141,9 +146,22 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         S(R_RESIDUAL) = SEL(failed, S(R_RESIDUAL), larger(off, S(R_RESIDUAL)));
         S(R_SIGNAL) = SEL(failed, ALL(OFF), S(R_SIGNAL));
         go &= NOT(failed);
+        LEAVE_UNLESS(go)
 /*@extents@*/
 /*@jumps@*/
+        LEAVE_UNLESS(go)
 /*@straighten@*/
+
+        /* Contact does not drift. */
+        if (holds) {
+            real gap = ZERO, rate = ZERO;
+/*@held@*/
+            UNROLL for (int i = 0; i < D; i++) {
+                real pull = S(R_PULL + i) * S(R_INVERSE);
+                q[i][0] -= gap * pull;
+                v[i][0] -= rate * pull;
+            }
+        }
 
         /* States on the way, instants of the stroboscope, ends. */
         mask arrived = go & (S(R_ARRIVED) > 0.0);
@@ -178,8 +196,13 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
             }
             mask done = arrived & NOT(S(R_T) < S(R_END));
             S(R_SIGNAL) = SEL(done, ALL(DONE), S(R_SIGNAL));
+            UNROLL for (int i = 0; i < D; i++) {
+                S(R_Q + i) = SEL(done, q[i][0], S(R_Q + i));
+                S(R_V + i) = SEL(done, v[i][0], S(R_V + i));
+            }
             go &= NOT(done);
             S(R_STOP) = SEL(arrived, next_stop(s, &is_instant, &instant), S(R_STOP));
+            LEAVE_UNLESS(go)
         }
 
         /* Trajectories that have just begun: the first step, from above; a start on a constraint is not decided here. */
@@ -201,17 +224,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
             S(R_LAST) = SEL(is_new, h, S(R_LAST));
             S(R_NEW) = SEL(is_new, ZERO, S(R_NEW));
 /*@starts@*/
-        }
-
-        /* Contact does not drift. */
-        if (holds) {
-            real gap = ZERO, rate = ZERO;
-/*@held@*/
-            UNROLL for (int i = 0; i < D; i++) {
-                real pull = S(R_PULL + i) * S(R_INVERSE);
-                q[i][0] -= gap * pull;
-                v[i][0] -= rate * pull;
-            }
+            LEAVE_UNLESS(go)
         }
 
         /* Bounces that cannot be told from contact: the limit of those that follow. */
@@ -253,6 +266,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
             }
             S(R_BOUNCED) = SEL(bounced, ALL(-1.0), S(R_BOUNCED));
 /*@after@*/
+            LEAVE_UNLESS(go)
         }
 /*@perturbed@*/
 

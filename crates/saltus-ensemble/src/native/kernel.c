@@ -18,6 +18,8 @@ typedef mask whole;
 #define EACH(l, m) for (int l = 0; l < W; l++) if ((m)[l])
 #define ALL(c) ((c) - (real){})
 #define NONE ((mask){})
+#define EVERY NOT(NONE)
+#define LEAVE_UNLESS(m)
 static inline int any(mask m) {
     long long found = 0;
     for (int l = 0; l < W; l++) found |= m[l];
@@ -54,7 +56,10 @@ static inline double FROM_BITS(long long b) { union { long long b; double x; } u
 #define EACH(l, m) for (int l = 0; l < 1 && (m); l++)
 #define ALL(c) ((double)(c))
 #define NONE false
+#define EVERY true
 #define ANY(m) (m)
+/* (So it is known in what follows that the only trajectory goes on.) */
+#define LEAVE_UNLESS(m) if (!(m)) break;
 /* (A number to a few digits: a GPU is faster with these.) */
 typedef float guess;
 #define GUESS(x) ((float)(x))
