@@ -1,7 +1,7 @@
 //! W trajectories side by side: their series, how long a step may be, and where they are.
 
 use super::code::{LaneCode, MOST};
-use super::limits::{SHARE, TRUST};
+use super::limits::{BLIND, GROWTH, SHARE, TRUST};
 use super::section::Sections;
 use super::vector::{self, Forms, MAX_ORDER, each};
 use saltus_expr::{Lane, SeriesLanes, choose};
@@ -56,6 +56,8 @@ pub struct Group<const W: usize> {
     pub stop: Lane<W>,
     /// The last step.
     pub last: Lane<W>,
+    /// How long the last step could have been.
+    pace: Lane<W>,
     scales: Vec<Lane<W>>,
     /// Of gaps, then of events.
     gap_scales: Vec<Lane<W>>,
@@ -104,6 +106,7 @@ impl<const W: usize> Group<W> {
             t: Lane::all(0.0),
             stop: Lane::all(0.0),
             last: Lane::all(0.0),
+            pace: Lane::all(0.0),
             scales: zeros(d),
             gap_scales: zeros(code.m + code.events),
             reaction_scale: Lane::all(0.0),
@@ -259,7 +262,11 @@ impl<const W: usize> Group<W> {
             let mode = &self.modes[l];
             cap.0[l] = if mode.is_active && !mode.waits { self.stop.0[l] - self.t.0[l] } else { 0.0 };
         }
-        let fits = vector::step_length(&worst, n);
+        // (What is no number stays so.)
+        let reach = vector::step_length(&worst, n);
+        let limit: Lane<W> = each(|l| GROWTH * self.pace[l]);
+        let fits: Lane<W> = each(|l| choose(reach[l] > limit[l], limit[l], reach[l]));
+        self.pace = each(|l| choose(cap[l] > 0.0, fits[l], self.pace[l]));
         let mut h: Lane<W> = each(|l| choose(fits[l] > cap[l], cap[l], fits[l]));
         for l in 0..W {
             events[l] = None;
@@ -282,6 +289,14 @@ impl<const W: usize> Group<W> {
         }
         if holds {
             self.first_crossing(m, &mut h, events);
+        }
+        for l in 0..W {
+            // What happens in a step for which its own series does not vouch is approached first: what is wrong is seen there.
+            let happens = matches!(events[l], Some(Event::Hit(_) | Event::Release));
+            if happens && !(reach[l] <= limit[l]) && 0.5 * h[l] > self.shortest(l) {
+                h[l] *= 0.5;
+                events[l] = None;
+            }
         }
         if self.sections.are_wanted {
             self.watch(&fits, &mut h, events);
@@ -315,7 +330,41 @@ impl<const W: usize> Group<W> {
             }
             h = fits.max(0.01 * h);
         }
+        h = self.majorised(l, h);
         self.last.0[l] = h;
+        self.pace.0[l] = h / GROWTH;
+    }
+
+    /// A step, or a shorter one, in which all terms of all series lie below a line from their first ones to what is allowed of the last: the
+    /// last ones may vanish by themselves.
+    fn majorised(&self, l: usize, mut h: f64) -> f64 {
+        let (d, n, m) = (self.code.d, self.code.order, self.code.m);
+        let motion = (0..d).map(|i| self.series.input(1 + d + i));
+        let gaps = (0..m).filter(|&a| !self.code.is_affine[a]).map(|a| self.series.output(self.code.gaps + a));
+        let rows: Vec<&[Lane<W>]> = motion.chain(gaps).collect();
+        let c = |row: &[Lane<W>], k: usize| row[k].0[l].abs();
+        if !rows.iter().any(|row| (3..row.len()).any(|k| c(row, k) > 0.0)) {
+            return BLIND * h;
+        }
+        let steeper = (SHARE * self.tolerance).powf(-1.0 / n as f64);
+        for _ in 0..200 {
+            let fits = |row: &&[Lane<W>]| {
+                let scale = c(row, 0).max(c(row, 1) * h).max(c(row, 2) * h * h);
+                let ratio = steeper * h;
+                let mut power = ratio * ratio;
+                // (Where there are no first terms there is nothing to measure by.)
+                scale == 0.0
+                    || (3..row.len()).all(|k| {
+                        power *= ratio;
+                        c(row, k) * power <= scale
+                    })
+            };
+            if rows.iter().all(fits) {
+                break;
+            }
+            h *= 0.5;
+        }
+        h
     }
 
     /// Goes to the ends of the steps.

@@ -11,6 +11,13 @@ pub const TRUST: f64 = 1e3;
 /// The impact law may be off by this.
 pub const LAW: f64 = 1e-9;
 
+/// A step is at most so many times as long as series allowed for the one before. (Where the last terms of a series vanish by themselves, as
+/// at the middle of an even function, they say nothing about how far it reaches.)
+pub const GROWTH: f64 = 2.0;
+
+/// Where a series tells nothing at all about how far it reaches, the first step is this part of what is left.
+pub const BLIND: f64 = 1.0 / 1_048_576.0;
+
 /// Gap velocities below this part of what they are made of are none.
 pub const STILL: f64 = 1e-12;
 

@@ -221,6 +221,18 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 open &= fits < 0.9 * h;
                 h = SEL(open, larger(fits, 0.01 * h), h);
             }
+            /* The last terms may vanish by themselves: then those before tell more. */
+            double steeper = pow(SHARE * tolerance, -1.0 / N);
+            mask steep = is_new, blind = is_new;
+            for (int turn = 0; turn < 200 && ANY(steep); turn++) {
+                steep = NONE;
+                UNROLL for (int i = 0; i < D; i++) majorise(v[i], N, h, steeper, &steep, &blind);
+/*@majorised@*/
+                steep &= is_new;
+                h = SEL(steep, 0.5 * h, h);
+            }
+            h = SEL(blind, BLIND * h, h);
+            S(R_PACE) = SEL(is_new, h * (1.0 / GROWTH), S(R_PACE));
             S(R_LAST) = SEL(is_new, h, S(R_LAST));
             S(R_NEW) = SEL(is_new, ZERO, S(R_NEW));
 /*@starts@*/
@@ -278,7 +290,10 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         if (holds) measure(lambda, N - 1, &S(R_REACTION), last, SHARE * tolerance, 0, worst);
         real cap = SEL(go & NOT(waits), S(R_STOP) - S(R_T), ZERO), event = ZERO;
         mask known;
-        real fits = longest_step(worst, &known);
+        real reach = longest_step(worst, &known), limit = GROWTH * S(R_PACE);
+        mask doubtful = NOT(reach <= limit);
+        real fits = SEL(reach > limit, limit, reach);
+        S(R_PACE) = SEL(cap != 0.0, fits, S(R_PACE));
         real h = SEL(fits > cap, cap, fits);
         real shortest = EPSILON * size_of(S(R_T)) * (1e-2 / tolerance > 4.0 ? 1e-2 / tolerance : 4.0);
         mask steps = cap != 0.0;
@@ -289,6 +304,10 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         event = SEL(is_there | reaches, ALL(STOP), event);
         event = SEL(lost, ALL(UNCLEAR), event);
 /*@crossings@*/
+        /* What happens in a step for which its own series does not vouch is approached first: what is wrong is seen there. */
+        mask early = doubtful & ((event >= (double)HIT) | (event == (double)RELEASE)) & (0.5 * h > shortest);
+        h = SEL(early, 0.5 * h, h);
+        event = SEL(early, ZERO, event);
 /*@sections@*/
 /*@carry@*/
 

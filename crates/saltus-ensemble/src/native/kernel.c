@@ -208,6 +208,18 @@ FUNCTION void measure(const real *c, int n, real *scale, real last, double allow
     worst[2] = is_first ? d : SEL(d <= worst[2], worst[2], d);
 }
 
+/* Whether a term of a series lies above a line from its first ones to what is allowed of the last, for a step; whether there are none. (Where
+ * there are no first terms there is nothing to measure by.) */
+FUNCTION void majorise(const real *c, int n, real h, double steeper, mask *steep, mask *blind) {
+    real scale = larger(larger(size_of(c[0]), size_of(c[1]) * h), size_of(c[2]) * h * h);
+    real ratio = steeper * h, power = ratio * ratio;
+    UNROLL for (int k = 3; k <= n; k++) {
+        power *= ratio;
+        *steep |= (scale > 0.0) & NOT(size_of(c[k]) * power <= scale);
+        *blind &= NOT(size_of(c[k]) > 0.0);
+    }
+}
+
 FUNCTION real value_at(const real *c, int n, real s) {
     real sum = c[n];
     UNROLL for (int k = n - 1; k >= 0; k--) sum = sum * s + c[k];

@@ -138,12 +138,14 @@ pub enum Group {
     Rounding,
     /// How long steps are, but for short ones between longer ones.
     Span,
+    /// How long the last step could have been.
+    Pace,
     Linear,
     March,
 }
 
 /// Those that the code has for itself are last, from `SCALE` on.
-const GROUPS: [(Group, &str); 28] = [
+const GROUPS: [(Group, &str); 29] = [
     (Group::Q, "Q"),
     (Group::V, "V"),
     (Group::Parameters, "P"),
@@ -170,6 +172,7 @@ const GROUPS: [(Group, &str); 28] = [
     (Group::Ended, "ENDED"),
     (Group::Rounding, "ROUNDING"),
     (Group::Span, "SPAN"),
+    (Group::Pace, "PACE"),
     (Group::Linear, "LINEAR"),
     (Group::March, "MARCH"),
 ];
@@ -204,6 +207,7 @@ impl Lengths {
             Group::Crossed | Group::Side | Group::SideBefore | Group::Reach => self.events,
             Group::OwnScale | Group::Ended | Group::Rounding => self.events,
             Group::Span => usize::from(self.events > 0),
+            Group::Pace => 1,
             Group::Linear => self.linear,
             Group::Frame | Group::FrameBefore => self.columns * self.columns,
             Group::Shift | Group::Stretch | Group::Logs => self.columns,

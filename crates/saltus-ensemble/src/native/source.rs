@@ -112,6 +112,8 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ("STILL", limits::STILL),
         ("TOUCHES", limits::TOUCHES),
         ("SHARE", limits::SHARE),
+        ("GROWTH", limits::GROWTH),
+        ("BLIND", limits::BLIND),
         ("QUIET", QUIET),
         ("ROUNDED", limits::ROUNDED),
         ("WINDOW", limits::WINDOW as f64),
@@ -200,6 +202,13 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
                 true => String::new(),
                 false => format!("measure({g}, N, &S(R_GAP_SCALE + {a}), last, SHARE * tolerance, 0, worst);\n"),
             }) + &sections::measures(code, &series),
+        ),
+        (
+            "majorised",
+            each_gap(code, &series, |a, g| match code.is_affine[a] {
+                true => String::new(),
+                false => format!("majorise({g}, N, h, steeper, &steep, &blind);\n"),
+            }),
         ),
         ("crossings", crossings(code, &series)),
         ("jumps", sections::jumps(code, &series)),
