@@ -269,7 +269,9 @@ impl<const W: usize> LaneWorker<W> {
             }
         };
         let mode = &self.group.modes[l];
-        let start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(self.lanes[l].open.clone());
+        let mut start = Start::new(t, q[..d].to_vec(), v[..d].to_vec()).with_parameters(self.lanes[l].open.clone());
+        let quiet: Vec<usize> = (0..self.group.code.m).filter(|&a| mode.zeros[a] == 2 && !back).collect();
+        self.hand.quieten(&mut start, &quiet);
         let touched = self.hand.touched(&start, self.group.widest.0[l]);
         let is_closed = |a: &usize| mode.held == Some(*a) || (mode.zeros[*a] > 0 && !back) || touched.contains(a);
         let closed: Vec<usize> = (0..self.group.code.m).filter(is_closed).collect();

@@ -1,6 +1,6 @@
 //! Trajectories that lanes cannot decide: the event engine goes on with them, and gives them back where nothing is in contact.
 
-use super::code::LaneCode;
+use super::code::{LaneCode, MOST};
 use super::law::Local;
 use super::limits::TOUCHES;
 use super::noise::Noise;
@@ -79,6 +79,22 @@ impl Hand {
             gaps.values[*a].abs() <= TOUCHES * widest && gaps.rate(*a, &at.v).abs() <= TOUCHES * size
         };
         (0..gaps.values.len()).filter(is_touched).collect()
+    }
+
+    /// Takes away the gap velocities that are left, by rounding, of constraints that were hit and do not bounce: the event engine, which has not
+    /// seen how fast they closed, would take them for impacts.
+    pub fn quieten(&mut self, start: &mut Start, quiet: &[usize]) {
+        let mut pull = [0.0; MOST];
+        for &a in quiet {
+            if !self.local.evaluate(start.t, &start.q, &start.v, &start.parameters) {
+                return;
+            }
+            let (rate, compliance) = (self.local.rate(a, &start.v), self.local.pull(a, &mut pull));
+            for (v, pull) in start.v.iter_mut().zip(pull) {
+                let left = *v - rate * pull / compliance;
+                *v = if left.abs() <= 8.0 * f64::EPSILON * v.abs() { 0.0 } else { left };
+            }
+        }
     }
 
     /// Begins with a trajectory that starts on a constraint.

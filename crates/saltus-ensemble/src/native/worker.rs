@@ -255,7 +255,9 @@ impl<I: Iterate> CompiledWorker<I> {
             false => (self.get(rows::T, l), self.all(Group::Q, l), self.all(Group::V, l)),
         };
         let (held, zeros) = (self.get(rows::HELD, l), self.all(Group::Zeros, l));
-        let start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
+        let mut start = Start::new(t, q, v).with_parameters(job.start.parameters.clone());
+        let quiet: Vec<usize> = (0..self.code.m).filter(|&a| zeros[a] == 2.0 && !back).collect();
+        self.hand.quieten(&mut start, &quiet);
         let touched = self.hand.touched(&start, self.get(rows::WIDEST, l));
         let is_closed = |a: &usize| held == *a as f64 || (zeros[*a] > 0.0 && !back) || touched.contains(a);
         let closed = (0..self.code.m).filter(is_closed).collect();
