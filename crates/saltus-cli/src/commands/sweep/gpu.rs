@@ -121,7 +121,10 @@ impl OnGpu {
         }
         let name = printable(&self.name);
         let Some(Shares { on_gpu, in_lanes }) = self.shares else {
-            lines.push(format!("on {name}: {}", self.kernels()));
+            lines.push(match self.spent.launches {
+                0 => "nothing was computed on the GPU".to_string(),
+                _ => format!("on {name}: {}", self.kernels()),
+            });
             if self.failure.is_some() {
                 lines.push("the rest on the processor".into());
             }
@@ -162,11 +165,16 @@ impl OnGpu {
 pub fn lost(native: Option<&Native>) -> Result<(), Refusal> {
     match native.filter(|native| !native.falls_back()).and_then(Native::failure) {
         None => Ok(()),
-        Some(why) => Err(SetupError::new(format!("the GPU failed: {why}"))
-            .help(
-                "what was computed is kept: --resume goes on with it; --device auto goes on in lanes where a GPU fails",
-            )
-            .into()),
+        Some(why) => {
+            let is_nothing = native.and_then(Native::shares).is_some_and(|done| done.on_gpu + done.in_lanes == 0);
+            let help = match is_nothing {
+                true => "--device auto goes on in lanes where a GPU fails",
+                false => {
+                    "what was computed is kept: --resume goes on with it; --device auto goes on in lanes where a GPU fails"
+                }
+            };
+            Err(SetupError::new(format!("the GPU failed: {why}")).help(help).into())
+        }
     }
 }
 
