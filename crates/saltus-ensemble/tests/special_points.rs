@@ -58,7 +58,9 @@ fn a_series_that_says_nothing_about_its_reach_is_not_trusted() {
             assert!(outcome.status.as_ref().is_ok_and(|status| *status == saltus::Status::Finished), "{what}");
             assert_eq!(outcome.impacts, impacts, "{what}");
             for (found, truth) in [(outcome.q[0], truth[0]), (outcome.v[0], truth[1])] {
-                assert!((found - truth).abs() < 3e-8, "{what}: {truth}");
+                // (What each of many bounces leaves adds up.)
+                let near = if impacts > 1 { 3e-7 } else { 3e-8 };
+                assert!((found - truth).abs() < near, "{what}: {truth}");
             }
         }
     }
@@ -124,5 +126,25 @@ fn an_impact_without_rebound_is_one_impact() {
             assert_eq!(found.impacts, truth.impacts, "{code}: {found:?}, {truth:?}");
             assert!((found.q[0] - truth.q[0]).abs() < 1e-8, "{code}");
         }
+    }
+}
+
+#[test]
+fn sections_between_pulses_are_not_passed_over() {
+    // sin(t)^16 is 1/2 at asin(2^(-1/16)) and at π less that, in each half-turn; x' = 1 tells nothing about it, nor do its first terms.
+    let first = 0.5_f64.powf(1.0 / 16.0).asin();
+    let truth: Vec<f64> = (0..6).flat_map(|n| [first, PI - first].map(|t| t + PI * f64::from(n))).collect();
+    let model =
+        Builder::new("pulses").coordinate("x", 0.0, 1.0).kinetic("x'^2/2").force("x", "-1e-9*x^3").restitution(0.5);
+    let model = model.constraint("wall", "1000 - x").event("pulse", "sin(t)^16 - 0.5", saltus::motion::Crossing::Both);
+    let problem = model.build().expect("a model").problem().expect("a problem");
+    let jobs = [job(&problem, 6.0 * PI)];
+    let wanted = Arc::new(Wanted { sections: true, ..(*wanted()).clone() });
+    for (code, mut worker) in agree::crew("pulses", &problem, TOLERANCE) {
+        let outcome = &worker.run(&jobs, &wanted)[0];
+        let found: Vec<f64> = outcome.sections.chunks(4).map(|row| row[1]).collect();
+        assert_eq!(found.len(), truth.len(), "{code}: {found:?}");
+        let off = found.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-8, "{code}: {off:e}");
     }
 }

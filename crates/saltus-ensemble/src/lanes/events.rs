@@ -28,11 +28,11 @@ impl<const W: usize> LaneWorker<W> {
             return Some(outcome);
         }
         if std::mem::take(&mut self.group.modes[l].is_new) {
-            self.group.find_pace(l);
+            let reach = self.group.find_pace(l);
             for a in 0..m {
                 // With a start on a constraint, or beyond one, the event engine begins.
                 let [gap, rate, ..] = self.group.gap(a, l);
-                if !(gap > 1e-9 * rate.abs() * self.group.last.0[l]) {
+                if !(gap > 1e-9 * rate.abs() * reach) {
                     return match self.group.t.0[l] == job.start.t {
                         true => self.begin(l, jobs, wanted),
                         false => self.hand_over(l, false, jobs, wanted),
@@ -284,7 +284,7 @@ impl<const W: usize> LaneWorker<W> {
         state.handed += 1;
         let sides = self.group.sections.sides(l, t, back);
         let start = start.reached(Reached { closed, sides, ..Reached::default() });
-        let last = self.group.last.0[l];
+        let last = self.group.last.0[l].max(self.group.pace.0[l]);
         let left = self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted);
         self.take_back(l, left, job, wanted)
     }

@@ -1,7 +1,7 @@
 //! W trajectories side by side: their series, how long a step may be, and where they are.
 
 use super::code::{LaneCode, MOST};
-use super::limits::{BLIND, GROWTH, SHARE, TRUST};
+use super::limits::{BLIND, CAREFUL, GROWTH, SHARE, TRUST};
 use super::section::Sections;
 use super::vector::{self, Forms, MAX_ORDER, each};
 use saltus_expr::{Lane, SeriesLanes, choose};
@@ -57,7 +57,7 @@ pub struct Group<const W: usize> {
     /// The last step.
     pub last: Lane<W>,
     /// How long the last step could have been.
-    pace: Lane<W>,
+    pub pace: Lane<W>,
     scales: Vec<Lane<W>>,
     /// Of gaps, then of events.
     gap_scales: Vec<Lane<W>>,
@@ -291,9 +291,10 @@ impl<const W: usize> Group<W> {
             self.first_crossing(m, &mut h, events);
         }
         for l in 0..W {
-            // What happens in a step for which its own series does not vouch is approached first: what is wrong is seen there.
+            // What happens in a step for which its own series does not vouch, and later than the one before reached, is approached first: what is wrong
+            // is seen there.
             let happens = matches!(events[l], Some(Event::Hit(_) | Event::Release));
-            if happens && !(reach[l] <= limit[l]) && 0.5 * h[l] > self.shortest(l) {
+            if happens && !(reach[l] <= limit[l]) && h[l] > limit[l] / GROWTH && 0.5 * h[l] > self.shortest(l) {
                 h[l] *= 0.5;
                 events[l] = None;
             }
@@ -310,8 +311,8 @@ impl<const W: usize> Group<W> {
     }
 
     /// The step that a new trajectory begins with. The scale of a series that starts from rest depends on the step: from above, until
-    /// both fit.
-    pub fn find_pace(&mut self, l: usize) {
+    /// both fit. What the last terms of its series alone would allow.
+    pub fn find_pace(&mut self, l: usize) -> f64 {
         let (d, n) = (self.code.d, self.code.order);
         let mut h = self.stop.0[l] - self.t.0[l];
         for _ in 0..200 {
@@ -330,22 +331,22 @@ impl<const W: usize> Group<W> {
             }
             h = fits.max(0.01 * h);
         }
-        h = self.majorised(l, h);
-        self.last.0[l] = h;
-        self.pace.0[l] = h / GROWTH;
+        let surely = CAREFUL * self.majorised(l, h);
+        self.last.0[l] = surely;
+        self.pace.0[l] = surely / GROWTH;
+        h
     }
 
     /// A step, or a shorter one, in which all terms of all series lie below a line from their first ones to what is allowed of the last: the
     /// last ones may vanish by themselves.
     fn majorised(&self, l: usize, mut h: f64) -> f64 {
         let (d, n, m) = (self.code.d, self.code.order, self.code.m);
-        let motion = (0..d).map(|i| self.series.input(1 + d + i));
+        let motion: Vec<&[Lane<W>]> = (0..d).map(|i| self.series.input(1 + d + i)).collect();
         let gaps = (0..m).filter(|&a| !self.code.is_affine[a]).map(|a| self.series.output(self.code.gaps + a));
-        let rows: Vec<&[Lane<W>]> = motion.chain(gaps).collect();
+        let watched = if self.sections.are_wanted { self.code.events } else { 0 };
+        let sections = (0..watched).filter(|&k| !self.code.is_section_affine[k]);
+        let curved: Vec<&[Lane<W>]> = gaps.chain(sections.map(|k| self.series.output(self.code.own + k))).collect();
         let c = |row: &[Lane<W>], k: usize| row[k].0[l].abs();
-        if !rows.iter().any(|row| (3..row.len()).any(|k| c(row, k) > 0.0)) {
-            return BLIND * h;
-        }
         let steeper = (SHARE * self.tolerance).powf(-1.0 / n as f64);
         for _ in 0..200 {
             let fits = |row: &&[Lane<W>]| {
@@ -359,12 +360,13 @@ impl<const W: usize> Group<W> {
                         c(row, k) * power <= scale
                     })
             };
-            if rows.iter().all(fits) {
+            if motion.iter().chain(&curved).all(fits) {
                 break;
             }
             h *= 0.5;
         }
-        h
+        let has_terms = |row: &&[Lane<W>]| (3..row.len()).any(|k| c(row, k) > 0.0);
+        if motion.iter().any(has_terms) && curved.iter().all(has_terms) { h } else { BLIND * h }
     }
 
     /// Goes to the ends of the steps.

@@ -15,7 +15,11 @@ pub const LAW: f64 = 1e-9;
 /// at the middle of an even function, they say nothing about how far it reaches.)
 pub const GROWTH: f64 = 2.0;
 
-/// Where a series tells nothing at all about how far it reaches, the first step is this part of what is left.
+/// The first step is this part of what its series allows: what has no term in it, such as a pulse of high order, is seen from beside such a place.
+pub const CAREFUL: f64 = 1.0 / 64.0;
+
+/// Where the motion, or what depends on it, has a series of no more than its first terms, which tells nothing about how far it reaches, the first
+/// step is this part of what others allow.
 pub const BLIND: f64 = 1.0 / 1_048_576.0;
 
 /// Gap velocities below this part of what they are made of are none.

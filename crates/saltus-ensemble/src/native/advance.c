@@ -221,17 +221,18 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 open &= fits < 0.9 * h;
                 h = SEL(open, larger(fits, 0.01 * h), h);
             }
+            real rough = h;
             /* The last terms may vanish by themselves: then those before tell more. */
             double steeper = pow(SHARE * tolerance, -1.0 / N);
-            mask steep = is_new, blind = is_new;
+            mask steep = is_new, moves = NONE, blind = NONE;
             for (int turn = 0; turn < 200 && ANY(steep); turn++) {
                 steep = NONE;
-                UNROLL for (int i = 0; i < D; i++) majorise(v[i], N, h, steeper, &steep, &blind);
+                UNROLL for (int i = 0; i < D; i++) moves |= majorise(v[i], N, h, steeper, &steep);
 /*@majorised@*/
                 steep &= is_new;
                 h = SEL(steep, 0.5 * h, h);
             }
-            h = SEL(blind, BLIND * h, h);
+            h = CAREFUL * SEL(is_new & (blind | NOT(moves)), BLIND * h, h);
             S(R_PACE) = SEL(is_new, h * (1.0 / GROWTH), S(R_PACE));
             S(R_LAST) = SEL(is_new, h, S(R_LAST));
             S(R_NEW) = SEL(is_new, ZERO, S(R_NEW));
@@ -304,8 +305,9 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         event = SEL(is_there | reaches, ALL(STOP), event);
         event = SEL(lost, ALL(UNCLEAR), event);
 /*@crossings@*/
-        /* What happens in a step for which its own series does not vouch is approached first: what is wrong is seen there. */
-        mask early = doubtful & ((event >= (double)HIT) | (event == (double)RELEASE)) & (0.5 * h > shortest);
+        /* What happens in a step for which its own series does not vouch, and later than the one before reached, is approached first: what is wrong
+         * is seen there. */
+        mask early = doubtful & (h > limit * (1.0 / GROWTH)) & ((event >= (double)HIT) | (event == (double)RELEASE)) & (0.5 * h > shortest);
         h = SEL(early, 0.5 * h, h);
         event = SEL(early, ZERO, event);
 /*@sections@*/

@@ -208,16 +208,18 @@ FUNCTION void measure(const real *c, int n, real *scale, real last, double allow
     worst[2] = is_first ? d : SEL(d <= worst[2], worst[2], d);
 }
 
-/* Whether a term of a series lies above a line from its first ones to what is allowed of the last, for a step; whether there are none. (Where
- * there are no first terms there is nothing to measure by.) */
-FUNCTION void majorise(const real *c, int n, real h, double steeper, mask *steep, mask *blind) {
+/* Whether a series has more than its first terms, and whether one of them lies above a line from the first ones to what is allowed of the last, for a
+ * step. (Where there are no first terms there is nothing to measure by.) */
+FUNCTION mask majorise(const real *c, int n, real h, double steeper, mask *steep) {
     real scale = larger(larger(size_of(c[0]), size_of(c[1]) * h), size_of(c[2]) * h * h);
     real ratio = steeper * h, power = ratio * ratio;
+    mask terms = NONE;
     UNROLL for (int k = 3; k <= n; k++) {
         power *= ratio;
         *steep |= (scale > 0.0) & NOT(size_of(c[k]) * power <= scale);
-        *blind &= NOT(size_of(c[k]) > 0.0);
+        terms |= size_of(c[k]) > 0.0;
     }
+    return terms;
 }
 
 FUNCTION real value_at(const real *c, int n, real s) {

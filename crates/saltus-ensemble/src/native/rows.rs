@@ -125,6 +125,8 @@ pub enum Group {
     Shift,
     Stretch,
     Logs,
+    /// How long the last step could have been.
+    Pace,
     Scale,
     GapScale,
     Extent,
@@ -138,8 +140,6 @@ pub enum Group {
     Rounding,
     /// How long steps are, but for short ones between longer ones.
     Span,
-    /// How long the last step could have been.
-    Pace,
     Linear,
     March,
 }
@@ -161,6 +161,7 @@ const GROUPS: [(Group, &str); 29] = [
     (Group::Shift, "SHIFT"),
     (Group::Stretch, "STRETCH"),
     (Group::Logs, "LOGS"),
+    (Group::Pace, "PACE"),
     (Group::Scale, "SCALE"),
     (Group::GapScale, "GAP_SCALE"),
     (Group::Extent, "EXTENT"),
@@ -172,7 +173,6 @@ const GROUPS: [(Group, &str); 29] = [
     (Group::Ended, "ENDED"),
     (Group::Rounding, "ROUNDING"),
     (Group::Span, "SPAN"),
-    (Group::Pace, "PACE"),
     (Group::Linear, "LINEAR"),
     (Group::March, "MARCH"),
 ];

@@ -64,12 +64,21 @@ fn has_returns(all: &[Watched]) -> bool {
 
 /// How well the expressions are known, where they are not as accurate as the motion.
 pub fn measures(code: &LaneCode, series: &SeriesSource) -> String {
+    curved(code, series, |p, row| {
+        format!("measure({p}, N, &S(R_OWN_SCALE + {row}), last, SHARE * tolerance, 0, worst);\n")
+    })
+}
+
+/// Whether their terms lie below a line, for the first step.
+pub fn majorised(code: &LaneCode, series: &SeriesSource) -> String {
+    curved(code, series, |p, _| format!("blind |= NOT(majorise({p}, N, h, steeper, &steep));\n"))
+}
+
+/// Something for the series of each expression that is less accurate than the motion, where sections are asked for.
+fn curved(code: &LaneCode, series: &SeriesSource, text: impl Fn(&str, usize) -> String) -> String {
     let all = each(&watched(code, series), |_, watched| match watched.is_affine {
         true => String::new(),
-        false => {
-            let (p, row) = (&watched.series, watched.row());
-            format!("measure({p}, N, &S(R_OWN_SCALE + {row}), last, SHARE * tolerance, 0, worst);\n")
-        }
+        false => text(&watched.series, watched.row()),
     });
     if all.is_empty() { all } else { format!("if (flags & SECTIONS) {{\n{all}}}\n") }
 }

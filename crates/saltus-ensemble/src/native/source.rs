@@ -114,6 +114,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
         ("SHARE", limits::SHARE),
         ("GROWTH", limits::GROWTH),
         ("BLIND", limits::BLIND),
+        ("CAREFUL", limits::CAREFUL),
         ("QUIET", QUIET),
         ("ROUNDED", limits::ROUNDED),
         ("WINDOW", limits::WINDOW as f64),
@@ -176,7 +177,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
             "starts",
             each_gap(code, &series, |_, g| {
                 format!(
-                    "{{\nmask on = go & is_new & NOT({g}[0] > 1e-9 * size_of({g}[1]) * S(R_LAST));\n\
+                    "{{\nmask on = go & is_new & NOT({g}[0] > 1e-9 * size_of({g}[1]) * rough);\n\
                  S(R_SIGNAL) = SEL(on, ALL(START), S(R_SIGNAL));\ngo &= NOT(on);\n}}\n"
                 )
             }),
@@ -207,8 +208,8 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
             "majorised",
             each_gap(code, &series, |a, g| match code.is_affine[a] {
                 true => String::new(),
-                false => format!("majorise({g}, N, h, steeper, &steep, &blind);\n"),
-            }),
+                false => format!("blind |= NOT(majorise({g}, N, h, steeper, &steep));\n"),
+            }) + &sections::majorised(code, &series),
         ),
         ("crossings", crossings(code, &series)),
         ("jumps", sections::jumps(code, &series)),

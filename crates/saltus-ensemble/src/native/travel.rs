@@ -221,7 +221,8 @@ impl<I: Iterate> Traveller<I> {
         }
         let mut carried = Perturbations { columns: self.all(Group::FrameBefore, l), logs: self.all(Group::Logs, l) };
         carried.logs.iter_mut().zip(self.all(Group::Stretch, l)).for_each(|(log, stretch)| *log += stretch.ln());
-        let stretch = (STRETCH * self.state.get(rows::LAST, l)).max(SHORTEST * journey.interval);
+        let pace = self.all(Group::Pace, l)[0].max(self.state.get(rows::LAST, l));
+        let stretch = (STRETCH * pace).max(SHORTEST * journey.interval);
         let mut next = self.state.get(rows::NEXT, l);
         loop {
             let stop = stop_of(journey, next);
