@@ -284,7 +284,9 @@ impl<const W: usize> LaneWorker<W> {
         state.handed += 1;
         let sides = self.group.sections.sides(l, t, back);
         let start = start.reached(Reached { closed, sides, ..Reached::default() });
-        let last = self.group.last.0[l].max(self.group.pace.0[l]);
+        // (Where flight is linear the pace means nothing.)
+        let is_curved = self.group.code.linear.is_none();
+        let last = self.group.last.0[l].max(if is_curved { self.group.pace.0[l] } else { 0.0 });
         let left = self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted);
         self.take_back(l, left, job, wanted)
     }

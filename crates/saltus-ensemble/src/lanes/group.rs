@@ -264,7 +264,10 @@ impl<const W: usize> Group<W> {
         }
         // (What is no number stays so.)
         let reach = vector::step_length(&worst, n);
-        let limit: Lane<W> = each(|l| GROWTH * self.pace[l]);
+        let limit: Lane<W> = match self.code.linear {
+            Some(_) => Lane::all(f64::INFINITY),
+            None => each(|l| GROWTH * self.pace[l]),
+        };
         let fits: Lane<W> = each(|l| choose(reach[l] > limit[l], limit[l], reach[l]));
         self.pace = each(|l| choose(cap[l] > 0.0, fits[l], self.pace[l]));
         let mut h: Lane<W> = each(|l| choose(fits[l] > cap[l], cap[l], fits[l]));
@@ -331,7 +334,13 @@ impl<const W: usize> Group<W> {
             }
             h = fits.max(0.01 * h);
         }
-        let surely = CAREFUL * self.majorised(l, h);
+        // (Linear flight is exact, and sines and cosines have no places where their last terms vanish. Sections are measured by the length of
+        // steps. No step is so short that time does not resolve it.)
+        let surely = match self.code.linear {
+            Some(_) => h,
+            None if self.sections.are_wanted => self.majorised(l, h),
+            None => (CAREFUL * self.majorised(l, h)).max(16.0 * self.shortest(l)).min(h),
+        };
         self.last.0[l] = surely;
         self.pace.0[l] = surely / GROWTH;
         h

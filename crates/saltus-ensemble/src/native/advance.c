@@ -222,6 +222,8 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 h = SEL(open, larger(fits, 0.01 * h), h);
             }
             real rough = h;
+            /* (Linear flight is exact, and sines and cosines have no places where their last terms vanish.) */
+#if !LINEAR
             /* The last terms may vanish by themselves: then those before tell more. */
             double steeper = pow(SHARE * tolerance, -1.0 / N);
             mask steep = is_new, moves = NONE, blind = NONE;
@@ -232,7 +234,11 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
                 steep &= is_new;
                 h = SEL(steep, 0.5 * h, h);
             }
-            h = CAREFUL * SEL(is_new & (blind | NOT(moves)), BLIND * h, h);
+            /* (Not so short that time does not resolve it.) */
+            real resolved = 16.0 * EPSILON * size_of(S(R_T)) * (1e-2 / tolerance > 4.0 ? 1e-2 / tolerance : 4.0);
+            /* (Sections are measured by the length of steps.) */
+            h = smaller(larger(((flags & SECTIONS) ? 1.0 : CAREFUL) * SEL(is_new & (blind | NOT(moves)), BLIND * h, h), resolved), rough);
+#endif
             S(R_PACE) = SEL(is_new, h * (1.0 / GROWTH), S(R_PACE));
             S(R_LAST) = SEL(is_new, h, S(R_LAST));
             S(R_NEW) = SEL(is_new, ZERO, S(R_NEW));
@@ -291,7 +297,7 @@ EXPORT long long saltus_advance(real *s, double *log, double tolerance, long lon
         if (holds) measure(lambda, N - 1, &S(R_REACTION), last, SHARE * tolerance, 0, worst);
         real cap = SEL(go & NOT(waits), S(R_STOP) - S(R_T), ZERO), event = ZERO;
         mask known;
-        real reach = longest_step(worst, &known), limit = GROWTH * S(R_PACE);
+        real reach = longest_step(worst, &known), limit = LINEAR ? ALL(1e300) : GROWTH * S(R_PACE);
         mask doubtful = NOT(reach <= limit);
         real fits = SEL(reach > limit, limit, reach);
         S(R_PACE) = SEL(cap != 0.0, fits, S(R_PACE));

@@ -135,6 +135,7 @@ pub fn source(code: &LaneCode, place: Place) -> Option<String> {
     }
     // (What one more step may record.)
     let _ = writeln!(text, "#define EVENTS {}\n#define ROOM {}.0", code.events, 2 + 3 * code.events);
+    let _ = writeln!(text, "#define LINEAR {}", i32::from(code.linear.is_some()));
     let _ = writeln!(text, "#define LASTING {LASTING}\n#define SLOTS {}", slots(code));
     text.push_str(&Rows::new(code).definitions());
     text.push_str("#define S(row) s[row]\n");

@@ -221,7 +221,9 @@ impl<I: Iterate> Traveller<I> {
         }
         let mut carried = Perturbations { columns: self.all(Group::FrameBefore, l), logs: self.all(Group::Logs, l) };
         carried.logs.iter_mut().zip(self.all(Group::Stretch, l)).for_each(|(log, stretch)| *log += stretch.ln());
-        let pace = self.all(Group::Pace, l)[0].max(self.state.get(rows::LAST, l));
+        // (Where flight is linear the pace means nothing.)
+        let pace = if self.code.linear.is_none() { self.all(Group::Pace, l) } else { Vec::new() };
+        let pace = pace.into_iter().fold(self.state.get(rows::LAST, l), f64::max);
         let stretch = (STRETCH * pace).max(SHORTEST * journey.interval);
         let mut next = self.state.get(rows::NEXT, l);
         loop {

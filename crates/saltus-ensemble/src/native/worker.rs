@@ -264,7 +264,9 @@ impl<I: Iterate> CompiledWorker<I> {
         let sides =
             self.all(if back { Group::SideBefore } else { Group::Side }, l).iter().map(|&side| side as i8).collect();
         let start = start.reached(Reached { closed, sides, ..Reached::default() });
-        let last = self.all(Group::Pace, l).into_iter().fold(self.get(rows::LAST, l), f64::max);
+        // (Where flight is linear the pace means nothing.)
+        let pace = if self.code.linear.is_none() { self.all(Group::Pace, l) } else { Vec::new() };
+        let last = pace.into_iter().fold(self.get(rows::LAST, l), f64::max);
         let state = &mut self.lanes[l];
         state.handed += 1;
         let left = self.hand.go_on(&mut state.tally, start, last, state.handed, job, wanted);
