@@ -60,7 +60,7 @@ impl<'a> Keeper<'a> {
 /// Makes sure that a table can be written, and that it replaces nothing but a table.
 pub fn check(path: &Path) -> Result<(), SetupError> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if !["", "csv", "txt", "dat"].contains(&ending.as_str()) {
+    if ["svg", "png", "pdf", "html", "npz", "mat", "parquet", "json"].contains(&ending.as_str()) {
         return Err(SetupError::new(format!("exponents are written as a table of text, and not as .{ending}"))
             .help("name a .csv file; for a picture:  saltus bifurcation … --exponents"));
     }
