@@ -34,7 +34,7 @@ pub struct Nvrtc {
     pub place: PathBuf,
 }
 
-/// The one of this machine. It is looked for once.
+/// The one of this machine; the search happens once.
 ///
 /// # Errors
 /// There is none.
@@ -168,7 +168,7 @@ impl Nvrtc {
         if code != 0 {
             return Err(fault(&self.reason(code)));
         }
-        // SAFETY: the program was just made; the options are as many as it is told, and outlive the call.
+        // SAFETY: the program was just made; the number of options is given with them, and they outlive the call.
         let code = unsafe { compile(program, options.len() as c_int, options.as_ptr()) };
         let made = match code {
             0 => match form {
